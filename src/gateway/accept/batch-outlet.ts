@@ -1,4 +1,4 @@
-// Collects the answers to a batch and gives them out as one array; a batch of notifications alone has no answer.
+// Collects the answers to a batch and sends them as one array. A batch of notifications has no answer.
 import type { Message } from '../../protocol/message.ts';
 import type { Outlet } from '../dialect/serve/outlet.ts';
 

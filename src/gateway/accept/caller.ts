@@ -1,5 +1,5 @@
-// Who takes up room: the principal, where callers are identified, else the network address they come from. Behind a proxy all
-// come from one address; headers that tell another are not believed, since anybody can write them.
+// Names the caller that a limit counts: the principal where callers are identified, else the network address. Behind a
+// proxy all callers share one address; forwarding headers are not trusted, because anyone can write them.
 import type { HttpVisit } from './http/streamable-http.ts';
 
 export function callerOf({ principal, request }: Pick<HttpVisit, 'principal' | 'request'>): string {
@@ -7,7 +7,7 @@ export function callerOf({ principal, request }: Pick<HttpVisit, 'principal' | '
   return `address:${networkOf(request.socket.remoteAddress ?? '')}`;
 }
 
-/** An IPv6 host has a whole /64 to come from. */
+/** An IPv6 host can use a whole /64. */
 function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:([\d.]+)$/i.exec(address);

@@ -1,5 +1,5 @@
-// One client on a transport where both sides share one channel: stdio, WebSocket, an official Transport. Both eras may be
-// spoken on it; each message is judged by itself until `initialize` settles the matter.
+// One client on a transport where both sides share one channel: stdio, WebSocket or an SDK Transport. The client may
+// speak either era; each message is classified by itself until `initialize` decides.
 import type { ClientConnection } from '../../protocol/exchange.ts';
 import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
@@ -23,12 +23,12 @@ import { receiveInput, answerRefusal } from './receive-input.ts';
 import { writeAnswer } from './write-answer.ts';
 
 export interface DuplexChannel {
-  /** Owner of what the connection makes in the handshake era, and in the stateless one. */
+  /** The principal that owns what the connection creates, for each era. */
   principals: { handshake: string; stateless: string };
-  /** How the client came in. */
+  /** How the client connected. */
   from: ClientConnection;
   send(message: Message | Message[]): void;
-  /** The client asked for the end; `status` is for a process. */
+  /** The client asked to close the connection. `status` is the exit status of a process. */
   exit(status: number): void;
 }
 
@@ -41,10 +41,10 @@ export class DuplexConnection {
   #running = new ShortLivedMap<RequestId, RunningRequest>();
   #onIdle: (() => void) | undefined;
   #closed = false;
-  /** The client has said something. */
+  /** The first message has arrived. */
   #isHeard = false;
   #ready: Promise<void> | undefined;
-  /** What came before the target knew what it offers. */
+  /** Messages that arrived before the target knew what it offers. */
   #early: ParsedInput[] | undefined;
 
   constructor(context: ServeContext, channel: DuplexChannel) {
@@ -73,12 +73,14 @@ export class DuplexConnection {
     this.#enter(toParsedInput(value, this.#context.limits));
   }
 
-  /** Something that was no message at all, such as a line that was too long. */
+  /** Answers input that is not a message, such as a line that is too long. */
   refuse(error: GatewayError): void {
     answerRefusal({ kind: 'refused', id: null, error }, this.#outlet);
   }
 
-  /** No more input: resolves when everything in flight has been answered. Open questions can no longer be. */
+  /**
+   * The input has ended: resolves when every request in flight is answered. The client can no longer answer questions.
+   */
   async drain(): Promise<void> {
     await this.#ready;
     this.#conversation.endInput();
@@ -95,7 +97,7 @@ export class DuplexConnection {
     this.#onIdle?.();
   }
 
-  /** The first words of the client say what it will need of the target. */
+  /** The first message tells the target which connection the client will need. */
   #awaitTarget(first: ParsedInput): void {
     this.#isHeard = true;
     const ready = this.#context.target.ready?.(first.kind === 'message' ? openingOf(first.message) : undefined);
@@ -175,14 +177,14 @@ export class DuplexConnection {
     return full ? tooManyInFlight() : undefined;
   }
 
-  /** Listen streams never end by themselves. */
+  /** Listen streams never end on their own. */
   #endListens(): void {
     for (const id of this.#running.keys()) {
       if (this.#running.get(id)?.endless) this.#running.delete(id)?.cancel();
     }
   }
 
-  /** It has asked for more than it has been told. */
+  /** Whether a request is still unanswered. */
   get isBusy(): boolean {
     return this.#running.size > 0 || this.#conversation.inFlight > 0;
   }
@@ -196,11 +198,11 @@ function inFlight(id: RequestId): GatewayError {
   return new GatewayError('INVALID_REQUEST', { data: `Request id ${JSON.stringify(id)} is already in flight` });
 }
 
-/** The answer to one request of the stateless era on a shared channel: with it the request is no longer in flight. */
+/** The answer to one stateless request on a shared channel; ending it removes the request from those in flight. */
 class StatelessOutlet implements Outlet {
-  /** Many answers come before there was anything to keep. */
+  /** Set even when the answer arrives before the request is registered. */
   ended = false;
-  /** What the connection keeps of the request. The client may use its id again once it has called the request off. */
+  /** The registered request. The client may reuse its id after cancelling the request. */
   running: RunningRequest | undefined;
   readonly #outlet: Outlet;
   readonly #running: ShortLivedMap<RequestId, RunningRequest>;

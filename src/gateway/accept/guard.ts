@@ -1,14 +1,16 @@
-// What is checked before anything of a request is parsed. A web page on another site can make a browser send requests to
-// a server on this machine, under a name that its own DNS points here (DNS rebinding): Host and Origin give it away.
+// Checks the Host and Origin headers before a request is parsed. A web page can make a browser send requests to a
+// server on this machine under a name that its own DNS points here (DNS rebinding); these headers reveal it.
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest } from '../../shared/http.ts';
 
 export interface GuardOptions {
-  /** Host names answered to, beside loopback names. Default: any, when bound to more than loopback. */
+  /** Host names to accept besides loopback names. Default: any, when bound to more than loopback. */
   allowedHosts?: string[] | undefined;
-  /** Origins of web pages that may call, e.g. https://app.example.com. Default: pages from loopback. */
+  /** Origins of web pages that may call, such as https://app.example.com. Default: pages from loopback. */
   allowedOrigins?: string[] | undefined;
-  /** How browsers reach this server, e.g. through a proxy: its own pages may call under that name. */
+  /**
+   * The URL at which browsers reach this server, for example through a proxy. Its own pages may call under that name.
+   */
   publicUrl?: string | undefined;
 }
 
@@ -30,7 +32,7 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Requ
     if (isLoopback(name) || name === own?.hostname) return true;
     return hosts ? hosts.has(name) : !loopback;
   };
-  /** The Host of the last request: most come from the same client. */
+  /** The Host of the last request; most requests come from the same client. */
   let known: string | undefined;
   const originAllowed = (origin: string): boolean => origins.has(origin) || isLoopback(hostOfOrigin(origin));
 
@@ -60,7 +62,7 @@ function hostName(header: string): string {
   return header.toLowerCase().replace(/:\d+$/, '');
 }
 
-/** `null` and anything that is no URL belongs to nobody. */
+/** Empty for `null` and for anything that is not a URL. */
 function hostOfOrigin(origin: string): string {
   const match = /^https?:\/\/([^/]+)$/.exec(origin);
   return match ? hostName(match[1]!) : '';

@@ -1,4 +1,4 @@
-// Who calls, as the embedding program tells it from the request. Nothing that a client says of itself counts.
+// Identifies callers with the embedding program's `identify` hook. Nothing that a client says about itself counts.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -18,16 +18,16 @@ export interface IdentifyRequest {
 export interface Identity {
   /** Owns sessions, parked calls, caches and counters. */
   readonly principal: string;
-  /** Whatever steps and tools should know of the caller, such as the claims of a token. */
+  /** Facts about the caller for steps and tools, such as the claims of a token. */
   readonly claims?: JsonObject | undefined;
 }
 
 type Answer = string | Identity | undefined;
 
-/** A name, or a name with claims; undefined for somebody unknown. May take its time. */
+/** Returns a name, a name with claims, or undefined for an unknown caller. May be asynchronous. */
 export type Identify = (request: IdentifyRequest) => Answer | Promise<Answer>;
 
-/** At once, unless `identify` takes its time. Throws what it throws. */
+/** Synchronous unless `identify` is not. Throws what `identify` throws. */
 export function identifyCaller(
   identify: Identify | undefined,
   request: HttpRequest,

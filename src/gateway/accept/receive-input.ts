@@ -1,4 +1,4 @@
-// Takes one incoming text apart and hands each message to the conversation: the part that all handshake transports share.
+// Hands each message of one parsed input to the conversation. All handshake transports share it.
 import type { Message } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -21,7 +21,7 @@ export function receiveInput(conversation: Conversation, incoming: ParsedInput, 
   incoming.items.forEach((item, index) => receiveInput(conversation, item, outlets[index]!));
 }
 
-/** What is no message is answered all the same, so that its sender learns of it; only a bad notification has no answer. */
+/** Answers input that is not a message, so that its sender learns of the mistake. A bad notification gets no answer. */
 export function answerRefusal({ id, error }: RefusedInput, outlet: Outlet): void {
   if (error.code === 'INVALID_PARAMS' && id === null) return outlet.end();
   outlet.end(toErrorMessage(id, plainError(error)), error.row.status);

@@ -1,5 +1,5 @@
-// Requests and messages at the door of a gateway. The gateways that the header or `_meta` names are remembered while it is handled, and
-// what has been here before is refused.
+// Refuses requests that have passed this gateway before. While a request is handled, the gateways that its header or
+// `_meta` names are kept in an AsyncLocalStorage (shared/via.ts).
 import { isObject } from '../../protocol/message.ts';
 import type { HttpRequest } from '../../shared/http.ts';
 import { VIA_HEADER, arrivedVia, runUnlessVisited, readVia } from '../../shared/via.ts';
@@ -7,7 +7,7 @@ import type { ParsedInput } from '../codec/json-rpc.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import { META } from '../dialect/meta.ts';
 
-/** Empty for nearly every message: then there is nothing to enter. */
+/** Empty for nearly every message; then no check is needed. */
 export function readMessageVia({ id }: ServeContext, incoming: ParsedInput): readonly string[] {
   if (id === undefined || incoming.kind !== 'message' || !('params' in incoming.message)) return NONE;
   const { params } = incoming.message;
@@ -17,7 +17,7 @@ export function readMessageVia({ id }: ServeContext, incoming: ParsedInput): rea
 
 const NONE: readonly string[] = [];
 
-/** Throws LOOP. `isStarted`: it came on stdin. */
+/** Throws LOOP. `isStarted` says that the message came on stdin. */
 export function runUnlessLoop<T>(
   { id, limits }: ServeContext,
   ids: readonly string[],
@@ -27,7 +27,7 @@ export function runUnlessLoop<T>(
   return runUnlessVisited([...new Set([...arrivedVia(), ...ids])], { id, maxHops: limits.maxHops, isStarted }, work);
 }
 
-/** Whether its header names gateways: hardly any request came by one. */
+/** Whether the header names gateways; hardly any request has it. */
 export function isByGateway({ headers }: Pick<HttpRequest, 'headers'>): boolean {
   return headers[VIA_HEADER] !== undefined;
 }

@@ -1,4 +1,4 @@
-// An official SDK `Transport` as a client's connection: its in-memory pair, its stdio server transport, or one of your own.
+// Accepts a client over an official SDK `Transport`: the in-memory pair, the stdio server transport, or a custom one.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isObject } from '../../protocol/message.ts';
 import type { Message } from '../../protocol/message.ts';
@@ -25,7 +25,7 @@ export async function acceptSdkTransport(
       await transport.send(toValue(message));
     } catch (cause) {
       const writable = toWritable(message);
-      if (writable === message) throw cause; // it is the transport that failed
+      if (writable === message) throw cause; // the transport failed, not the encoding
       context.log.error({ cause }, 'answer.unwritable');
       await transport.send(toValue(writable));
     }
@@ -48,13 +48,13 @@ export async function acceptSdkTransport(
   return { close };
 }
 
-/** The other side wants to read it. */
+/** The other side reads the result as an object. */
 function toValue(message: Message): JSONRPCMessage {
   if (!('result' in message) || !(message.result instanceof RawObject)) return message as JSONRPCMessage;
   return { ...message, result: message.result.parse() };
 }
 
-/** Within one process the message is the sender's own object, and `_meta` is lifted out of ours. */
+/** Copied, because within one process the message is the sender's own object and `_meta` is removed from ours. */
 function copied(message: unknown): unknown {
   if (!isObject(message) || !isObject(message.params)) return message;
   return { ...message, params: { ...message.params } };

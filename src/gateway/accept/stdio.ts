@@ -1,5 +1,5 @@
-// A server on stdin and stdout: one message per line, nothing else on stdout. Reading pauses while the client does not read
-// our answers, so a slow reader slows its own requests; one that lets too much pile up all the same is given up.
+// Serves a client on stdin and stdout: one message per line, nothing else on stdout. Reading pauses while the client
+// does not read, so a slow reader slows its own requests; one that lets too much pile up is disconnected.
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from '../../protocol/message.ts';
 import { anonymousPrincipal } from '../../shared/anonymous.ts';
@@ -13,7 +13,7 @@ import { DuplexConnection } from './duplex-connection.ts';
 export interface StdioListenOptions {
   input?: Readable;
   output?: Writable;
-  /** Only this server or group of a gateway, as at /mcp/<name>. Default: all there is. */
+  /** Serves only this server or group of a gateway, as at /mcp/<name>. Default: everything. */
   part?: string | undefined;
 }
 
@@ -47,11 +47,11 @@ export function acceptStdio(context: ServeContext, options: StdioListenOptions =
     input.destroy();
     connection.close();
     output.off('drain', resume).off('error', onError);
-    output.on('error', () => {}); // the client may be gone before our last line is
+    output.on('error', () => {}); // the client may leave before the last line is written
     out.flush();
     if (output.destroyed || output.writableLength === 0) return finish(status);
     output.once('close', () => finish(status));
-    output.write('', () => finish(status)); // called when all before it is written; 'drain' comes only after a full buffer
+    output.write('', () => finish(status)); // called when everything before it is written; 'drain' only follows a full buffer
   };
   const resume = (): void => void input.resume();
   const onError = (): void => end(0);
@@ -73,7 +73,7 @@ export function acceptStdio(context: ServeContext, options: StdioListenOptions =
   return { closed, close: () => end(0) };
 }
 
-/** The client may have left already. */
+/** The input may have ended already. */
 function onceEnded(input: Readable, onEnd: () => void): void {
   if (input.readableEnded) onEnd();
   else input.once('end', onEnd);

@@ -1,5 +1,5 @@
-// All the ways in to one target: stdio, one HTTP port for every transport, an official SDK Transport, or a request handler
-// for an HTTP server of somebody else. Remembers what it opened, to close it.
+// Opens and closes all the transports of one target: stdio, an HTTP port, an SDK Transport, or a request handler for
+// another HTTP server.
 import type { Transport } from '@modelcontextprotocol/client';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import { createHttpEndpoint } from './http/http-endpoint.ts';
@@ -11,7 +11,7 @@ import { acceptSdkTransport } from './sdk-transport.ts';
 
 export type ListenOptions = ({ stdio: true } & StdioListenOptions) | HttpListenOptions;
 
-/** What is listening with these options; either of the two where the options may be either. */
+/** The listener that `listen` returns for these options. */
 export type ListeningWith<O extends ListenOptions> = O extends { stdio: true } ? StdioListening : HttpListening;
 
 export class TransportListeners {
@@ -40,7 +40,7 @@ export class TransportListeners {
     return part === undefined ? this.#context : (this.#defaults.part?.(part) ?? this.#context);
   }
 
-  /** Loaded when it is needed: on stdio every file less is an earlier answer. */
+  /** Loaded on demand: on stdio, every file less makes the first answer faster. */
   async #listenHttp(options: HttpListenOptions): Promise<HttpListening> {
     const { listenHttp } = await import('./http/listen-http.ts');
     return listenHttp(this.#context, { ...this.#defaults, ...options });
@@ -63,7 +63,7 @@ export class TransportListeners {
     return endpoint;
   }
 
-  /** Nobody comes in any more once this has been called; resolves when everybody is out. */
+  /** Accepts no new clients from now on; resolves when all have left. */
   close(): Promise<unknown> {
     const open = [...this.#open];
     this.#open.clear();

@@ -1,5 +1,5 @@
-// Writes an answer, whatever a target put into it. A result that JSON cannot express (a BigInt, a cycle, half a gigabyte of
-// text) is a defect of the target: the client gets an error instead, and nobody else notices.
+// Encodes an answer safely. A result that JSON cannot express (a BigInt, a cycle, half a gigabyte of text) is a defect
+// of the target: its client gets an error, and other requests are not affected.
 import type { Message } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -23,7 +23,7 @@ export function encodeAnswer(answer: Message | Message[], log: Log): EncodedMess
   return writeAnswer(answer, log, encode);
 }
 
-/** The answer, or an error in its place: one bad answer must not cost the others of its batch. */
+/** The answer, or an error in its place, so that one bad answer does not affect the rest of its batch. */
 export function toWritable(answer: Message): Message {
   try {
     writeMessage(answer);

@@ -1,12 +1,12 @@
-// Which client capability a question needs. One rule for all eras; what differs is how the question travels.
+// Says which client capability a question needs. The rule is the same in all eras; only the encoding differs.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask } from '../../protocol/exchange.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
-/** The questions that the protocol knows. */
+/** The methods by which a server may ask its client. */
 export const ASKABLE: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
-/** What the client would have had to declare, or undefined when it has. */
+/** The capability that the client lacks for this question; undefined if it lacks none. */
 export function missingCapability(ask: Ask, declared: ClientCapabilities): ClientCapabilities | undefined {
   switch (ask.method) {
     case 'elicitation/create':

@@ -1,5 +1,5 @@
-// For tests only (the build leaves `*.contract.ts` out): a context whose target is written in the test, outlets that record,
-// and a clock that is moved by hand.
+// Test helpers: a serve context whose target is written in the test, outlets that record, and a manual clock. The build
+// leaves `*.contract.ts` out.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, Message, RequestMessage } from '../../protocol/message.ts';
@@ -38,7 +38,7 @@ export class FakeClock implements Clock {
 
 export class RecordingOutlet implements Outlet {
   readonly sent: Message[] = [];
-  /** One entry per call of `end`: there must be one. */
+  /** One entry per call of `end`; there must be exactly one. */
   readonly ends: (Message | Message[] | undefined)[] = [];
   status: number | undefined;
   readonly released: number[] = [];
@@ -58,7 +58,7 @@ export class RecordingOutlet implements Outlet {
     this.released.push(retryMs);
   }
 
-  /** The answer, once it is there. */
+  /** Resolves with the answer. */
   async answer(): Promise<RecordedAnswer> {
     if (this.ends.length === 0) await new Promise<void>((resolve) => this.#onEnd.push(resolve));
     return this.ends[0] as RecordedAnswer;
@@ -142,7 +142,7 @@ export function enveloped(
   return request(id, method, { ...params, _meta: envelope });
 }
 
-/** Resolves when everything that was on its way has happened. */
+/** Resolves when all pending work is done. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-// For tests only: a conversation with one client, its messages put in by hand.
+// Test helper: a conversation with one client whose messages the test sends.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, Message } from '../../protocol/message.ts';
 import { Conversation } from './serve/conversation.ts';

@@ -1,4 +1,4 @@
-// For tests only (the build leaves `*.contract.ts` out): a wire whose server is a function in the test.
+// Test helper: a wire whose server is a function in the test. The build leaves `*.contract.ts` out.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
@@ -8,7 +8,7 @@ import { createLog } from '../../shared/log.ts';
 import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
 import type { Wire, WireCall } from './speak/server-dialect.ts';
 
-/** A call as it reached the server, with the id that it was given. */
+/** A call as it reached the server, with its request id. */
 export interface RecordedCall extends WireCall {
   id: number;
   isSettled?: boolean;
@@ -81,7 +81,7 @@ export interface FakeEvents extends ServerEvents {
   asks: Ask[];
 }
 
-/** `answer` answers what the server asks. */
+/** `answer` answers the server's questions. */
 export function fakeEvents(answer: (ask: Ask, signal: AbortSignal) => unknown = () => ({})): FakeEvents {
   const changes: Change[] = [];
   const asks: Ask[] = [];
@@ -96,7 +96,7 @@ export function fakeEvents(answer: (ask: Ask, signal: AbortSignal) => unknown = 
   };
 }
 
-/** Lets everything that is ready to run do so. */
+/** Resolves when all pending work is done. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 }

@@ -1,4 +1,4 @@
-// Whether a resource is the one that somebody is subscribed to, or a part of it: a server may tell of either.
+// Whether a changed resource is the subscribed one or lies below it: a server may report either.
 
 export function isWithin(uri: string, whole: string): boolean {
   if (uri === whole) return true;

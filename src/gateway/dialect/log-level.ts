@@ -1,4 +1,4 @@
-// The eight levels of RFC 5424, as MCP names them, and log messages on the wire.
+// MCP's eight log levels (RFC 5424) and the encoding of log messages.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { LogEntry } from '../../protocol/exchange.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
@@ -14,7 +14,7 @@ export function isAtLeast(level: LoggingLevel, threshold: LoggingLevel): boolean
   return LEVELS.indexOf(level) >= LEVELS.indexOf(threshold);
 }
 
-/** Members of the server's own stay. */
+/** Keeps fields that the protocol does not define. */
 export function writeLog({ level, logger, data, ...rest }: LogEntry): NotificationMessage {
   return toNotification('notifications/message', { level, ...(logger !== undefined && { logger }), data, ...rest });
 }

@@ -1,4 +1,4 @@
-// Takes apart the `_meta` of a request: what belongs to the protocol is lifted out, what belongs to others stays.
+// Splits the `_meta` of a request: extracts the protocol's keys and leaves all others.
 import type { TraceContext } from '../../protocol/exchange.ts';
 import { copyNumbers } from '../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -12,17 +12,17 @@ export const META = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
   relatedTask: 'io.modelcontextprotocol/related-task',
-  /** Ours: the name of a question in a handshake request, for a gateway that bridges it into the stateless era. */
+  /** Ours: the key of a question in a handshake request, for a gateway that bridges it into the stateless era. */
   key: 'mcp-parley/key',
   /** Ours: only a person may answer the question, and only after it was asked. */
   human: 'mcp-parley/human',
-  /** Ours: what a client would have had to declare, in a handshake result that failed for want of it. */
+  /** Ours: the capabilities that a client lacked, in a handshake result that failed because of it. */
   required: 'mcp-parley/required-capabilities',
   /** Ours: the gateways that a request has passed (shared/via.ts). */
   via: 'mcp-parley/via',
 } as const;
 
-/** What a client of the stateless era says of itself with each request. */
+/** The keys by which a stateless client describes itself in each request. */
 export const ENVELOPE: ReadonlySet<string> = new Set([
   META.protocolVersion,
   META.clientInfo,
@@ -33,16 +33,16 @@ export const ENVELOPE: ReadonlySet<string> = new Set([
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 export interface SplitParams {
-  /** Params with only foreign `_meta` keys left. */
+  /** The params without the protocol's `_meta` keys. */
   params: JsonObject;
   progressToken: string | number | undefined;
   trace: TraceContext | undefined;
 }
 
-/** What belongs to one message of the stateless era, in the `_meta` of a result or notification. */
+/** Keys that belong to a single stateless message, in the `_meta` of a result or notification. */
 const STATELESS_ONLY: readonly string[] = [META.serverInfo, META.subscriptionId, META.protocolVersion];
 
-/** Params or a result whose `_meta` has nothing in it that only the stateless era knows; the same object where it had nothing. */
+/** The message without the stateless era's `_meta` keys; the same object if it has none. */
 export function withoutEnvelope(message: JsonObject): JsonObject {
   const meta = message._meta;
   if (!isObject(meta) || !STATELESS_ONLY.some((key) => key in meta)) return message;
@@ -60,7 +60,10 @@ function withoutKeys(object: JsonObject, keys: readonly string[]): JsonObject {
 const NOTHING: JsonObject = Object.freeze({});
 const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
 
-/** Empties `_meta` of the message itself: runs for every request, and a copy of params costs more than all the rest here. */
+/**
+ * Modifies the message's own `_meta`: this runs for every request, and copying the params would cost more than the
+ * rest.
+ */
 export function splitMeta(params: JsonObject | undefined): SplitParams {
   const meta = params?._meta;
   if (!isObject(meta)) return { params: params ?? NOTHING, progressToken: undefined, trace: undefined };
@@ -68,14 +71,14 @@ export function splitMeta(params: JsonObject | undefined): SplitParams {
   return { params: params!, progressToken: toToken(meta.progressToken), trace: toTrace(meta) };
 }
 
-/** `_meta` of an opening, as another server may be given it; undefined where nothing is left. */
+/** The `_meta` of an opening that may be passed to a server; undefined if nothing is left. */
 export function forwardedMeta(meta: unknown): JsonObject | undefined {
   if (!isObject(meta)) return undefined;
   const forwarded = { ...foreignKeys(meta), ...toTrace(meta) };
   return Object.keys(forwarded).length > 0 ? copyNumbers(meta, forwarded) : undefined;
 }
 
-/** What is not the protocol's own; undefined when there is nothing of the kind. */
+/** Keys that the protocol does not define; undefined if there are none. */
 function foreignKeys(meta: JsonObject): JsonObject | undefined {
   let foreign: JsonObject | undefined;
   for (const key in meta) {

@@ -1,4 +1,4 @@
-// The wire form of an error where a dialect has no words of its own for it.
+// The default wire form of errors, for dialects without a form of their own.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { WireError } from '../../protocol/message.ts';
 import type { ErrorCode } from '../../shared/error-table.ts';
@@ -13,12 +13,14 @@ export function plainError(error: GatewayError | ProtocolError, exchangeId?: str
   return toWire(error.row.code, error.message, data);
 }
 
-/** Where the fault is not the client's, the id leads an operator from the error to the log. */
+/** Adds the exchange id unless the client is at fault, so that an operator can find the log entry. */
 function traceable({ row }: GatewayError, exchange: string | undefined): { exchange: string } | undefined {
   return exchange !== undefined && exchange !== '' && row.fault !== 'client' ? { exchange } : undefined;
 }
 
-/** What a server said, in its own words; where its era is not the client's, under the number that the client's era has for it. */
+/**
+ * The server's own error if both sides speak the same era; otherwise its message under the code of the client's era.
+ */
 export function withServerWords(error: GatewayError, spelled: WireError, dialect: ClientView['dialect']): WireError {
   const { origin, dialect: spoken } = error.details;
   if (!(origin instanceof ProtocolError)) return spelled;
@@ -29,7 +31,7 @@ export function toWire(code: number, message: string, data?: unknown): WireError
   return data === undefined ? { code, message } : { code, message, data };
 }
 
-/** `error.data` by code: strings and objects as the ledger (X-08) settles it. */
+/** `error.data` by code; docs/errors.md lists it. */
 const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
   INVALID_REQUEST: ({ data }) => data,
   PARSE_ERROR: ({ data }) => data,

@@ -1,4 +1,4 @@
-// Progress on the wire, in either direction.
+// Reads and writes progress notifications.
 import type { Progress } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { toNotification } from '../../protocol/message.ts';
@@ -6,7 +6,7 @@ import { withoutEnvelope } from './meta.ts';
 
 export const PROGRESS = 'notifications/progress';
 
-/** Undefined where it is not progress. Members of the peer's own stay. */
+/** Undefined if it is not valid progress. Keeps fields that the protocol does not define. */
 export function readProgress({ progress, total, message, ...rest }: JsonObject): Progress | undefined {
   if (typeof progress !== 'number' || Number.isNaN(progress)) return undefined;
   return {

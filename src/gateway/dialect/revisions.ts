@@ -1,20 +1,22 @@
-// Which revisions exist and what each handshake revision has. The only table of its kind; nothing outside dialect/ may
-// name a revision.
+// The revisions of MCP and the features of each handshake revision. No file outside dialect/ may name a revision.
 
 export const STATELESS = '2026-07-28';
 export const NEWEST_HANDSHAKE = '2025-11-25';
-/** The last whose forms know no titles of options, no choice of several, and no links. */
+/** The last revision whose forms lack option titles, multiple choice and URLs. */
 export const PLAIN_FORMS = '2025-06-18';
-/** A draft between 2025-06-18 and 2025-11-25; echoed to clients that ask for it, never offered. Behaves as 2025-06-18. */
+/**
+ * A draft between 2025-06-18 and 2025-11-25: accepted from clients that ask for it, never offered. Behaves as
+ * 2025-06-18.
+ */
 const ECHOED_DRAFT = 'DRAFT-2025-v3';
-/** Stands for the `draft` dialect in lists of revisions, and is the one `mcpVersion` that dialect knows. */
+/** The `draft` dialect in lists of revisions, and the only `mcpVersion` of that dialect. */
 export const DRAFT = 'draft';
 export const DRAFT_VERSION = '2025-06-18';
 
 export interface Features {
-  /** Arrays of messages. */
+  /** Batches: arrays of messages. */
   batches: boolean;
-  /** Numbers of the mcp-chain reference for "not found" and the like. */
+  /** The error codes of the mcp-chain reference. */
   chainCodes: boolean;
   /** Completion values may be objects with a description. */
   completionObjects: boolean;
@@ -69,12 +71,12 @@ export function isHandshake(revision: string): boolean {
   return HANDSHAKE.has(revision);
 }
 
-/** Version strings compare by date; names that are no date are never stateless. */
+/** Version strings compare by date; a name that is not a date is never stateless. */
 export function isStateless(revision: string): boolean {
   return revision === STATELESS || (/^\d{4}-\d{2}-\d{2}$/.test(revision) && revision > STATELESS);
 }
 
-/** What to answer to an offer: the same when it is spoken here, else the newest dated handshake revision spoken. */
+/** The revision to answer with: the offered one if supported, else the newest dated handshake revision that is. */
 export function negotiateRevision(offered: string, spoken: readonly string[]): string | undefined {
   if (isHandshake(offered) && spoken.includes(offered)) return offered;
   return spoken
@@ -86,14 +88,14 @@ export function negotiateRevision(offered: string, spoken: readonly string[]): s
 export const ERAS = ['handshake', 'stateless', 'draft'] as const;
 export type Era = (typeof ERAS)[number];
 
-/** What a server can have beside each other; the draft dialect opens with a handshake, too. */
+/** The eras that a server can support at once; the draft dialect also opens with a handshake. */
 export type SpokenEra = 'handshake' | 'stateless';
 
 export function spokenEraOf(dialect: Era): SpokenEra {
   return dialect === 'stateless' ? 'stateless' : 'handshake';
 }
 
-/** What is to be spoken with a server, and nothing else. */
+/** The only revision or era to use with a server. */
 export interface RevisionPin {
   revision?: string | undefined;
   era?: Era | undefined;
@@ -104,7 +106,7 @@ export function eraOf(revision: string): Era {
   return isHandshake(revision) ? 'handshake' : 'stateless';
 }
 
-/** An era of one revision pins that one; the handshake era leaves open which of its revisions it is. */
+/** An era with a single revision pins it; the handshake era leaves its revision open. */
 export function toRevisionPin({ revision, era }: RevisionPin): RevisionPin {
   if (revision !== undefined) return { revision, era: eraOf(revision) };
   if (era === 'stateless') return { revision: STATELESS, era };

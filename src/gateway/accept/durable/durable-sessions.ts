@@ -1,8 +1,9 @@
-// Lets sessions go on in the next process. Official clients never initialize again, so the id of a session carries what was agreed on,
-// sealed with keys that outlive the process. A journal in the state folder, where there is one, says which sessions were alive.
-// 1. A session is taken over at most once, and only until it would have expired.
-// 2. A session that was deleted or has expired is not taken over. Without a state folder only this process knows which have.
-// 3. Without lasting keys, or when its id would be too long for a header, a session ends with its process.
+// Keeps HTTP sessions usable after a restart. Official clients never initialize twice, so a session id carries the
+// negotiated parameters, sealed with keys that outlive the process. A journal in the state folder, if there is one,
+// lists the live sessions.
+// 1. A session is restored at most once, and only until it would have expired.
+// 2. A deleted or expired session is not restored. Without a state folder only this process knows which ones those are.
+// 3. Without durable keys, or when its id would not fit into a header, a session ends with its process.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
@@ -12,9 +13,9 @@ import { SessionJournal } from './session-journal.ts';
 import type { SessionSettings } from './session-journal.ts';
 
 export interface SessionName {
-  /** What the client sends with every request. */
+  /** The `Mcp-Session-Id` that the client sends. */
   id: string;
-  /** What the session is known by here, also in later processes. */
+  /** Identifies the session in this process and in later ones. */
   key: string;
 }
 
@@ -25,11 +26,11 @@ export interface DurableSession extends SessionSettings {
 }
 
 const PURPOSE = 'http-session';
-/** Some proxies take no more than 4 or 8 KiB of headers altogether. */
+/** Some proxies accept only 4 or 8 KiB of headers in total. */
 const MAX_ID_CHARS = 2000;
-/** As much JSON as fits into such an id beside the rest. */
+/** The largest `initialize` parameters, as JSON, that fit into such an id. */
 const MAX_OPENING_CHARS = 1350;
-/** Without a journal: how old a session may be, and how many of them are taken over. */
+/** Limits without a journal: the age of a session and how many are restored. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60_000;
 const MAX_TAKEN_OVER = 10_000;
 
@@ -54,7 +55,7 @@ export class DurableSessions {
     });
   }
 
-  /** `binding`: who may use it, and where. */
+  /** `binding` says who may use the session, and where. */
   name(opening: JsonObject, binding: string): SessionName {
     const key = randomId();
     const { sealer, clock, log } = this.#context;
@@ -67,7 +68,7 @@ export class DurableSessions {
     return { id: key, key };
   }
 
-  /** A session of an earlier process that can go on; undefined for every other id. */
+  /** The session of an earlier process that this id restores; undefined for every other id. */
   find(id: string, binding: string): DurableSession | undefined {
     const { sealer, clock } = this.#context;
     if (this.#isLate || !sealer.durable || id.length > MAX_ID_CHARS) return undefined;
@@ -83,7 +84,7 @@ export class DurableSessions {
   }
 
   begin({ id, key }: SessionName): void {
-    if (id !== key) this.#journal?.begin(key); // with a plain id nobody could take it over
+    if (id !== key) this.#journal?.begin(key); // a plain id cannot be restored
   }
 
   takeOver(key: string): void {
@@ -95,7 +96,7 @@ export class DurableSessions {
     this.#journal?.change(key, change);
   }
 
-  /** It was deleted, or has expired. */
+  /** The session was deleted or has expired. */
   end(key: string): void {
     this.#journal?.end(key);
   }

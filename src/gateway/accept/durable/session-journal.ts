@@ -1,9 +1,9 @@
-// Which sessions are alive and what their clients have set, in a file of the state folder, so that a later process knows it.
-// 1. Each process writes one file of its own and only reads those of processes that are gone. A session that any of them ended
-//    is over, whatever the others say.
-// 2. A file that nobody has touched for as long as a session may be idle names only sessions that have expired.
-// 3. A file that cannot be read may have ended any session of the files before it, so none of those goes on.
-// 4. A folder that cannot be written to costs only what the file is for.
+// Records in the state folder which sessions are alive and what their clients have set, for a later process.
+// 1. Each process writes its own file and reads only the files of processes that have ended. A session that any file
+//    reports as ended is over.
+// 2. A file untouched for longer than a session may be idle lists only expired sessions.
+// 3. A file that cannot be read may have ended any session of the older files, so none of those is restored.
+// 4. If the folder is not writable, sessions are not durable; nothing else fails.
 import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,17 +29,19 @@ export interface JournalOptions {
 
 type Line = [kind: '+' | '-', key: string] | [kind: 'level' | 'subscribe' | 'unsubscribe', key: string, value: string];
 
-/** Subscriptions of one session that are kept, and the length of each: the rest is lost with the process. */
+/** The subscriptions stored for one session, and the length of each; the rest is lost with the process. */
 const MAX_SUBSCRIPTIONS = 100;
 const MAX_URI_CHARS = 2000;
-/** Files that are read; a gateway that crashes again and again leaves many. */
+/** How many files are read. A gateway that keeps crashing leaves many. */
 const MAX_FILES = 100;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** The file is rewritten once it is larger than this plus twice what the last rewrite left. */
 const MAX_SPENT_BYTES = 32 * 1024;
-/** A rewritten file that is larger takes no more subscriptions, so that it stays far below what is read. */
+/** Above this size a rewritten file accepts no more subscriptions, so that it stays readable. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
-/** Files of earlier processes are read when one of their sessions is asked for, at the latest after this: a first answer does not wait for them. */
+/**
+ * Older files are read when a session needs them, or after this delay, so that the first answer does not wait for them.
+ */
 const TIDY_MS = 1000;
 const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
 
@@ -47,13 +49,13 @@ export class SessionJournal {
   readonly #options: JournalOptions;
   readonly #path: string;
   readonly #live = new Map<string, SessionSettings>();
-  /** Sessions of earlier processes that nobody has come back for yet. Undefined until they are read. */
+  /** Sessions of earlier processes that have not been restored. Undefined until the files are read. */
   #earlier: Map<string, SessionSettings> | undefined;
-  /** Those that ended here: the file of an earlier process may still name them. */
+  /** Sessions that ended here; the file of an earlier process may still list them. */
   readonly #ended = new Set<string>();
   #file: number | undefined;
   #bytes = 0;
-  /** What the last rewrite left. */
+  /** The size after the last rewrite. */
   #keptBytes = 0;
   #hasFailed = false;
   #stopTouching: (() => void) | undefined;
@@ -75,7 +77,7 @@ export class SessionJournal {
     this.#write(linesOf(key, settings));
   }
 
-  /** A session of an earlier process goes on in this one. */
+  /** Continues a session of an earlier process in this one. */
   takeOver(key: string): void {
     const earlier = this.#readEarlier();
     const settings = earlier.get(key);
@@ -93,17 +95,17 @@ export class SessionJournal {
     if (this.#live.delete(key)) this.#write([['-', key]]);
   }
 
-  /** Too late for the others: they would have expired by now. */
+  /** Drops the remaining sessions: they have expired by now. */
   forgetEarlier(): void {
     this.#earlier = new Map();
     this.#ended.clear();
   }
 
-  /** The file stays for the next process, unless it names nothing. */
+  /** Leaves the file for the next process, unless it lists nothing. */
   close(): void {
     this.#stopTouching?.();
     this.#stopTidying();
-    this.#hasFailed = true; // what comes now must not open the file again
+    this.#hasFailed = true; // later writes must not reopen the file
     if (this.#file === undefined) return;
     closeSync(this.#file);
     this.#file = undefined;
@@ -129,7 +131,7 @@ export class SessionJournal {
     return openSync(path, 'a', 0o600);
   }
 
-  /** Written beside it and moved over it: a crash leaves one or the other. */
+  /** Writes a new file and renames it, so that a crash leaves one of the two. */
   #compact(): void {
     const ended = [...this.#ended].filter((key) => !this.#live.has(key)).map((key): Line => ['-', key]);
     const lines = [...ended, ...[...this.#live].flatMap(([key, settings]) => linesOf(key, settings))];
@@ -143,7 +145,7 @@ export class SessionJournal {
     this.#bytes = this.#keptBytes = Buffer.byteLength(text);
   }
 
-  /** Says that this process, and so its sessions, are alive. */
+  /** Touches the file to show that this process, and so its sessions, are alive. */
   #touchNowAndThen(): () => void {
     const { clock, idleMs } = this.#options;
     return clock.after(idleMs / 4, () => {
@@ -179,7 +181,7 @@ function toText(lines: Line[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** False for what is not kept, and for what changes nothing. */
+/** False for a change that is not stored or changes nothing. */
 function apply(settings: SessionSettings, change: SettingChange): boolean {
   const { subscriptions } = settings;
   if ('level' in change) {
@@ -194,13 +196,13 @@ function apply(settings: SessionSettings, change: SettingChange): boolean {
   return true;
 }
 
-/** Removes files that are of no use any more. `own` is the file of this process. */
+/** Reads the older files and removes those that are no longer needed. `own` is the file of this process. */
 function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions): Map<string, SessionSettings> {
   const live = new Map<string, SessionSettings>();
   const ended = new Set<string>();
   const all = filesIn(folder).filter(({ path }) => path !== own);
   const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isAlive(pid);
-  // What another process runs, or has ended, is not for this one, whatever older files say.
+  // Sessions that another live process lists do not belong to this one, whatever older files say.
   for (const { path } of all.filter(isOfAnother)) for (const [, key] of readLines(path) ?? []) ended.add(key);
   const files = all.filter((file) => !isOfAnother(file));
   const stale = files.slice(MAX_FILES).map(({ path }) => path);
@@ -232,11 +234,11 @@ function filesIn(folder: string): { path: string; pid: number; touched: number; 
     });
     return files.sort((a, b) => b.touched - a.touched);
   } catch {
-    return []; // there is no folder yet, or another process has just tidied it up
+    return []; // the folder does not exist yet, or another process has just removed a file
   }
 }
 
-/** A process that was killed may have left half a line. Undefined for a file that cannot be read. */
+/** Skips a line that a killed process left incomplete. Undefined for a file that cannot be read. */
 function readLines(path: string): Line[] | undefined {
   try {
     return readFileSync(path, 'utf8')
@@ -246,7 +248,7 @@ function readLines(path: string): Line[] | undefined {
         return Array.isArray(line) && line.every((part) => typeof part === 'string') ? [line as unknown as Line] : [];
       });
   } catch (error) {
-    // Another process has removed it: it said nothing that still counts.
+    // Another process removed the file, so it listed nothing that still counts.
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
   }
 }
@@ -269,7 +271,7 @@ function take([kind, key, value]: Line, live: Map<string, SessionSettings>, ende
   else if (kind === 'unsubscribe') apply(settings, { unsubscribe: value });
 }
 
-/** EPERM: the process of somebody else has the number now. */
+/** EPERM means that another user's process has reused the pid. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -1,4 +1,4 @@
-// Which kinds of answer a client takes, from its Accept header.
+// Reads which content types a client accepts from its Accept header.
 export interface AcceptedTypes {
   json: boolean;
   stream: boolean;
@@ -6,7 +6,7 @@ export interface AcceptedTypes {
 
 const BOTH: AcceptedTypes = { json: true, stream: true };
 
-/** A client that does not say takes plain JSON. */
+/** Without the header, a client gets plain JSON. */
 export function readAccept(accept: string | undefined): AcceptedTypes {
   if (accept === undefined) return { json: true, stream: false };
   if (accept === 'application/json, text/event-stream') return BOTH;

@@ -1,4 +1,4 @@
-// Short HTTP answers.
+// Writes short HTTP answers: JSON bodies and errors.
 import type { RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -18,14 +18,15 @@ export function answerJson(
   if (response.headersSent || response.destroyed) return;
   const length = byteLengthOf(written);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
-  // Head and text leave as one piece. `end` adds an empty one, and several are copied together by Node to be written.
+  // Corked, so that headers and body leave in one write. `end` adds an empty chunk, and Node copies several chunks
+  // together.
   response.cork();
   writeEncoded(response, written);
   response.uncork();
   response.end();
 }
 
-/** Answers for something thrown: what is not ours to tell is logged and told as an internal error. */
+/** Answers a thrown error. One that is not a GatewayError is logged and reported as internal. */
 export function answerThrown(
   { log }: { log: Log },
   response: HttpResponse,
@@ -37,7 +38,7 @@ export function answerThrown(
   answerError(response, error, id);
 }
 
-/** An HTTP refusal with a JSON-RPC error as body, for clients that show only one of the two. */
+/** An HTTP error whose body is a JSON-RPC error, for clients that show only one of the two. */
 export function answerError(response: HttpResponse, error: GatewayError, id: RequestId | null = null): void {
   const headers = error.code === 'TOO_MANY' ? { 'retry-after': '1' } : undefined;
   answerJson(response, error.row.status, writeMessage(toErrorMessage(id, plainError(error))), headers);

@@ -1,4 +1,4 @@
-// For web pages that may call: the guard has already let their Origin through.
+// CORS headers for web pages. The guard has already accepted their Origin.
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 
 export function allowOrigin(request: HttpRequest, response: HttpResponse): void {
@@ -9,7 +9,7 @@ export function allowOrigin(request: HttpRequest, response: HttpResponse): void 
   response.setHeader('vary', 'Origin');
 }
 
-/** `Mcp-Param-*` headers have names of the tools' own choosing, so what is asked for is what is allowed. */
+/** Allows the headers that are asked for, because tools choose the names of `Mcp-Param-*` headers. */
 export function answerPreflight(request: HttpRequest, response: HttpResponse, methods: string): void {
   const asked = request.headers['access-control-request-headers'];
   response.writeHead(204, {

@@ -1,6 +1,5 @@
-// All HTTP transports behind one request handler: /mcp, /sse with /message, and /ws. Host and Origin are checked before
-// anything else, on every path. Mounts into any Node HTTP server with `handle`, and with `fetch` wherever requests and
-// responses are those of the web standard.
+// Serves all HTTP transports with one request handler: /mcp, /sse with /message, and /ws. Checks Host and Origin first
+// on every path. `handle` mounts it into a Node HTTP server, `fetch` into servers that use web-standard requests.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -24,29 +23,32 @@ import { toFetch } from '../web/to-fetch.ts';
 import type { Fetch } from '../web/to-fetch.ts';
 
 export interface EndpointOptions extends GuardOptions {
-  /** The address listened on: decides which Host names are trusted by default. */
+  /** The address the server listens on; decides which Host names are trusted by default. */
   host?: string | undefined;
-  /** Where Streamable HTTP is served, /mcp by default; `sse`, `message`, `ws` and pages stand beside it: /api/mcp and /api/sse. */
+  /**
+   * The path of Streamable HTTP, /mcp by default. The paths `sse`, `message`, `ws` and pages lie beside it, as in
+   * /api/mcp and /api/sse.
+   */
   path?: string | undefined;
   identify?: Identify | undefined;
-  /** What is served at /mcp/<name>; throws SERVER_UNKNOWN. */
+  /** Returns the context served at /mcp/<name>; throws SERVER_UNKNOWN. */
   part?: ((name: string) => ServeContext) | undefined;
-  /** Further pages by path, e.g. /healthz. */
+  /** Further pages by path, such as /healthz. */
   pages?: Record<string, HttpHandler> | undefined;
-  /** Those that anybody who knows the URL may call: nobody has to say who they are. */
+  /** Pages that need no identity: knowing the URL is enough. */
   openPages?: Readonly<Record<string, HttpHandler>> | undefined;
 }
 
 export interface HttpEndpoint {
-  /** Paths that are not MCP's are answered with 404, or left to `next` where there is one: `app.use(endpoint.handle)`. */
+  /** Answers 404 on other paths, or calls `next` if given: `app.use(endpoint.handle)`. */
   readonly handle: (request: HttpRequest, response: HttpResponse, next?: () => void) => void;
-  /** For Hono, Next, Bun, Deno and Workers: everything but WebSocket, which has no place in a Response. */
+  /** For Hono, Next, Bun, Deno and Workers. Serves everything but WebSocket, which does not fit into a Response. */
   readonly fetch: Fetch;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   close(): void;
 }
 
-/** Who it is from is still being found out. */
+/** A request whose caller is not identified yet. */
 interface Arrival extends Pick<HttpVisit, 'request' | 'response'> {
   caller: Promise<Partial<Identity>>;
 }
@@ -54,7 +56,7 @@ interface Arrival extends Pick<HttpVisit, 'request' | 'response'> {
 const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
 
 export function createHttpEndpoint(shared: ServeContext, options: EndpointOptions = {}): HttpEndpoint {
-  const context: ServeContext = { ...shared, listens: new Set() }; // closing this door must not end what came in by another
+  const context: ServeContext = { ...shared, listens: new Set() }; // closing this endpoint must not end the streams of another
   const mount = readMount(options.path);
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const routes = createRoutes(context, options, mount);
@@ -81,7 +83,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointOption
     handle,
     fetch: toFetch(handle),
     upgrade(request, socket, head) {
-      socket.on('error', () => {}); // whatever becomes of it until a WebSocket takes over, it must not end the process
+      socket.on('error', () => {}); // an error before the WebSocket takes over must not end the process
       try {
         guard.check(request);
         if (mount.toLocal(pathOf(request)) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
@@ -102,7 +104,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointOption
   };
 }
 
-/** What answers at each path, as it would be at /mcp. */
+/** Maps each path, as mounted at /mcp, to its handler. */
 function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mount) {
   const streamable = new StreamableHttp(context);
   const legacy = new LegacySse(context, streamable);
@@ -122,7 +124,7 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
   };
   return {
     enter,
-    /** Apart from the usual way: what a function refers to is kept in an object of its own for every request. */
+    /** Separate from `enter`, because V8 allocates the closure's context for every request. */
     enterLater(path: string, { request, response, caller }: Arrival): void {
       const arrived = caller.then(({ principal, claims }) => enter(path, { request, response, principal, claims }));
       arrived.catch((thrown: unknown) => refuse(context, response, thrown, path));
@@ -143,7 +145,7 @@ function isPage(path: string, { pages }: EndpointOptions): boolean {
   return pages !== undefined && Object.hasOwn(pages, path);
 }
 
-/** One per name, made when it is first asked for: names that nobody knows are refused before. */
+/** One per name, created on first use; unknown names are refused before. */
 function partOf(
   path: string,
   toPart: (name: string) => StreamableHttp,
@@ -165,7 +167,7 @@ function failUpgrade(context: ServeContext, socket: Duplex, thrown: unknown): vo
   refuseUpgrade(socket, '500 Internal Server Error');
 }
 
-/** A server of the stateless era alone knows no sessions to GET or DELETE. */
+/** Without the handshake era there are no sessions to GET or DELETE. */
 function allowOf(path: string, { handshake }: ServeContext): string {
   const known = path.startsWith('/mcp/') ? '/mcp' : path;
   if (known === '/mcp' && !handshake) return 'POST';

@@ -1,4 +1,4 @@
-// WebSockets whose code is loaded when the first one is asked for: most gateways on HTTP never see one, and start sooner.
+// Loads the WebSocket code on the first upgrade. Most HTTP gateways never see one, and start sooner without it.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
@@ -28,7 +28,7 @@ export function acceptWebSocketsLazily(
     upgrade: (request, socket, head, caller) => void hand(request, socket, head, caller),
     close() {
       isClosed = true;
-      void loading?.then((sockets) => sockets.close()).catch(() => {}); // told to those who came by it
+      void loading?.then((sockets) => sockets.close()).catch(() => {}); // reported to the clients that needed it
     },
   };
 }

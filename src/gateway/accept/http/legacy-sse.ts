@@ -1,6 +1,6 @@
-// HTTP+SSE (2024-11-05): a GET on /sse opens the stream and is told where to POST; answers come on the stream. A POST on
-// /sse without body opens a session too, which a GET then attaches to; one with a body is taken as Streamable HTTP, since
-// clients that find out by trying POST there first.
+// HTTP+SSE (2024-11-05). A GET on /sse opens the stream and names the URL to POST to; answers arrive on the stream. A
+// POST on /sse without a body also opens a session, to which a GET then attaches. A POST with a body is handled as
+// Streamable HTTP, because clients that probe send their first POST there.
 import { anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { ticksOf } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -136,7 +136,7 @@ class SseSession {
     return this.#stream === stream;
   }
 
-  /** A client that comes again has given up the stream it had. */
+  /** A client that reconnects has given up its old stream. */
   attach(stream: SseResponse): void {
     const former = this.#stream;
     this.#stream = stream;
@@ -144,7 +144,7 @@ class SseSession {
     for (const text of this.#waiting.take()) stream.write({ event: 'message', data: text });
   }
 
-  /** Its stream goes with the process, so nobody can go on with it. */
+  /** Nothing to store: the stream ends with the process. */
   end(): void {
     this.close();
   }
@@ -161,7 +161,7 @@ class SseSession {
   }
 }
 
-/** Beside the path that the client has called: an app may have mounted the endpoint under a prefix, which it takes off `url`. */
+/** Next to the path that the client called: an app may mount the endpoint under a prefix and remove it from `url`. */
 function endpointOf({ request }: HttpVisit, session: SseSession): string {
   const { originalUrl = request.url! } = request as { originalUrl?: string };
   const path = originalUrl.split('?')[0]!;

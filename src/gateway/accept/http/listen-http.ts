@@ -1,4 +1,4 @@
-// Opens the port that serves every HTTP transport. Loopback unless told otherwise.
+// Opens the port that serves every HTTP transport, on loopback by default.
 import { createServer } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -46,12 +46,12 @@ export async function listenHttp(context: ServeContext, options: HttpListenOptio
         endpoint.close();
         server.close(() => resolve());
         server.closeIdleConnections();
-        setImmediate(() => sockets.forEach((socket) => socket.destroy())); // last words are on their way out
+        setImmediate(() => sockets.forEach((socket) => socket.destroy())); // the last answers are still being written
       }),
   };
 }
 
-/** Node's own list knows neither upgraded sockets nor those still in a TLS handshake. */
+/** Node's own list has neither upgraded sockets nor those still in a TLS handshake. */
 function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

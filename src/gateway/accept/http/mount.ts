@@ -1,9 +1,9 @@
-// Where an endpoint stands among the paths of its server. Inside, paths are always those of an endpoint at /mcp.
+// Translates the paths of a mounted endpoint. Inside, paths are always those of an endpoint at /mcp.
 import { GatewayError } from '../../../shared/errors.ts';
 
 export interface Mount {
   readonly path: string;
-  /** The path as it would be at /mcp; what does not belong to this endpoint becomes a path that nothing answers. */
+  /** The path as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
   readonly toLocal: (path: string) => string;
 }
 

@@ -1,5 +1,5 @@
-// A port for pages alone, where the gateway itself has none because it serves stdio: on loopback, any free port, opened when
-// the first link is wanted. It keeps no process alive.
+// A port for web pages only, for a gateway that serves stdio and has no port itself. It binds to any free port on
+// loopback when the first link is needed, and does not keep the process alive.
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import { pathOf } from './http-endpoint.ts';
 import type { EndpointOptions } from './http-endpoint.ts';
 
 export interface PagePort {
-  /** Opens the port where it is not open yet, and says where it is, e.g. http://127.0.0.1:40123. */
+  /** Opens the port if needed and returns its URL, such as http://127.0.0.1:40123. */
   url(): Promise<string>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function createPagePort({
     },
     async close() {
       isClosed = true;
-      await opening?.catch(() => {}); // one that never opened is as good as closed
+      await opening?.catch(() => {}); // a port that never opened needs no closing
       await new Promise((resolve) => (server ? server.close(resolve).closeAllConnections() : resolve(undefined)));
     },
   };

@@ -1,6 +1,6 @@
-// The answer to a POST: plain JSON if it comes soon and alone, otherwise an event stream, opened by the first message before the
-// answer or by silence. Proxies give up on an answer that says nothing, and a connection that breaks can be resumed only if
-// the client has an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
+// The answer to a POST: plain JSON if it comes soon and alone, otherwise an event stream. The stream opens with the
+// first message before the answer, or after a silence, because proxies drop silent answers and a client can resume only
+// with an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import { DeadlineItem } from '../../../shared/deadline-list.ts';
 import type { DeadlineList } from '../../../shared/deadline-list.ts';
@@ -18,7 +18,7 @@ import { encodeAnswer } from '../write-answer.ts';
 
 export class PostOutlet extends DeadlineItem implements Outlet {
   ended = false;
-  /** The id of the one request that is answered. */
+  /** The id of the answered request. */
   request: RequestId | null = null;
   readonly #context: ServeContext;
   readonly #response: HttpResponse;
@@ -35,14 +35,16 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     this.#session = session;
   }
 
-  /** Call it once the request is being handled: opens the stream if the answer takes too long. `now`: where it is known. */
+  /**
+   * Call once the request is being handled: opens the stream if the answer takes too long. Pass `now` if it is known.
+   */
   limitSilence(deadlines: DeadlineList, now?: number): void {
     if (this.ended || this.#carrier || !this.#accepted.stream) return;
     const { keepAliveMs, primeMs } = this.#context.limits;
     deadlines.set(this, this.#canPrime ? Math.min(primeMs, keepAliveMs) : keepAliveMs, now);
   }
 
-  /** It has been silent for too long. */
+  /** Called after too long a silence. */
   ring(): void {
     if (!this.ended && !this.#response.destroyed) this.#upgrade();
   }
@@ -81,7 +83,7 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     this.#stream?.release();
   }
 
-  /** Older clients may choke on an event without data. */
+  /** Older clients may fail on an event without data. */
   get #canPrime(): boolean {
     return this.#session?.primesStreams ?? false;
   }
@@ -97,7 +99,7 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     if (this.#canPrime) this.#stream.prime();
   }
 
-  /** A session that could not be opened is not named. */
+  /** Does not name a session that could not be opened. */
   #headers(): Record<string, string> | undefined {
     return this.#session?.conversation.dialect && { 'mcp-session-id': this.#session.id };
   }

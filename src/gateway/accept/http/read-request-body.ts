@@ -1,9 +1,9 @@
-// The body of a POST as text, bounded before it is read: by its announced length at once, by what arrives otherwise.
+// Reads the body of a POST as text. The limit applies to the announced length first, then to what arrives.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import { boundVia } from '../../../shared/via.ts';
 
-/** Calls back with the text, or with the reason why there is none. A client that hangs up in between is never heard of. */
+/** Calls back with the text or the error; never, if the client hangs up before. */
 export function readRequestBody(
   request: HttpRequest,
   maxBytes: number,
@@ -24,7 +24,7 @@ export function readRequestBody(
   request.on('end', () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')));
 }
 
-/** A body parser of the app that we are mounted in was here before; it leaves what it has read as `body`. */
+/** A body parser of the surrounding app may have consumed the stream; it leaves the result as `body`. */
 function alreadyRead({ body }: HttpRequest & { body?: unknown }): string | GatewayError {
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');

@@ -1,7 +1,7 @@
-// The answer to an upgrade that is not wanted.
+// Refuses an upgrade request.
 import type { Duplex } from 'node:stream';
 
-/** The socket is ours alone here: a client that never closes its end must not keep it open. */
+/** Destroys the socket, because a client that never closes its end must not keep it open. */
 export function refuseUpgrade(socket: Duplex, status: string): void {
   socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

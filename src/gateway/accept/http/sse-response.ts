@@ -1,5 +1,5 @@
-// An HTTP answer that is an event stream. Says now and then that it lives, and is cut off when its reader is so slow that
-// more than the allowed bytes wait for it.
+// An HTTP answer that is an event stream. It sends keep-alive comments, and closes when its reader falls too many bytes
+// behind.
 import { writeComment, writeEvent } from '../../codec/sse-write.ts';
 import type { OutgoingEvent } from '../../codec/sse-write.ts';
 import { writeEncoded } from '../../codec/encoded-message.ts';
@@ -9,7 +9,7 @@ import type { HttpResponse } from '../../../shared/http.ts';
 const HEAD = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  // nginx would hold events back until its buffer is full
+  // nginx would buffer events
   'x-accel-buffering': 'no',
 };
 
@@ -35,7 +35,7 @@ export class SseResponse {
     this.#response.on('close', callback);
   }
 
-  /** False when it could not be taken: the reader is gone, or was too slow and is now cut off. */
+  /** False when the event was not accepted: the reader is gone, or was too slow and is now cut off. */
   write(event: OutgoingEvent): boolean {
     if (!this.isOpen) return false;
     const { writableLength: bytes } = this.#response;

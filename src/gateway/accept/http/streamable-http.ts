@@ -1,5 +1,5 @@
-// Streamable HTTP at /mcp, for both eras: POST, and for sessions of the handshake era GET (event stream or long poll) and
-// DELETE. Which era a POST belongs to is decided by the dialects; here are the rules of HTTP around it.
+// Streamable HTTP at /mcp for both eras: POST, and for handshake sessions GET (event stream or long poll) and DELETE.
+// The dialects decide which era a POST belongs to; this file applies the HTTP rules around it.
 import type { JsonObject, Message, RequestId } from '../../../protocol/message.ts';
 import { isNotification, isRequest } from '../../../protocol/message.ts';
 import { DeadlineList } from '../../../shared/deadline-list.ts';
@@ -44,7 +44,7 @@ export class StreamableHttp {
   readonly #context: ServeContext;
   readonly #reader: RequestReader;
   readonly #sessions: SessionTable<HttpSession>;
-  /** Lets sessions go on in the next process. */
+  /** Restores sessions after a restart. */
   readonly #durable: DurableSessions | undefined;
   readonly #part: string;
   /** One timer for the silence of all answers. */
@@ -52,7 +52,7 @@ export class StreamableHttp {
 
   constructor(context: ServeContext, whole?: { durable: DurableSessions | undefined; part: string }) {
     this.#context = context;
-    // Without lasting keys there is nothing that a later process could open.
+    // Without durable keys a later process could not open the ids.
     this.#durable = whole ? whole.durable : context.sealer.durable ? new DurableSessions(context) : undefined;
     this.#part = whole?.part ?? '';
     this.#reader = new RequestReader(context.limits, RECURRING);
@@ -60,7 +60,7 @@ export class StreamableHttp {
     this.#silence = new DeadlineList(context.clock);
   }
 
-  /** Another target on the same port, whose sessions are its own. */
+  /** Serves another target on the same port, with sessions of its own. */
   part(context: ServeContext, name: string): StreamableHttp {
     return new StreamableHttp(context, { durable: this.#durable, part: name });
   }
@@ -69,11 +69,11 @@ export class StreamableHttp {
     return this.#sessions.size;
   }
 
-  /** Throws GatewayError for what HTTP itself refuses. */
+  /** Throws GatewayError for requests that HTTP itself refuses. */
   handle(visit: HttpVisit): void {
     const { method } = visit.request;
     if (method === 'POST') this.post(visit);
-    else if (!this.#context.handshake) throw new GatewayError('HTTP_METHOD'); // where there are no sessions
+    else if (!this.#context.handshake) throw new GatewayError('HTTP_METHOD'); // stateless servers have no sessions
     else if (method === 'GET') this.#get(visit);
     else if (method === 'DELETE') this.#delete(visit);
     else throw new GatewayError('HTTP_METHOD');
@@ -147,13 +147,15 @@ export class StreamableHttp {
     const headers = (name: string) => request.headers[name] as string | undefined;
     const from = { transport: 'http', headers: request.headers, claims } as const;
     const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
-    // Closing the stream is how this era calls off a request.
+    // In the stateless era, closing the stream cancels the request.
     if (!running || outlet.ended) return;
     response.on('close', () => outlet.ended || running.cancel(CONNECTION_CLOSED));
     outlet.limitSilence(this.#silence);
   }
 
-  /** Before there is a session: `initialize` opens one, ping and the like are answered, everything else is refused. */
+  /**
+   * A request without a session: `initialize` opens one, ping and the like are answered, everything else is refused.
+   */
   #opening(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
     if (incoming.kind === 'refused') return answerRefusal(incoming, this.#outlet(visit, accepted));
     const message = incoming.kind === 'message' ? incoming.message : undefined;
@@ -167,7 +169,7 @@ export class StreamableHttp {
     this.#sessions.add(session, callerOf(visit));
     receiveInput(session.conversation, incoming, this.#outlet(visit, accepted, session));
     if (session.conversation.dialect) this.#durable?.begin(session);
-    else this.#sessions.remove(session); // refused: nothing was agreed on
+    else this.#sessions.remove(session); // refused, so nothing was negotiated
   }
 
   #inSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes, sessionId: string): void {
@@ -191,7 +193,7 @@ export class StreamableHttp {
     const session = this.#find(visit);
     const accepted = readAccept(request.headers.accept);
     const lastEventId = request.headers['last-event-id'] as string | undefined;
-    // Clients of event streams reconnect until the server says that there is nothing more.
+    // EventSource clients reconnect until the server answers 204.
     if (lastEventId !== undefined && session.hasNothingAfter(lastEventId)) response.writeHead(204).end();
     else if (accepted.stream) {
       const carrier = new SseResponse(this.#context, response, { 'mcp-session-id': session.id });
@@ -214,7 +216,7 @@ export class StreamableHttp {
     visit.response.writeHead(204).end();
   }
 
-  /** Whether it is here, or can be taken over from an earlier process. */
+  /** Whether the session is live, or can be restored from an earlier process. */
   #knows(id: string, visit: HttpVisit): boolean {
     return this.#sessions.has(id, visit.principal) || this.#takeOver(id, visit);
   }
@@ -228,7 +230,7 @@ export class StreamableHttp {
     try {
       session.conversation.restore(kept);
     } catch (error) {
-      this.#context.log.warn({ error }, 'session.not-restored'); // such as a revision that is not spoken any more
+      this.#context.log.warn({ error }, 'session.not-restored'); // for example, its revision is no longer supported
       this.#sessions.remove(session);
     }
     return true;
@@ -260,13 +262,13 @@ export class StreamableHttp {
   }
 }
 
-/** An error about a request must name it, wherever its id could be read. */
+/** An error must name the request, if its id could be read. */
 function idOf(incoming: ParsedInput): RequestId | null {
   if (incoming.kind === 'refused') return incoming.id;
   return incoming.kind === 'message' && isRequest(incoming.message) ? incoming.message.id : null;
 }
 
-/** The opening of either era: its answer says what the target can do. */
+/** The opening message of either era; its answer says what the target offers. */
 function asksWhatIsOffered(incoming: ParsedInput): Message | undefined {
   if (incoming.kind !== 'message' || !isRequest(incoming.message)) return undefined;
   const { method } = incoming.message;

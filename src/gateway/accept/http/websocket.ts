@@ -1,5 +1,5 @@
-// A WebSocket at /ws: one message per text frame, both sides at any time. A client that does not read is first not read
-// from, then cut off: its answers must not pile up here. One that is gone without a word is found out by its silence.
+// A WebSocket at /ws: one message per text frame, in both directions. While a client does not read, its requests are
+// not read either; if too much piles up, it is cut off. A heartbeat detects a client that vanished silently.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
@@ -15,7 +15,7 @@ import { DuplexConnection } from '../duplex-connection.ts';
 import type { Identity } from '../identify.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 
-/** Above this many waiting bytes a client is not read from. */
+/** Above this many unsent bytes, reading from the client pauses. */
 const PAUSE_BYTES = 1024 * 1024;
 
 export interface WebSocketAcceptor {

@@ -1,7 +1,8 @@
-// A handshake client over HTTP: its conversation, the streams it listens on, and what waits for it while it listens on none.
-// 1. Each message is written to exactly one stream: its request's own, else the newest GET that is open.
-// 2. What belongs to no request waits, bounded, for the next GET or poll.
-// 3. Once closed, no HTTP answer of it stays open.
+// One handshake client over HTTP: its conversation, its open streams, and the messages that wait while no stream is
+// open.
+// 1. Each message is written to exactly one stream: that of its request, else the newest open GET.
+// 2. Messages that belong to no request wait, bounded, for the next GET or poll.
+// 3. After closing, no HTTP answer of the session stays open.
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
 import { anonymousPrincipal } from '../../../shared/anonymous.ts';
@@ -22,33 +23,33 @@ import type { SseResponse } from '../http/sse-response.ts';
 import { OutgoingQueue } from './outgoing-queue.ts';
 
 export interface HttpSessionOptions {
-  /** Who opened it, where callers are identified: nobody else may use it. */
+  /** The principal that opened the session, where callers are identified; nobody else may use it. */
   owner?: string | undefined;
   from?: ClientConnection | undefined;
   /** Default: a random one. */
   name?: SessionName | undefined;
-  /** The client asked for its end. */
+  /** The client asked to end the session. */
   onExit(session: HttpSession): void;
-  /** It is over, and must not go on in a later process. */
+  /** The session is over and must not be restored. */
   onEnd?(session: HttpSession): void;
   onSetting?(change: SettingChange, session: HttpSession): void;
 }
 
-/** How many streams of a kind a client may still come back for. */
+/** How many streams of a kind a client may still resume. */
 const MAX_STREAMS = 64;
 
 export class HttpSession {
   readonly id: string;
-  /** What it is known by here, also in later processes. */
+  /** Identifies the session in this process and in later ones. */
   readonly key: string;
   readonly conversation: Conversation;
-  /** How the client came in, with its latest request. */
+  /** How the client connected with its latest request. */
   readonly from: ClientConnection;
   readonly owner: string | undefined;
   lastSeen: number;
   readonly #context: ServeContext;
   readonly #options: HttpSessionOptions;
-  /** Of this process: streams of an earlier one are not taken for those here. */
+  /** Distinguishes this process's streams from those of an earlier one. */
   readonly #streams = randomId().slice(0, 6);
   readonly #store: EventStore;
   readonly #waiting: OutgoingQueue;
@@ -78,8 +79,8 @@ export class HttpSession {
   }
 
   /**
-   * Somebody waits for it: then it is not idle, however long nothing is said. A call that waits for an answer of a client that is gone
-   * would wait for ever: it does not count.
+   * Whether a request or a stream is open: then the session is not idle, however long it is silent. A call that waits
+   * for an answer of a disconnected client does not count, because it would wait for ever.
    */
   get isBusy(): boolean {
     if (this.isListening) return true;
@@ -90,12 +91,12 @@ export class HttpSession {
     return this.#poll !== undefined || this.#listening() !== undefined;
   }
 
-  /** Whether an event without data may tell the client which id to come back with. */
+  /** Whether the client accepts an event without data that carries an id to resume from. */
   get primesStreams(): boolean {
     return this.conversation.dialect?.primesStreams ?? false;
   }
 
-  /** Tells the client something that belongs to no request, or whose own stream is gone. */
+  /** Sends a message that belongs to no request, or whose own stream is gone. */
   send(message: Message): void {
     const text = writeMessage(message);
     const stream = this.#listening();
@@ -104,12 +105,12 @@ export class HttpSession {
     this.#poll?.();
   }
 
-  /** The stream of one POST's answer. `request` is the id of what it answers. */
+  /** Opens the stream for a POST's answer. `request` is the id of the request that it answers. */
   openPost(request: RequestId | null): SessionStream {
     return this.#open(toPostStreamName(request), this.#posts, (stream) => stream.isFinished);
   }
 
-  /** Whether a client that comes back with this id has got all there will ever be on its stream. */
+  /** Whether the stream has ended and holds no event after this id. */
   hasNothingAfter(lastEventId: string): boolean {
     const last = fromEventId(lastEventId);
     return (
@@ -118,7 +119,7 @@ export class HttpSession {
     );
   }
 
-  /** A GET: goes on with the stream that the client names, else with what belongs to no request. */
+  /** Serves a GET: resumes the stream that the client names, else sends the messages that belong to no request. */
   async listen(carrier: SseResponse, lastEventId: string | undefined): Promise<void> {
     const last = lastEventId === undefined ? undefined : fromEventId(lastEventId);
     const post = last && this.#posts.get(last.stream);
@@ -132,7 +133,10 @@ export class HttpSession {
     for (const text of this.#waiting.take()) stream.write(text);
   }
 
-  /** A long poll: calls back with what waits, or with nothing after a while. Returns the way to call it off. */
+  /**
+   * Serves a long poll: calls back with the waiting messages, or with none after a while. Returns a function that
+   * cancels it.
+   */
   poll(done: (texts: string[]) => void): () => void {
     if (this.#waiting.size > 0) {
       done(this.#waiting.take());
@@ -147,7 +151,7 @@ export class HttpSession {
       stopTimer();
       if (this.#poll === settle) this.#poll = undefined;
     };
-    this.#poll?.(); // one at a time: an earlier one is answered with nothing
+    this.#poll?.(); // only one poll at a time: an earlier one is answered with nothing
     this.#poll = settle;
     return stop;
   }
@@ -180,7 +184,7 @@ export class HttpSession {
     return newest;
   }
 
-  /** Forgets the oldest stream of its kind that nobody would miss, when there are too many. */
+  /** Opens a stream, and drops the oldest finished one when there are too many. */
   #open(kind: string, streams: Map<string, SessionStream>, isOver: (stream: SessionStream) => boolean): SessionStream {
     if (streams.size >= MAX_STREAMS) {
       const oldest = [...streams.values()].find(isOver);
@@ -196,7 +200,7 @@ export class HttpSession {
   }
 }
 
-/** The request of this stream was in flight when the process ended that handled it. */
+/** Tells the client that its request was in flight when an earlier process ended. */
 function tellLost(carrier: SseResponse, stream: string): void {
   const error = plainError(new GatewayError('GATEWAY_STOPPED'));
   carrier.write({

@@ -1,5 +1,5 @@
-// The event store of a session, in memory. Bounded: the oldest go first, and a client that asks for something older gets
-// what is left.
+// Keeps the events of one session in memory, up to a limit. The oldest events go first; a client that asks for an older
+// one gets the rest.
 import type { EventStore, StoredEvent } from '../../../protocol/event-store.ts';
 import type { Limits } from '../../../shared/limits.ts';
 

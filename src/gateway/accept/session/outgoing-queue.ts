@@ -1,5 +1,4 @@
-// Messages for a client that listens on nothing at the moment. Bounded in number and in size: the oldest are dropped, and
-// the log says so.
+// Queues messages for a client that has no open stream. Bounded in number and size: the oldest are dropped and logged.
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 
 export class OutgoingQueue {
@@ -25,7 +24,7 @@ export class OutgoingQueue {
     }
   }
 
-  /** Everything that waits, oldest first; nothing waits afterwards. */
+  /** Removes and returns all waiting messages, oldest first. */
   take(): string[] {
     this.#bytes = 0;
     return this.#texts.splice(0);

@@ -1,7 +1,7 @@
-// One stream of a session, apart from the HTTP answer that carries it at the moment: answers come and go, events keep their
-// ids. An event id names its stream, so that a client that comes back gets the rest of that stream and of no other.
+// One event stream of a session, independent of the HTTP answer that currently carries it: answers come and go, event
+// ids stay. An event id names its stream, so that a client that resumes gets the rest of that stream only.
 // 1. Each event is written at most once to each carrier, in order.
-// 2. While a client catches up, new events are only kept: it gets them as part of what it missed.
+// 2. While a client catches up, new events are only stored; it gets them with those it missed.
 import type { EventStore } from '../../../protocol/event-store.ts';
 import type { RequestId } from '../../../protocol/message.ts';
 import { toEncodedText } from '../../codec/encoded-message.ts';
@@ -12,7 +12,7 @@ export class SessionStream {
   readonly name: string;
   readonly #store: EventStore;
   #sequence = 0;
-  /** The last event that was kept; an event that only primes is not. */
+  /** The last stored event. Priming events are not stored. */
   #kept = 0;
   #carrier: SseResponse | undefined;
   #catchingUp: SseResponse | undefined;
@@ -35,13 +35,13 @@ export class SessionStream {
     return this.#finished && sequence >= this.#kept;
   }
 
-  /** Gives the client an id to come back with before there is anything to say. */
+  /** Sends an id to resume from before there is any data. */
   prime(retryMs?: number): void {
     const id = this.#nextId();
     this.#carrier?.write({ id, ...(retryMs !== undefined && { retry: retryMs }), data: '' });
   }
 
-  /** Told now where somebody listens, and kept in any case. */
+  /** Sends the event if a carrier is attached, and stores it in any case. */
   write(data: EncodedMessage): void {
     const id = this.#nextId();
     this.#kept = this.#sequence;
@@ -59,7 +59,7 @@ export class SessionStream {
     this.#carrier = carrier;
   }
 
-  /** Lets go of the HTTP answer, not of the stream. */
+  /** Ends the HTTP answer but keeps the stream. */
   release(): void {
     this.#carrier?.end();
     this.#carrier = undefined;
@@ -68,12 +68,12 @@ export class SessionStream {
   }
 
   /**
-   * Carries on where a client left off: what it missed first, then what comes. A client that missed nothing is given its id
-   * again where it `primes`: official clients forget the id when the stream that they resumed brings none. False when another
-   * request came back for the stream meanwhile.
+   * Resumes after an event: first the missed events, then new ones. A client that missed nothing gets its id again if
+   * it `primes`, because official clients forget the id when the resumed stream brings none. Returns false if another
+   * request resumed the stream meanwhile.
    */
   async resume(carrier: SseResponse, { after, primes }: { after: number; primes: boolean }): Promise<boolean> {
-    this.release(); // a client that comes back has lost the answer it had
+    this.release(); // a client that resumes has lost its old answer
     this.#catchingUp = carrier;
     let seen = after;
     while (seen < this.#kept) {
@@ -108,12 +108,12 @@ export function fromEventId(id: string): { stream: string; sequence: number } | 
   return match ? { stream: match[1]!, sequence: Number(match[2]) } : undefined;
 }
 
-/** The stream of an answer that was lost with an earlier process; the client knows by now. */
+/** Names the stream that reports an answer lost with an earlier process. */
 export const LOST_STREAM = 'l';
 const MAX_EVENT_ID_CHARS = 300;
 const MAX_REQUEST_CHARS = 100;
 
-/** Names the request in it, so that a later process can say that its answer is lost. */
+/** The name contains the request id, so that a later process can report the lost answer. */
 export function toPostStreamName(request: RequestId | null): string {
   const text = request === null ? '' : JSON.stringify(request);
   return text.length > MAX_REQUEST_CHARS ? 'p' : `p${Buffer.from(text).toString('base64url')}`;
@@ -126,6 +126,6 @@ export function requestIdOf(stream: string): RequestId | undefined {
     const id: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     return typeof id === 'string' || typeof id === 'number' ? id : undefined;
   } catch {
-    return undefined; // not written by us
+    return undefined; // not one of our names
   }
 }

@@ -1,28 +1,28 @@
-// Sessions by id, bounded in number, in all and for each caller, and in idle time. Ids are unguessable, and are no
-// authentication. A caller that opens more and more of them loses its own idle ones, the longest unused first, and never
-// takes the room of others: many clients open a session for each call and never end it.
+// Holds sessions by id, with limits in total, per caller and on idle time. Ids are unguessable but do not authenticate.
+// A caller that opens too many loses its own longest-idle sessions and never takes the room of others: many clients
+// open a session for each call and never end it.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Limits } from '../../../shared/limits.ts';
 
-/** As many as a plain id has. */
+/** The length of a plain id. */
 const KEY_CHARS = 22;
 
 export interface ExpiringSession {
   readonly id: string;
   readonly owner: string | undefined;
-  /** By a clock that never jumps. */
+  /** Monotonic time. */
   lastSeen: number;
   readonly isBusy: boolean;
   /** The session is over. */
   end(): void;
-  /** This process is done with it; another may go on. */
+  /** This process closes the session; another may restore it. */
   close(): void;
 }
 
 export class SessionTable<S extends ExpiringSession> {
-  /** By the ends of their ids (`keyOf`). */
+  /** Keyed by the end of the session id (`keyOf`). */
   readonly #sessions = new Map<string, S>();
   readonly #callers = new Map<string, Set<S>>();
   readonly #callerOf = new Map<S, string>();
@@ -39,7 +39,7 @@ export class SessionTable<S extends ExpiringSession> {
     return this.#sessions.size;
   }
 
-  /** `caller`: whose room it takes. Throws TOO_MANY when there is none. */
+  /** `caller` is the one that the limit counts. Throws TOO_MANY when no room is left. */
   add(session: S, caller: string): void {
     this.#makeRoom(caller);
     this.#sessions.set(keyOf(session.id), session);
@@ -49,7 +49,10 @@ export class SessionTable<S extends ExpiringSession> {
     this.#stopSweep ??= this.#scheduleSweep();
   }
 
-  /** Throws SESSION_NOT_FOUND for an unknown id, and just so for somebody else's: no oracle. */
+  /**
+   * Throws SESSION_NOT_FOUND for an unknown id and for the session of another caller alike, so that ids cannot be
+   * probed.
+   */
   get(id: string, owner: string | undefined): S {
     const session = this.#find(id, owner);
     if (!session) throw new GatewayError('SESSION_NOT_FOUND');
@@ -114,8 +117,8 @@ export class SessionTable<S extends ExpiringSession> {
 }
 
 /**
- * A Map makes a hash of its key with every request, because the id of every request is another string. Sealed ids are hundreds of
- * characters long, and their ends are as random as the whole.
+ * The last characters of an id. A Map hashes its key on every request, because each request brings a new string; sealed
+ * ids are hundreds of characters long and their ends are as random as the whole.
  */
 function keyOf(id: string): string {
   return id.slice(-KEY_CHARS);

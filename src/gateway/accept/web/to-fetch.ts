@@ -1,11 +1,11 @@
-// The endpoint as a function from Request to Response, the form that Hono, Next, Bun, Deno and Workers call.
+// Turns the endpoint into a function from Request to Response, as Hono, Next, Bun, Deno and Workers call it.
 import type { HttpHandler } from '../../../shared/http.ts';
 import { WebRequest } from './web-request.ts';
 import { WebResponse } from './web-response.ts';
 
 /**
- * `platform` is what the runtime hands over beside the request: the server of Bun, the connection of Deno. Anything else, such as
- * the context of a Next route or the environment of a Worker, is ignored.
+ * `platform` is the runtime's second argument: Bun's server or Deno's connection. Anything else, such as the context of
+ * a Next route or the environment of a Worker, is ignored.
  */
 export type Fetch = (request: Request, platform?: unknown) => Promise<Response>;
 
@@ -22,10 +22,10 @@ export function toFetch(handle: HttpHandler): Fetch {
     const known = (platform ?? {}) as Platform;
     const outgoing = new WebResponse();
     const incoming = new WebRequest(request, addressOf(request, known));
-    if (isBun(known)) known.timeout?.(request, 0); // it would end a silent call after ten seconds
+    if (isBun(known)) known.timeout?.(request, 0); // Bun ends a silent call after ten seconds by default
     if (request.signal.aborted) outgoing.abandon();
     else request.signal.addEventListener('abort', () => outgoing.abandon(), { once: true });
-    outgoing.once('close', () => incoming.destroy()); // nobody wants what is left of a body that was too large
+    outgoing.once('close', () => incoming.destroy()); // drop the rest of a body that is too large
     handle(incoming, outgoing);
     return outgoing.response;
   };

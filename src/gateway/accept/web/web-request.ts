@@ -1,4 +1,4 @@
-// A web-standard Request in the form in which the endpoint takes requests. Its body is read only as far as it is asked for.
+// Adapts a web-standard Request to the request type of the endpoint. Reads the body only as far as needed.
 import { Readable } from 'node:stream';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpRequest } from '../../../shared/http.ts';
@@ -28,7 +28,7 @@ export class WebRequest extends Readable implements HttpRequest {
     this.#reader ??= this.#body.getReader();
     this.#reader.read().then(
       ({ done, value }) => this.push(done ? null : value),
-      () => this.destroy(), // the client hung up: as with a request of Node, there is nobody to tell
+      () => this.destroy(), // the client hung up; Node's requests do the same
     );
   }
 
@@ -42,7 +42,7 @@ export class WebRequest extends Readable implements HttpRequest {
   }
 }
 
-/** In Node's form. A Request that was made by hand has no Host, and none that says whether a body follows. */
+/** Headers in Node's form. A Request made by hand has neither Host nor Content-Length. */
 function toHeaders(request: Request, url: URL): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = Object.fromEntries(request.headers);
   headers.host ??= url.host;

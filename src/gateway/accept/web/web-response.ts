@@ -1,15 +1,16 @@
-// Gathers what the endpoint answers into a web-standard Response. An answer that is whole at once becomes a Response with that
-// body; one that is flushed before its end becomes a stream.
-// 1. Nothing is held for a slow reader that `writableLength` does not count. 2. The promise always resolves, also when the
-// client is gone. 3. A reader that cancels the stream closes the response, as a broken connection closes Node's.
+// Collects the endpoint's answer into a web-standard Response. An answer that is complete at once becomes a Response
+// with that body; one that is flushed before its end becomes a stream.
+// 1. `writableLength` counts everything that is held for a slow reader.
+// 2. The promise always resolves, even when the client is gone.
+// 3. A reader that cancels the stream closes the response, as a broken connection closes Node's.
 import { Writable } from 'node:stream';
 import type { HttpResponse } from '../../../shared/http.ts';
 
-/** What the stream takes before the writer has to wait. */
+/** How much the stream buffers before the writer has to wait. */
 const STREAM_BYTES = 64 * 1024;
-/** Statuses of which a Response refuses to have a body. */
+/** Statuses for which a Response must not have a body. */
 const EMPTY = new Set([101, 204, 205, 304]);
-/** Nobody sees it. */
+/** Never sent: the client is gone. */
 const CLIENT_GONE = 499;
 
 export class WebResponse extends Writable implements HttpResponse {
@@ -18,7 +19,7 @@ export class WebResponse extends Writable implements HttpResponse {
   readonly #headers = new Headers();
   #status = 200;
   #resolve!: (response: Response) => void;
-  /** Written while it is not known yet whether more comes. */
+  /** Chunks written before it is known whether more follow. */
   #held: Uint8Array<ArrayBuffer>[] = [];
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
   #resume: (() => void) | undefined;
@@ -28,7 +29,7 @@ export class WebResponse extends Writable implements HttpResponse {
   constructor() {
     super();
     this.response = new Promise((resolve) => (this.#resolve = resolve));
-    this.on('error', () => {}); // a write after the end: as with Node's, it must not end the process
+    this.on('error', () => {}); // a write after the end must not end the process
   }
 
   setHeader(name: string, value: string): this {
@@ -62,7 +63,7 @@ export class WebResponse extends Writable implements HttpResponse {
     this.#resolve(new Response(body, { status: this.#status, headers: this.#headers }));
   }
 
-  /** The client is gone. Its server may still read the stream, and would report an error that concerns nobody. */
+  /** The client is gone. The server may still read the stream and would report an error that concerns nobody. */
   abandon(): void {
     this.#isAbandoned = true;
     this.destroy();
@@ -100,7 +101,7 @@ export class WebResponse extends Writable implements HttpResponse {
     return this.#held.length === 1 ? this.#held[0]! : new Blob(this.#held);
   }
 
-  /** A stream that was cancelled is closed already. */
+  /** A cancelled stream is closed already. */
   #leave(): void {
     this.#stream = undefined;
     this.abandon();

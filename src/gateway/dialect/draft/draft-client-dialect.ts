@@ -1,5 +1,6 @@
-// The words of the `draft` dialect (seed 003): lists are bare arrays, tools are invoked, changes are told with their
-// difference. It has no prompts, no reading of resources, and of its client it asks only what interactive tools ask.
+// Serves clients of the `draft` dialect (docs/eras.md): lists are bare arrays, tools are invoked, and change
+// notifications carry the difference. It has no prompts and no reading of resources, and asks its client only the
+// questions of interactive tools.
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
@@ -113,7 +114,7 @@ export class DraftClientDialect implements ClientDialect {
 
   toLog(): undefined {}
 
-  /** Of all questions it knows those of interactive tools. */
+  /** The dialect has only the questions of interactive tools. */
   canAsk({ method }: Ask): boolean {
     return isInteraction(method);
   }

@@ -1,4 +1,5 @@
-// Speaks to a server of the draft dialect: tools are invoked, lists are bare arrays, changes come with their difference.
+// Talks to servers of the `draft` dialect: tools are invoked, lists are bare arrays, and change notifications carry the
+// difference.
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
@@ -41,7 +42,7 @@ export class DraftServerDialect implements ServerDialect {
     return isObject(result) ? result : {};
   }
 
-  /** The dialect knows no questions but those of interactive tools; a ping is answered in all of them. */
+  /** Answers pings and the questions of interactive tools; the dialect has no others. */
   onRequest(request: RequestMessage): void {
     if (isInteraction(request.method)) return this.#interact(request);
     const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
@@ -61,14 +62,14 @@ export class DraftServerDialect implements ServerDialect {
     } else if (isInteraction(method)) this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
   }
 
-  /** It awaits no person, so nobody's clock stands still meanwhile. */
+  /** Waits for no person, so no call's timeout is paused. */
   #interact(request: RequestMessage): void {
     void answerAsk(request, this.#events, new AbortController().signal)
       .then((response) => this.#wire.respond(response))
       .catch(() => {}); // the server is gone: nobody waits
   }
 
-  /** The notifications of MCP mean nothing here. */
+  /** MCP notifications have no meaning in this dialect. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     if (method.startsWith('notifications/')) return;
     await this.#wire.notify(toNotification(method, params));
@@ -77,7 +78,7 @@ export class DraftServerDialect implements ServerDialect {
   watch(): void {}
 
   subscribe(): Promise<JsonObject> {
-    return Promise.resolve({}); // a draft server tells everybody
+    return Promise.resolve({}); // a draft server notifies every client
   }
 
   unsubscribe(): Promise<JsonObject> {

@@ -1,4 +1,4 @@
-// Errors in the words of the draft dialect: a missing argument is 4001 without data, an unknown tool -32001.
+// Encodes errors for the draft dialect: a missing argument is 4001 without data, an unknown tool is -32001.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import type { ErrorAnswer } from '../handshake/errors.ts';

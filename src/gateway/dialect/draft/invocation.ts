@@ -1,5 +1,5 @@
-// The result of a call as `tools/invoke` tells it, and back. `output` is the structured content, else the JSON of the
-// only text, else the text (X-10).
+// Converts call results to and from the results of `tools/invoke`. `output` is the structured content, else the JSON of
+// the only text block, else the text.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 
@@ -16,7 +16,7 @@ export function fromInvocation(invocation: unknown): JsonObject {
   return { content: output === undefined ? [] : [{ type: 'text', text }], isError };
 }
 
-/** What `toOutput` made of content that was not structured is content again. */
+/** Reverses `toOutput` for content that was not structured. */
 function toContent(output: JsonObject, isError: boolean): unknown[] {
   const { text, content, message } = output;
   const keys = Object.keys(output).length;

@@ -1,5 +1,5 @@
-// A bare array has no room for a cursor, so the draft dialect gets all pages at once. Bounded: a server whose pages never
-// end (its cursor leads back to itself) must not hold us for ever.
+// Reads all pages of a list, because the draft dialect's bare arrays have no cursor. The number of pages is limited, in
+// case a server's cursor never ends.
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
@@ -22,7 +22,7 @@ export async function listDraftEntries(exchange: Exchange, target: Target, key: 
   return entries.map((entry) => toHandshakeEntry(entry, featuresOf(DRAFT_VERSION)));
 }
 
-/** The same exchange, asked for another page. */
+/** The same exchange with another cursor. */
 function withCursor(exchange: Exchange, cursor: unknown): Exchange {
   const params = cursor === undefined ? exchange.params : { ...exchange.params, cursor };
   return Object.create(exchange, { params: { value: params } }) as Exchange;

@@ -1,4 +1,4 @@
-// Server capabilities as a handshake revision knows them: a key is there exactly if the area is supported.
+// Converts server capabilities to a handshake revision: a key is present exactly if the area is supported.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { TASKS_EXTENSION } from '../meta.ts';
@@ -14,7 +14,7 @@ export function toHandshakeCapabilities(capabilities: ServerCapabilities, featur
   };
 }
 
-/** MCP Apps and others use `extensions` here too; the tasks extension is undefined before the stateless era. */
+/** MCP Apps and others use `extensions` here too; the tasks extension does not exist before the stateless era. */
 function withoutTasksExtension(extensions: JsonObject | undefined): JsonObject {
   if (!extensions) return {};
   const { [TASKS_EXTENSION]: tasks, ...others } = extensions;

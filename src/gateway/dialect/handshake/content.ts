@@ -1,9 +1,9 @@
-// Content blocks in older words. Audio came with 2025-03-26, links to resources with 2025-06-18.
+// Converts content blocks for older revisions. Audio came with 2025-03-26, resource links with 2025-06-18.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
 
-/** The same array when nothing in it has to change. */
+/** Returns the same array if no block changes. */
 export function toContent(content: JsonObject[], features: Features): JsonObject[] {
   if (features.structured) return content;
   const older = content.map((block, index) => toBlock(block, index, features));
@@ -20,7 +20,7 @@ function toBlock(given: JsonObject, index: number, features: Features): JsonObje
   return block;
 }
 
-/** When something was changed is told from 2025-06-18 on. */
+/** `lastModified` exists from 2025-06-18 on. */
 export function toAnnotated(holder: JsonObject): JsonObject {
   const { annotations } = holder;
   if (!isObject(annotations) || annotations.lastModified === undefined) return holder;

@@ -1,5 +1,5 @@
-// Errors in the words of the handshake era. 2025-03-26 uses the numbers of the mcp-chain reference; every other
-// revision the official ones. From 2025-11-25 on bad arguments are a result the model can read and mend.
+// Encodes errors for the handshake era. 2025-03-26 uses the codes of the mcp-chain reference, every other revision the
+// official ones. From 2025-11-25 on, bad arguments are a result that the model can read and correct.
 import type { JsonObject, WireError } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
@@ -31,7 +31,7 @@ export function toHandshakeError(
   const { origin } = details;
   const wire = features.chainCodes ? chainError(error) : undefined;
   if (wire && !(origin instanceof ProtocolError && origin.code === wire.code)) return { error: wire };
-  // Servers use more than one number for what is missing, and this era forbids none of them.
+  // Servers use several codes for "not found", and this era allows all of them.
   if (origin instanceof ProtocolError) return { error: plainError(origin) };
   const resource = code === 'RESOURCE_NOT_FOUND';
   return {

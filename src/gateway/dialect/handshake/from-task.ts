@@ -1,4 +1,4 @@
-// A task of 2025-11-25 in neutral words.
+// Converts a task of 2025-11-25 to the neutral form.
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 

@@ -1,5 +1,5 @@
-// The handshake era's words, 2024-11-05 to 2025-11-25. It never writes `resultType`, `requestState`, `inputRequests`,
-// cache hints or error codes of the stateless era.
+// Serves clients of the handshake era, 2024-11-05 to 2025-11-25. It never writes `resultType`, `requestState`,
+// `inputRequests`, cache hints or error codes of the stateless era.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
@@ -22,7 +22,7 @@ import { toOlderAsk } from './older-asks.ts';
 import type { OlderAsk } from './older-asks.ts';
 import { toTask, toHandshakeResult } from './results.ts';
 
-/** Methods that only other dialects have. */
+/** Methods of other dialects. */
 const FOREIGN = new Set(['tools/invoke', 'shutdown', 'server/discover', 'subscriptions/listen', 'tasks/update']);
 const TASK_METHODS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list']);
 
@@ -184,7 +184,7 @@ export class HandshakeClientDialect implements ClientDialect {
   }
 }
 
-/** Icons, description and web site came with 2025-11-25, the title with 2025-06-18. */
+/** Icons, description and website came with 2025-11-25, the title with 2025-06-18. */
 function toServerInfo(info: JsonObject, features: Features): JsonObject {
   if (features.icons) return info;
   const { icons, description, websiteUrl, title, ...rest } = info;

@@ -1,5 +1,5 @@
-// Speaks to a server of the handshake era. Results pass as they came: what the newest spelling has in addition is added,
-// nothing is taken away.
+// Talks to servers of the handshake era. Results pass through unchanged, except that fields which only the newest form
+// has are added.
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification } from '../../../protocol/message.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
@@ -33,7 +33,7 @@ export class HandshakeServerDialect implements ServerDialect {
   readonly #wire: Wire;
   readonly #events: ServerEvents;
   #answering = new Map<unknown, AbortController>();
-  /** How many questions are open. Nothing keeps a server from giving all of them one id. */
+  /** The number of open questions. Counted, because a server may give all of them the same id. */
   #asked = 0;
 
   constructor(wire: Wire, server: ServerView, events: ServerEvents) {
@@ -47,7 +47,7 @@ export class HandshakeServerDialect implements ServerDialect {
     return call.task && this.#canRunTasks() ? this.#startTask(call) : this.#send(call);
   }
 
-  /** Not called off as other requests are: only its answer names the task, which is then called off. */
+  /** Not cancelled like other requests: only the answer names the task, which is then cancelled. */
   async #startTask(call: OutgoingCall): Promise<ResultObject> {
     const { signal, ...rest } = call;
     if (signal?.aborted) throw new GatewayError('CANCELLED');
@@ -55,7 +55,7 @@ export class HandshakeServerDialect implements ServerDialect {
     try {
       return await rejectOnAbort(started, signal, () => new GatewayError('CANCELLED'));
     } catch (thrown) {
-      if (signal?.aborted) void started.then((result) => this.#cancelTask(result)).catch(() => {}); // there is no task
+      if (signal?.aborted) void started.then((result) => this.#cancelTask(result)).catch(() => {}); // no task was started
       throw thrown;
     }
   }
@@ -83,17 +83,17 @@ export class HandshakeServerDialect implements ServerDialect {
     throw new GatewayError('UPSTREAM_INVALID', { server: this.#wire.name, reason });
   }
 
-  /** Of the oldest revision it cannot be known beforehand whether a server completes. */
+  /** The oldest revision has no completion capability, so an error may mean that the server has none. */
   #noCompletion(thrown: unknown): JsonObject {
     const unknown = thrown instanceof ProtocolError && thrown.code === -32601;
     if (!unknown || featuresOf(this.server.revision).completionsFlag) throw thrown;
     return { completion: { values: [] } };
   }
 
-  /** A question that came on the stream of a call is for the client that made the call. */
+  /** A question on the stream of a call goes to the client that made the call. */
   onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void {
     const { maxAsked = DEFAULT_LIMITS.maxInFlight } = this.#events;
-    const isCounted = !isInteraction(request.method); // of these the client's side forgets the oldest
+    const isCounted = !isInteraction(request.method); // the client side drops the oldest of these
     if (isCounted && this.#asked >= maxAsked) return this.#respond(toErrorMessage(request.id, plainError(tooMany())));
     const controller = new AbortController();
     this.#answering.set(request.id, controller);
@@ -109,7 +109,7 @@ export class HandshakeServerDialect implements ServerDialect {
   }
 
   #respond(response: ResponseMessage): void {
-    void this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
+    void this.#wire.respond(response).catch(() => {}); // the server is gone
   }
 
   #hold(call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined): (() => void) | undefined {
@@ -170,7 +170,7 @@ export class HandshakeServerDialect implements ServerDialect {
 
   async leave(): Promise<void> {}
 
-  /** Where a POST has its own stream, all kinds of notifications come on it. */
+  /** If a POST has its own stream, all kinds of notifications arrive on it. */
   #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
     const { method, params = {} } = notification;
     const change = isInteraction(method) ? undefined : readChange(method, params);
@@ -179,7 +179,7 @@ export class HandshakeServerDialect implements ServerDialect {
     else this.onNotification(notification);
   }
 
-  /** On a connection with a single client it is for the only call there is, or for no call. */
+  /** On a connection with a single client it belongs to the only open call, or to none. */
   #tellUnnamed(change: UnattributedChange, notification: NotificationMessage): void {
     if (this.#events.onUnnamed) return this.#events.onUnnamed(change);
     const sole = this.#wire.sole();
@@ -199,14 +199,14 @@ export class HandshakeServerDialect implements ServerDialect {
     return { ...params, task: { ...(task.ttl !== undefined && { ttl: task.ttl }) } };
   }
 
-  /** To a server that has no tasks, asking for one may be an error. */
+  /** A server without tasks may reject a request for one. */
   #canRunTasks(): boolean {
     const { tasks } = this.server.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
     return featuresOf(this.server.revision).icons && tasks?.requests?.tools?.call !== undefined;
   }
 }
 
-/** News of an interactive session and pings do not: a client that never confirms one must not stop the clock of the calls. */
+/** Session notices and pings do not: a client that never confirms one must not pause the timeouts of calls. */
 function awaitsPerson({ method }: RequestMessage): boolean {
   return method !== 'ping' && !isInteraction(method);
 }
@@ -219,7 +219,7 @@ function unknownMethod(method: string): ProtocolError {
   return new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
 }
 
-/** With what belongs into `_meta`; as they are where nothing does. */
+/** The params with the call's `_meta`; unchanged if there is none to add. */
 function toSent(
   params: JsonObject | undefined,
   { trace }: OutgoingCall,
@@ -232,7 +232,7 @@ function toSent(
   return new EncodedParams({ ...params, _meta: undefined }, writeExactly(meta));
 }
 
-/** What was chosen before came into completion with 2025-06-18. */
+/** `context` came into completion with 2025-06-18. */
 function withoutContext(params: JsonObject | undefined): JsonObject | undefined {
   const { context, ...rest } = params ?? {};
   return params && rest;
@@ -243,7 +243,7 @@ function fromResult(method: string, result: ResultObject): ResultObject {
   return isNeutral(method, result) ? result : fromRead(method, result.parse());
 }
 
-/** Whether the newest spelling is the same. Lists are read here and now, since all who get one read it. */
+/** Whether the newest form is the same. Lists are parsed right away, since every receiver reads them. */
 function isNeutral(method: string, result: RawObject): boolean {
   if (method === 'resources/read' || method === 'prompts/get') return true;
   if (method !== 'tools/call' && method !== 'tasks/result') return false;

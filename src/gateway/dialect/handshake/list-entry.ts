@@ -1,5 +1,5 @@
-// Entries of lists in older words: fields a revision does not know are left out, for clients that validate strictly.
-// Definitions are listed again and again as the same objects, so each is put in older words once.
+// Converts list entries for older revisions: drops fields that a revision lacks, for clients that validate strictly.
+// The same definition objects are listed repeatedly, so each is converted once.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';

@@ -1,5 +1,5 @@
-// Questions in the words of a client's revision (matrix §4.4, §4.6). Where the answer has to be put back into newer words, the
-// way back comes along.
+// Converts questions to a client's revision. If the answer must be converted back, the function for that is returned
+// too.
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -24,7 +24,7 @@ export function toOlderAsk({ method, params }: Ask, features: Features): OlderAs
 
 function toElicitation(params: JsonObject, features: Features): OlderAsk {
   const method = 'elicitation/create';
-  // The stateless era names no elicitation: there it is told apart by the call that asks.
+  // The stateless era has no elicitation ids: the call that asks identifies the question.
   if (params.mode === 'url')
     return { method, params: { ...params, elicitationId: params.elicitationId ?? randomId() } };
   if (features.icons) return { method, params };
@@ -40,7 +40,7 @@ function toElicitation(params: JsonObject, features: Features): OlderAsk {
   };
 }
 
-/** 2025-06-18 knows no titles of choices, no choice of several, and no defaults but of booleans. */
+/** 2025-06-18 has no option titles, no multiple choice, and defaults only for booleans. */
 function toForm({ $schema, properties, required, ...rest }: JsonObject) {
   const fields: JsonObject = dictionary();
   const several = new Map<string, { key: string; value: string }[]>();

@@ -1,6 +1,6 @@
-// A request for a sample in the words of older clients (matrix §4.6). Before 2025-11-25 a message holds one block, which is
-// text, a picture or, since 2025-03-26, sound; tools came with it. A client that has no tools is never asked with them, but
-// what was called and what came back may stand among the messages: it is told as text.
+// Converts sampling requests for older clients. Before 2025-11-25 a message holds one block: text, an image or, since
+// 2025-03-26, audio. Tools came with 2025-11-25: a client without them never gets tool definitions, but tool calls and
+// results among the messages are passed on as text.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';

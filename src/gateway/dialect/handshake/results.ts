@@ -1,5 +1,5 @@
-// Results in the words of a handshake revision: what a revision does not know is dropped or put in older words
-// (matrix §4.4). The newest revision gets its result untouched wherever nothing has to change, and unread where it came so.
+// Converts results to a handshake revision: drops or converts what the revision lacks. The newest revision gets its
+// result untouched where nothing changes, and unparsed where it came that way.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { RawObject } from '../../../protocol/raw/raw-object.ts';
@@ -18,7 +18,7 @@ export function toHandshakeResult(method: string, given: ResultObject, features:
   return isSame(method, result, features) ? result : toRead(method, result.parse(), features);
 }
 
-/** What belongs to the other era stays there (matrix §4.0), whatever else stands beside it in `_meta`. */
+/** Removes the stateless era's own `_meta` keys and keeps all others. */
 function toForeign(result: ResultObject): ResultObject {
   if (!(result instanceof RawObject)) return withoutEnvelope(result);
   const meta = result.get('_meta');
@@ -28,7 +28,7 @@ function toForeign(result: ResultObject): ResultObject {
   return foreign._meta ? result.with(foreign) : result.without('_meta');
 }
 
-/** Whether this revision is told the very same. */
+/** Whether this revision gets the result unchanged. */
 function isSame(method: string, result: RawObject, { structured }: Features): boolean {
   if (method === 'prompts/get') return structured;
   if (method !== 'tools/call' && method !== 'tasks/result') return false;
@@ -65,7 +65,9 @@ function toRead(method: string, result: JsonObject, features: Features): JsonObj
   }
 }
 
-/** A task in the words of 2025-11-25: spans are called `ttl` and `pollInterval`; a failed tool is a failed task. */
+/**
+ * A task in the form of 2025-11-25: durations are called `ttl` and `pollInterval`, and a failed tool is a failed task.
+ */
 export function toTask(task: TaskState): JsonObject {
   const { ttlMs, pollIntervalMs, inputRequests, result, error, ...rest } = task;
   const failed = task.status === 'completed' && result?.isError === true;

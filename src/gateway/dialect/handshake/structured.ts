@@ -1,5 +1,5 @@
-// Structured output before the stateless era: unknown to 2024-11-05 and 2025-03-26, an object from 2025-06-18 on. A value
-// or schema that is no object is wrapped as `result`, as the official SDK does, so that clients see one shape (matrix §4.6).
+// Converts structured output for the handshake era: 2024-11-05 and 2025-03-26 lack it, later revisions require an
+// object. Any other value or schema is wrapped as `result`, as the official SDK does.
 import { copyNumbers } from '../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -14,7 +14,9 @@ export function wrapStructured(result: JsonObject, features: Features): JsonObje
   return features.structured ? { ...rest, content, structuredContent: { result: dropped } } : { ...rest, content };
 }
 
-/** Undefined where a value may be an object or not: whether to wrap would depend on the value, and no one schema fits both. */
+/**
+ * Undefined if the value may or may not be an object: no single schema describes both the wrapped and the plain form.
+ */
 export function wrapOutputSchema(schema: unknown): unknown {
   if (!isObject(schema) || schema.type === 'object') return schema;
   if (mayBeObject(schema.type)) return undefined;
@@ -27,7 +29,7 @@ export function wrapOutputSchema(schema: unknown): unknown {
   };
 }
 
-/** A client that knows no structured content reads the text. */
+/** For clients without structured content, adds it as text. */
 function withText(content: JsonObject[], value: unknown): JsonObject[] {
   if (content.some((block) => block.type === 'text')) return content;
   return [...content, { type: 'text', text: JSON.stringify(value) }];
@@ -37,7 +39,7 @@ function mayBeObject(type: unknown): boolean {
   return type === undefined || (Array.isArray(type) && type.includes('object'));
 }
 
-/** Pointers into the same document now start one level deeper; data keywords and documents of their own are left alone. */
+/** Moves local references one level down; data keywords and embedded documents are left alone. */
 function reroot(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(reroot);
   if (!isObject(schema) || typeof schema.$id === 'string') return schema;
@@ -51,7 +53,7 @@ function reroot(schema: unknown): unknown {
   return copyNumbers(schema, moved);
 }
 
-/** Schemas by name: a property may well be called `default` or `$ref`. */
+/** Schemas by name, where a property may be called `default` or `$ref`. */
 function rerootAll(schemas: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, reroot(schema)]));
 }

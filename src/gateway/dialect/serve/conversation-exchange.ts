@@ -1,4 +1,4 @@
-// A request of a conversation: everything that it sends back is spelled by the conversation's dialect.
+// One request of a conversation. The conversation's dialect encodes everything it sends.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message } from '../../../protocol/message.ts';
@@ -10,7 +10,7 @@ import { ServedExchange } from './served-exchange.ts';
 export class ConversationExchange extends ServedExchange {
   conversation!: Conversation;
 
-  /** Clients of the draft dialect declare once that they want it. */
+  /** Draft clients declare it once. */
   override get wantsProgress(): boolean {
     return super.wantsProgress || this.client.dialect === 'draft';
   }
@@ -36,7 +36,7 @@ export class ConversationExchange extends ServedExchange {
   }
 }
 
-/** Stands for the client where no request of it does: what is asked on it goes by the back channel. */
+/** An exchange for messages that belong to no request; it sends on the back channel. */
 export function unrelatedExchange(
   conversation: Conversation,
   client: ClientView,

@@ -1,7 +1,8 @@
-// One client that opened with `initialize`, or is about to: handshake or draft dialect, decided once. Knows no transport:
-// it is fed messages, each with the outlet for its answer, and has a back channel for what belongs to no request.
-// 1. Each request gets exactly one answer, or none if it was called off and its dialect says so.
-// 2. Before initialize only ping, capabilities and initialize are served; a second initialize is refused.
+// One client that has sent `initialize` or is about to; that decides between the handshake and the draft dialect. It
+// knows no transport: each message arrives with the outlet for its answer, and a back channel carries what belongs to
+// no request.
+// 1. Each request gets exactly one answer, or none if it was cancelled and the dialect sends none.
+// 2. Before `initialize` only ping, capabilities and initialize are served; a second `initialize` is refused.
 // 3. Nothing is sent to the client after close().
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Ask, ClientConnection } from '../../../protocol/exchange.ts';
@@ -36,24 +37,24 @@ import { PROGRESS } from '../progress.ts';
 import type { ServedExchange } from './served-exchange.ts';
 import type { ClientDialect } from './client-dialect.ts';
 
-/** Where a client hears what belongs to no request. */
+/** Carries messages that belong to no request. */
 export interface BackChannel extends Pick<Outlet, 'send'> {
-  /** Whether the client listens on it now; absent: until it leaves. */
+  /** Whether the client listens now; if absent, it listens until it leaves. */
   readonly isListening?: boolean;
 }
 
 export interface ConversationEvents {
-  /** The client asked for the end of the connection, with an exit status for a process. */
+  /** The client asked to close the connection, with an exit status for a process. */
   onExit(status: number): void;
-  /** How the client came in. */
+  /** How the client connected. */
   readonly from?: ClientConnection | undefined;
-  /** The client has set something that a later process needs to go on with it. */
+  /** The client changed a setting that a later process needs. */
   onSetting?(change: SettingChange): void;
 }
 
 export type SettingChange = { level: LoggingLevel } | { subscribe: string } | { unsubscribe: string };
 
-/** What is known of a client that an earlier process has spoken with. */
+/** A client whose session began in an earlier process. */
 export interface RestoredClient {
   /** The parameters of its `initialize`. */
   opening: JsonObject;
@@ -66,7 +67,7 @@ export class Conversation {
   readonly principal: string;
   readonly from: ClientConnection | undefined;
   dialect: ClientDialect | undefined;
-  /** What the client set; until then everything from info up is sent. */
+  /** The level that the client set; until then, info and above are sent. */
   chosenLevel: LoggingLevel | undefined;
   readonly subscriptions: Set<string> = new Set();
   #back: BackChannel;
@@ -74,9 +75,9 @@ export class Conversation {
   #inFlight = new ShortLivedMap<RequestId, ServedExchange>();
   #asks = new PendingAsks();
   #unwatch: (() => void) | undefined;
-  /** Stands for the client where no request of it does. */
+  /** The exchange for messages that belong to no request. */
   #unrelated: ServedExchange | undefined;
-  /** The gateway that is the client; undefined where none is. */
+  /** The gateways that the client's `initialize` named. */
   #via: readonly string[] | undefined;
   #shutDown = false;
   #closed = false;
@@ -91,7 +92,7 @@ export class Conversation {
 
   receive(message: Message, outlet: Outlet): void {
     if (this.#closed) return;
-    // The opening told which gateway speaks here. Others may have been named with it, for whom the connection was opened.
+    // Later messages count as sent by the gateway that opened the connection.
     if (this.#via && arrivedVia().length === 0) return runVia(this.#via, () => this.receive(message, outlet));
     if (isRequest(message)) this.#request(message, outlet);
     else {
@@ -101,7 +102,7 @@ export class Conversation {
     }
   }
 
-  /** Goes on with a client that opened with an earlier process. Throws what `initialize` would answer. */
+  /** Restores a client of an earlier process. Throws the error that `initialize` would answer. */
   restore({ opening, level, subscriptions }: RestoredClient): void {
     const dialect = chooseClientDialect(opening, this);
     this.#begin(dialect);
@@ -130,7 +131,7 @@ export class Conversation {
     this.#events.onSetting?.({ unsubscribe: uri });
   }
 
-  /** The client is gone, or was sent away: everything in flight is called off, and told so where a reason is given. */
+  /** The client left or was disconnected: cancels all requests in flight, and answers them if there is a reason. */
   close(reason?: GatewayError): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -139,12 +140,12 @@ export class Conversation {
     for (const exchange of this.#inFlight.values()) {
       exchange.lose();
       const answer = reason && toErrorMessage(exchange.request.id, plainError(reason));
-      exchange.outlet.end(answer, reason?.row.status); // an HTTP answer that nobody will write must not stay open
+      exchange.outlet.end(answer, reason?.row.status); // an HTTP answer must not stay open
     }
     this.#inFlight.clear();
   }
 
-  /** The client can send nothing more: its answers to open questions will never come. */
+  /** The input has ended: open questions will not be answered. */
   endInput(): void {
     this.#asks.close();
   }
@@ -167,7 +168,7 @@ export class Conversation {
     return this.#inFlight.size;
   }
 
-  /** The client has a question to answer. */
+  /** Whether the client has an open question. */
   get isAsking(): boolean {
     return !this.#asks.isEmpty;
   }
@@ -181,7 +182,7 @@ export class Conversation {
     this.#serve(request, outlet);
   }
 
-  /** Requests of the draft dialect that concern the connection itself. */
+  /** Draft requests that concern the connection itself. */
   #draftRequest({ id, method, params = {} }: RequestMessage, outlet: Outlet): boolean {
     if (method === 'shutdown') {
       this.#shutDown = true;
@@ -284,7 +285,7 @@ export class Conversation {
     else if (this.dialect && id === undefined) this.context.target.notify?.(notification, this.dialect.client);
   }
 
-  /** The handler may take its time to notice; the client is not kept waiting for it. */
+  /** Answers the client at once, even if the handler is slow to notice. */
   #callOff(exchange: ServedExchange): void {
     const answer = this.dialect?.toCancelled(exchange);
     exchange.end();
@@ -292,13 +293,13 @@ export class Conversation {
     exchange.outlet.end(answer);
   }
 
-  /** A question that belongs to no request goes where everything else does that the client did not ask for. */
+  /** A question that belongs to no request goes out on the back channel. */
   #askUnrelated(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { dialect } = this;
     if (!dialect || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
     this.#unrelated ??= unrelatedExchange(this, dialect.client, this.#back);
     const isUnheard = ask.method === 'ping' && this.#back.isListening === false;
-    // Waiting for the client to listen again could take longer than the server waits; the stream of a request will do.
+    // The server may not wait until the client listens again, so use the stream of an open request.
     const exchange = isUnheard ? this.#inFlight.values().at(-1) : this.#unrelated;
     return exchange ? this.putAsk(ask, exchange, signal) : Promise.reject(cannotBeAsked(ask, undefined));
   }
@@ -314,12 +315,12 @@ export class Conversation {
     try {
       this.#back.send(notification);
     } catch (error) {
-      this.context.log.error({ error, method: notification.method }, 'change.untold'); // others still have to hear of it
+      this.context.log.error({ error, method: notification.method }, 'change.untold'); // other clients must still be notified
     }
   }
 }
 
-/** In the client's own words. */
+/** The cancellation with the client's reason. */
 export function cancelOf({ params = {} }: NotificationMessage): CancelledByPeer {
   const { requestId: _, id: _id, ...said } = params;
   return new CancelledByPeer(said);

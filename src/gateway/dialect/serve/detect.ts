@@ -1,5 +1,5 @@
-// Which era a message belongs to. The body decides, except that a live session or a handshake version header wins over
-// it: some clients negotiate 2025-11-25 and send the stateless `_meta` keys all the same (matrix §2.14).
+// Decides which era a message belongs to. The body decides, except that a live session or a handshake version header
+// overrides it: some clients negotiate 2025-11-25 and still send the stateless `_meta` keys.
 import type { Message } from '../../../protocol/message.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -8,7 +8,7 @@ import { META } from '../meta.ts';
 import { isHandshake, isStateless } from '../revisions.ts';
 
 export interface Evidence {
-  /** The message belongs to a conversation that has been initialized. */
+  /** The message belongs to an initialized conversation. */
   session: boolean;
   /** `MCP-Protocol-Version`, where the transport has headers. */
   versionHeader?: string | undefined;
@@ -24,7 +24,7 @@ export function isStatelessMessage(message: Message, evidence: Evidence): boolea
   return message.method === 'initialize' ? isStateless(claimed) : true;
 }
 
-/** What the first words of a client say of it; undefined when they say nothing. */
+/** What the first message says about the client; undefined if nothing. */
 export function openingOf(message: Message): ClientOpening | undefined {
   if (!('method' in message) || !isObject(message.params)) return undefined;
   const { params } = message;
@@ -38,7 +38,7 @@ export function openingOf(message: Message): ClientOpening | undefined {
   return isObject(capabilities) ? { dialect: 'stateless', capabilities } : undefined;
 }
 
-/** What the envelope names, whatever it is: an unknown version must be refused in the words of the stateless era. */
+/** The version in the envelope, known or not: an unknown one must get the stateless era's error. */
 function claimedVersion(params: unknown): string | undefined {
   if (!isObject(params) || !isObject(params._meta)) return undefined;
   const claimed = params._meta[META.protocolVersion];

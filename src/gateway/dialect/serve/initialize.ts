@@ -1,5 +1,5 @@
-// Answers `initialize`: the client's own words decide the dialect, once. A string `protocolVersion` means MCP at that
-// revision, else a string `mcpVersion` means draft; the two shapes share no required key, so nothing is guessed.
+// Answers `initialize` and so chooses the dialect of the connection. A string `protocolVersion` means MCP at that
+// revision, else a string `mcpVersion` means draft; the two forms share no required key, so the choice is certain.
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
@@ -11,7 +11,7 @@ import type { ClientDialect } from './client-dialect.ts';
 
 /** Served before the handshake: health check and the Flow declaration. */
 export const OPEN_METHODS: ReadonlySet<string> = new Set(['ping', 'capabilities', 'initialize']);
-/** From here on the client may be asked. */
+/** After these, the client may be asked questions. */
 export const INITIALIZED: ReadonlySet<string> = new Set(['notifications/initialized', 'initialized']);
 
 export function answerInitialize(
@@ -22,20 +22,20 @@ export function answerInitialize(
   return { dialect, result: dialect.welcome() };
 }
 
-/** How to speak with a client that opens, or once opened, with these parameters. */
+/** The dialect for a client that opened with these parameters. */
 export function chooseClientDialect(
   params: JsonObject,
   conversation: Conversation,
 ): HandshakeClientDialect | DraftClientDialect {
   const { protocolVersion, mcpVersion } = params;
-  if (typeof protocolVersion === 'string') return handshakeWording(params, conversation);
-  if (typeof mcpVersion === 'string') return draftWording(params, conversation);
+  if (typeof protocolVersion === 'string') return toHandshakeDialect(params, conversation);
+  if (typeof mcpVersion === 'string') return toDraftDialect(params, conversation);
   const error = protocolVersion === undefined ? 'Required parameter missing' : 'Must be a string';
   throw new GatewayError('INVALID_PARAMS', { parameter: 'protocolVersion', error });
 }
 
-/** `capabilities` and `clientInfo` may be missing: take liberally. */
-function handshakeWording(params: JsonObject, conversation: Conversation): HandshakeClientDialect {
+/** Tolerates missing `capabilities` and `clientInfo`. */
+function toHandshakeDialect(params: JsonObject, conversation: Conversation): HandshakeClientDialect {
   const requested = params.protocolVersion as string;
   const { revisions } = conversation.context;
   const revision = negotiateRevision(requested, revisions);
@@ -50,7 +50,7 @@ function handshakeWording(params: JsonObject, conversation: Conversation): Hands
   });
 }
 
-function draftWording(params: JsonObject, conversation: Conversation): DraftClientDialect {
+function toDraftDialect(params: JsonObject, conversation: Conversation): DraftClientDialect {
   const requested = params.mcpVersion as string;
   if (requested !== DRAFT_VERSION || !conversation.context.revisions.includes(DRAFT)) {
     const supported = conversation.context.revisions.includes(DRAFT) ? [DRAFT_VERSION] : [];

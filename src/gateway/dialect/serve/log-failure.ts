@@ -1,5 +1,5 @@
-// What a client is told with the id of its exchange is found in the log under it. What it has brought on itself is nothing that an
-// operator could mend.
+// Logs a failed exchange under the id that the client's error carries. The client's own mistakes are not logged as
+// errors: an operator cannot fix them.
 import type { Exchange } from '../../../protocol/exchange.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';

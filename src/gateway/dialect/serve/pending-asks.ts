@@ -1,7 +1,7 @@
-// Requests to the client that wait for its answer. Ids are ours and never reused, also where the session goes on in another process;
-// a second answer, or one that nobody waits for, is told to the caller and changes nothing.
-// 1. Nothing is asked before the client has said that it is initialized: until then questions are held back.
-// 2. A question lives no longer than the exchange that put it.
+// Requests to the client that wait for its answer. We choose the ids and never reuse them, even when another process
+// restores the session. A second answer, or one that nothing waits for, is reported to the caller and changes nothing.
+// 1. Questions are held back until the client has confirmed its initialization.
+// 2. A question lives no longer than the exchange that asked it.
 import type { JsonObject, RequestId, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isError, isObject, toNotification } from '../../../protocol/message.ts';
 import type { Ask } from '../../../protocol/exchange.ts';
@@ -28,7 +28,7 @@ interface Pending {
   reject(reason: unknown): void;
 }
 
-/** Of a client that answers nothing; the oldest are forgotten first. */
+/** Limits the questions that a silent client leaves open; the oldest are dropped first. */
 const MAX_PENDING = 1024;
 /** A health check is allowed at any time. */
 const ALWAYS_ALLOWED = 'ping';
@@ -43,7 +43,7 @@ export class PendingAsks {
   #open = false;
   #closed = false;
 
-  /** Sends the question on the exchange's stream; called off together with the exchange, or when `lost` is aborted. */
+  /** Sends the question on the exchange's stream. It is cancelled with the exchange, or when `lost` aborts. */
   put(asked: Question, exchange: ServedExchange, lost?: AbortSignal): Promise<JsonObject> {
     if (this.#closed || exchange.cancelled || exchange.ended || lost?.aborted)
       return Promise.reject(new GatewayError('CANCELLED'));
@@ -76,14 +76,14 @@ export class PendingAsks {
     });
   }
 
-  /** The client is ready to be asked. */
+  /** The client is ready for questions. */
   open(): void {
     if (this.#open) return;
     this.#open = true;
     for (const pending of [...this.#pending.values()]) if (!pending.sent) send(pending);
   }
 
-  /** False when nobody waits for this answer. */
+  /** False if nothing waits for this answer. */
   take(response: ResponseMessage): boolean {
     const pending = response.id === null ? undefined : this.#pending.get(response.id);
     if (!pending?.sent) return false;
@@ -97,26 +97,26 @@ export class PendingAsks {
     return true;
   }
 
-  /** What the client reports on a question that it still works on. */
+  /** Passes on the client's progress on an open question. */
   progress({ progressToken, ...told }: JsonObject): void {
     const { onProgress } = this.#pending.get(progressToken as RequestId) ?? {};
     const progress = onProgress && readProgress(told);
     if (progress) onProgress(progress);
   }
 
-  /** The exchange is about to be answered: its user must not be left with a question that leads nowhere. */
+  /** The exchange is about to be answered: cancels its open questions, so that the user is not asked in vain. */
   endOf(exchange: ServedExchange): void {
     if (this.#pending.size === 0) return;
     for (const [id, pending] of [...this.#pending]) if (pending.exchange === exchange) this.#callOff(id);
   }
 
-  /** No answer can come any more, so nothing more is asked, and nothing is said about it. */
+  /** No more answers can arrive: rejects all questions silently. */
   close(): void {
     this.#closed = true;
     for (const pending of [...this.#pending.values()]) pending.reject(new GatewayError('CANCELLED'));
   }
 
-  /** Prompts of interactive sessions need no answer, and some clients give none. */
+  /** Session prompts need no answer, and some clients send none. */
   #forgetOldest(): void {
     for (const [, oldest] of this.#pending) return oldest.reject(new GatewayError('CANCELLED'));
   }
@@ -137,7 +137,7 @@ function withToken({ method, params }: Question, progressToken: RequestId): Ques
   return { method, params: { ...params, _meta: { ...meta, progressToken } } };
 }
 
-/** What cannot be written cannot be asked. */
+/** A question that cannot be encoded fails. */
 function send(pending: Pending): void {
   pending.sent = true;
   try {

@@ -1,4 +1,4 @@
-// What every dialect needs to serve clients of one target. One per listening server; shared by all its connections.
+// What every dialect needs to serve the clients of one target. One per listening server, shared by all its connections.
 import type { EventStore } from '../../../protocol/event-store.ts';
 import type { Target } from '../../../protocol/target.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -16,21 +16,21 @@ import { ParkedCalls } from '../stateless/parked-calls.ts';
 
 export interface ServeContext {
   readonly target: Target;
-  /** Revisions spoken, `draft` standing for the draft dialect. */
+  /** The supported revisions; `draft` stands for the draft dialect. */
   readonly revisions: readonly string[];
-  /** Whether any revision of the era is spoken. */
+  /** Whether a revision of this era is supported. */
   readonly stateless: boolean;
   readonly handshake: boolean;
   readonly limits: Limits;
   readonly log: Log;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** What outlives the process is kept here. */
+  /** Holds state that outlives the process. */
   readonly stateFolder?: string | undefined;
   readonly parked: ParkedCalls;
-  /** Makes the event store of a session; default: in memory. */
+  /** Creates the event store of a session. Default: in memory. */
   readonly events?: (() => EventStore) | undefined;
-  /** Of the gateway behind it: a request that carries this id has been here before. */
+  /** The gateway's id: a request that carries it has been here before. */
   readonly id?: string | undefined;
   /** Open listen streams of all connections. */
   readonly listens: Set<() => void>;
@@ -41,15 +41,18 @@ export interface ServeContextOptions {
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
-  /** Seal what clients carry, such as session ids; the first seals, all of them open. Default: made for this process, or kept in `stateFolder`. */
+  /**
+   * Keys that seal what clients carry, such as session ids: the first seals, all of them open. Default: made for this
+   * process, or stored in `stateFolder`.
+   */
   keys?: readonly string[] | undefined;
-  /** A folder of the user's own where keys and the list of open sessions are kept, so that HTTP sessions survive a restart. */
+  /** A private folder for keys and the list of open sessions, so that HTTP sessions survive a restart. */
   stateFolder?: string | undefined;
-  /** Where the streams of a session are kept for clients that come back; one per session. Default: in memory. */
+  /** Creates the store of a session's events, for clients that reconnect. Default: in memory. */
   events?: (() => EventStore) | undefined;
   /** Identifies a gateway to the gateways around it (shared/via.ts). */
   id?: string | undefined;
-  /** Instead of one made from `keys`. */
+  /** Replaces the sealer made from `keys`. */
   sealer?: Sealer | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The part of an exchange that all dialects share when they serve a client: identity, cancellation, and the rule that
-// nothing is sent once the exchange has ended.
+// The part of an exchange that all dialects share when they serve a client: its identity, its cancellation, and the
+// rule that nothing is sent after its end.
 import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { toNotification } from '../../../protocol/message.ts';
@@ -48,7 +48,7 @@ export abstract class ServedExchange implements Exchange {
     return this.progressToken !== undefined;
   }
 
-  /** Not known of one that was answered: with a task, or with words that its client comes back by. */
+  /** Undefined for a request that was answered early, with a task or with a question in text. */
   get isConnected(): boolean | undefined {
     return this.#ended ? undefined : this.outlet.isOpen;
   }
@@ -61,14 +61,14 @@ export abstract class ServedExchange implements Exchange {
     return this.#ended;
   }
 
-  /** The client gave up. Returns false when there was nothing left to call off. */
+  /** The client cancelled the request. False if it had already ended. */
   cancel(reason?: unknown): boolean {
     if (this.cancellation.aborted || this.#ended) return false;
     this.cancellation.abort(reason);
     return true;
   }
 
-  /** The client is gone: it has not said that it gives up, and may come back. */
+  /** The client disconnected without cancelling, and may come back. */
   lose(): void {
     this.cancel(CLIENT_GONE);
   }

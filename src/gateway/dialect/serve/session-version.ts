@@ -1,11 +1,11 @@
-// The version header in the handshake era. It may be missing. One that names another revision of the era than the session's is accepted,
-// as official servers accept it: the session's revision stays what was agreed on.
+// Checks the version header in the handshake era. It may be missing, and it may name another handshake revision than
+// the session's: like official servers, we accept that and keep the negotiated revision.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
 import type { ServeContext } from './serve-context.ts';
 import { isHandshake } from '../revisions.ts';
 
-/** Before there is a session, any handshake revision will do. */
+/** Without a session, any handshake revision is accepted. */
 export function checkOpeningVersion(header: string | undefined, { revisions }: ServeContext): void {
   if (header === undefined || isHandshake(header)) return;
   throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: revisions });

@@ -1,4 +1,4 @@
-// Answers a request that a server put to us: hands it to what answers questions, and spells what comes back.
+// Answers a request from a server: passes the question on and encodes the answer.
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
@@ -9,7 +9,7 @@ import { META } from '../meta.ts';
 import { plainError, toWire } from '../plain-error.ts';
 import { writeProgress } from '../progress.ts';
 
-/** `tell` sends the server the progress that the client reports, where the server asked for it. */
+/** `tell` sends the client's progress to the server, if the server asked for it. */
 export async function answerAsk(
   request: RequestMessage,
   events: Pick<ServerEvents, 'onAsk' | 'onPing'>,
@@ -28,7 +28,7 @@ export async function answerAsk(
   }
 }
 
-/** A question as it came over the wire, in neutral words. */
+/** Converts a question from the wire to the neutral form. */
 export function readAsk(method: string, params: JsonObject | undefined): Ask {
   if (!params) return { method };
   const { _meta, ...rest } = params;
@@ -39,7 +39,7 @@ export function readAsk(method: string, params: JsonObject | undefined): Ask {
       ...rest,
       ...(Object.keys(meta).length > 0 && { _meta: meta }),
     },
-    // Clients that keep questions in an object would lose one with this key.
+    // Clients that store questions in an object would lose this key.
     ...(typeof key === 'string' && key !== '__proto__' && { key }),
     ...(human === true && { human }),
   };
@@ -50,12 +50,12 @@ function tokenOf(meta: unknown): string | number | undefined {
   return typeof token === 'string' || typeof token === 'number' ? token : undefined;
 }
 
-/** -1 is what the specification's examples use for a user who said no. */
+/** The specification's examples use -1 for a user who declined. */
 function refusal(thrown: unknown, method: string) {
   const error = toError(thrown);
   if (!(error instanceof GatewayError)) return plainError(error);
   const { origin } = error.details;
-  if (origin instanceof ProtocolError) return plainError(origin); // the client's own words
+  if (origin instanceof ProtocolError) return plainError(origin); // the client's own error
   if (error.code === 'NOT_APPROVED' || error.code === 'ASK_REFUSED') return toWire(-1, error.message);
   if (error.code === 'CLIENT_CANNOT_BE_ASKED')
     return toWire(-32601, `Method not found: the client cannot be asked (${method})`, `Not supported: ${method}`);

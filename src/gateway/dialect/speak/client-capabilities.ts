@@ -1,4 +1,4 @@
-// What our side declares that it can be asked, as each revision knows it.
+// Converts the client capabilities that we declare to a server, per revision.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -7,7 +7,7 @@ import { SmallMemo } from '../../../shared/containers/small-memo.ts';
 import { TASKS_EXTENSION } from '../meta.ts';
 import { featuresOf, isStateless } from '../revisions.ts';
 
-/** `capabilities` in the newest handshake spelling. */
+/** `capabilities` is in the newest handshake form. */
 export function toClientCapabilities(capabilities: ClientCapabilities, revision: string): ClientCapabilities {
   const { roots, sampling, elicitation, ...rest } = capabilities as JsonObject;
   if (isStateless(revision)) {
@@ -24,8 +24,9 @@ export function toClientCapabilities(capabilities: ClientCapabilities, revision:
 }
 
 /**
- * What a server of the stateless era is told of the client that a call is made for: just what it declared, so far as its
- * revision knows how to answer it, and what is answered in its place. Tasks of older clients are another thing under the same name.
+ * The capabilities to declare with a call to a stateless server: what the calling client declared, as far as its
+ * revision can answer it, plus what the gateway answers in its place. The tasks of older clients are a different
+ * feature of the same name.
  */
 export function toCallCapabilities(client: ClientView): ClientCapabilities {
   const { assisted, capabilities, revision, dialect } = client;
@@ -33,7 +34,7 @@ export function toCallCapabilities(client: ClientView): ClientCapabilities {
   return told.get(capabilities, assisted, revision) ?? told.keep(toTold(client), capabilities, assisted, revision);
 }
 
-/** Told with every call of a client. */
+/** Memoized, because every call of a client needs them. */
 const told = new SmallMemo<ClientCapabilities>();
 
 function toTold(client: ClientView): ClientCapabilities {

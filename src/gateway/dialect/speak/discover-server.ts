@@ -1,5 +1,5 @@
-// Asks a server whether it is of the stateless era, and judges the answer. What is no evidence must not be taken for any: an
-// outage or a refused login says nothing about eras, and a success that names no common version is no success (matrix §2.14).
+// Asks a server whether it speaks the stateless era. Only clear evidence counts: an outage or a refused login says
+// nothing about eras, and a result without a common version is not a success.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import { flowOf } from '../../../protocol/interaction.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -17,16 +17,16 @@ import type { StatelessIdentity } from '../stateless/speak/outgoing-envelope.ts'
 import { StatelessServerDialect } from '../stateless/speak/stateless-server-dialect.ts';
 
 const UNSUPPORTED_VERSION = -32022;
-/** Statuses that are about who asks, how often, or when, and not about what was asked. */
+/** Statuses about who asks, how often or when; they say nothing about the era. */
 const NO_EVIDENCE = new Set([401, 403, 407, 408, 421, 423, 425, 429]);
 
 export interface DiscoverOptions {
   timeoutMs?: number | undefined;
-  /** The gateways on the way to the server. */
+  /** The gateways that the request has passed. */
   via?: readonly string[] | undefined;
 }
 
-/** A dialect, or undefined when the server is of another era. Throws for what is no evidence. */
+/** The dialect; undefined if the server speaks another era. Throws if the answer is no evidence. */
 export async function discoverServer(
   wire: Wire,
   identity: StatelessIdentity,
@@ -46,7 +46,7 @@ async function probe(wire: Wire, identity: StatelessIdentity, question: Discover
   } catch (thrown) {
     if (!saysSupported(thrown, wire)) return judge(thrown);
   }
-  // It speaks the era and named our version as supported after all: ask once more, never `initialize`.
+  // It speaks the era and lists our version: ask again, never `initialize`.
   return discover(wire, identity, question);
 }
 
@@ -54,11 +54,11 @@ function discover(wire: Wire, identity: StatelessIdentity, { via, timeoutMs }: D
   const method = 'server/discover';
   const params = { _meta: { ...toEnvelope(STATELESS, identity), ...(via && { [META.via]: via }) } };
   const headers = wire.http ? toHeaders(method, params, STATELESS) : undefined;
-  // No word of calling it off: to a server that waits for `initialize`, it would be one more message that it may die of.
+  // Without a cancellation notice: a server that waits for `initialize` might crash on another message.
   return wire.call({ method, params, headers, timeoutMs, cancelByStream: true, cancelNotice: () => undefined });
 }
 
-/** Conclusive is the code of this era, with the list that goes with it; the list may name older revisions only. */
+/** Only this era's error code with its version list is conclusive; the list may name older revisions only. */
 function saysSupported(thrown: unknown, wire: Wire): boolean {
   if (!(thrown instanceof ProtocolError) || thrown.code !== UNSUPPORTED_VERSION || !isObject(thrown.data)) return false;
   const { supported } = thrown.data;
@@ -68,12 +68,12 @@ function saysSupported(thrown: unknown, wire: Wire): boolean {
   throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: supported.join(', ') });
 }
 
-/** What is no evidence goes up. */
+/** Rethrows anything that is no evidence. */
 function judge(thrown: unknown): undefined {
   if (!isOtherEra(thrown)) throw thrown;
 }
 
-/** An error of the server to an opening means that it may have another era, and so does what is no answer at all. */
+/** A server error, or an invalid answer, to an opening suggests another era. */
 export function isOtherEra(thrown: unknown): boolean {
   if (isLoop(thrown)) return false;
   if (thrown instanceof ProtocolError) return true;
@@ -105,7 +105,7 @@ function withoutVia(result: JsonObject): JsonObject {
   return { ...result, _meta: meta };
 }
 
-/** A server may declare MCP Flow as an extension alone. */
+/** A server may declare MCP Flow only as an extension. */
 function toNeutral(capabilities: ServerCapabilities): ServerCapabilities {
   const flow = capabilities.extensions?.[FLOW_EXTENSION];
   if (!isObject(flow) || flowOf(capabilities)) return capabilities;

@@ -1,4 +1,4 @@
-// Opens a conversation with a server of the handshake era or the draft dialect.
+// Initializes a server of the handshake era or the draft dialect.
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
@@ -13,25 +13,25 @@ import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toRevisionPin
 import type { RevisionPin } from '../revisions.ts';
 import type { ServerDialect, Wire } from './server-dialect.ts';
 
-/** Without a revision the newest is offered, and any answer taken that the era allows. */
+/** Without a revision, offers the newest and accepts any of the era. */
 export interface ServerIntroduction extends RevisionPin {
   info: Implementation;
   capabilities: ClientCapabilities;
-  /** Members of the client's own that the server is told, `_meta` among them. */
+  /** Further fields of the client's opening that the server gets, `_meta` among them. */
   greeting?: JsonObject | undefined;
   timeoutMs?: number | undefined;
-  /** The gateways on the way to the server, this one last. */
+  /** The gateways that the request has passed, this one last. */
   via?: readonly string[] | undefined;
 }
 
-/** `headers` are to be sent with every later request. */
+/** `headers` belong on every later request. */
 export interface InitializedServer {
   dialect: ServerDialect;
   headers: Record<string, string>;
   ready: NotificationMessage;
 }
 
-/** `adopt` is given the dialect before the server is told that we are ready: its first question may follow at once. */
+/** `adopt` gets the dialect before the server gets `initialized`, because its first question may follow at once. */
 export async function initializeServer(
   wire: Wire,
   intro: ServerIntroduction,
@@ -51,7 +51,7 @@ async function agree(wire: Wire, intro: ServerIntroduction, events: ServerEvents
   try {
     result = await initialize(wire, intro);
   } catch (thrown) {
-    // A draft server does not understand the official opening; anything but a word of its own goes up.
+    // A draft server answers the official opening with an error; rethrow anything else.
     if (!(thrown instanceof ProtocolError) || isLoop(thrown) || era !== undefined) throw thrown;
     const draft = await initializeDraft(wire, intro).catch(() => undefined);
     if (!isDraftResult(draft)) throw thrown;
@@ -81,7 +81,7 @@ function openHandshake(
   if (!agreed || (intro.revision !== undefined && intro.revision !== protocolVersion)) {
     throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: String(protocolVersion) });
   }
-  // Only from 2025-06-18 on do servers know the header.
+  // Servers know this header from 2025-06-18 on.
   const headers = featuresOf(protocolVersion).structured ? { 'mcp-protocol-version': protocolVersion } : {};
   const dialect = new HandshakeServerDialect(
     wire,
@@ -98,7 +98,7 @@ function openHandshake(
   return { dialect, headers, ready: toNotification('notifications/initialized') };
 }
 
-/** The oldest revision has completion without a flag for it: a server with prompts or resource templates may have it. */
+/** The oldest revision has no flag for completion: a server with prompts or resource templates may have it. */
 function toServerCapabilities(capabilities: ServerCapabilities, revision: string): ServerCapabilities {
   const { prompts, resources, completions } = capabilities;
   if (featuresOf(revision).completionsFlag || completions || !(prompts ?? resources)) return capabilities;

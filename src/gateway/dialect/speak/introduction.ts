@@ -1,4 +1,4 @@
-// What a client says of itself when it opens a conversation. Servers that it has to itself are told the same.
+// Reads what a client says about itself in its opening. A server with a dedicated connection gets the same.
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -6,7 +6,7 @@ import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { forwardedMeta } from '../meta.ts';
 
-/** Who opens, and members of its own. */
+/** The client's info and the fields that the protocol does not define. */
 export function readIntroduction(params: JsonObject): Pick<ClientView, 'info' | 'greeting'> {
   const { protocolVersion: _version, capabilities: _can, clientInfo, _meta, ...rest } = params;
   const meta = forwardedMeta(_meta);

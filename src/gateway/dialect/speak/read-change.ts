@@ -1,11 +1,11 @@
-// What a notification of a server means. The same for the handshake and the stateless era.
+// Converts a server's notification to a neutral change, for the handshake and the stateless era.
 import type { LogEntry } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
 import { fromTask } from '../handshake/from-task.ts';
 import { withoutEnvelope } from '../meta.ts';
 
-/** They belong to a request or a stream, and its owner reads them. */
+/** These belong to a request or a stream, whose owner reads them. */
 const PROTOCOL = new Set([
   'notifications/cancelled',
   'notifications/progress',
@@ -13,7 +13,7 @@ const PROTOCOL = new Set([
   'notifications/initialized',
 ]);
 
-/** Undefined where it is about a single request or stream, or lacks what it has to name. */
+/** Undefined if it concerns a single request or stream, or is malformed. */
 export function readChange(method: string, given: JsonObject): Change | undefined {
   const params = withoutEnvelope(given);
   switch (method) {

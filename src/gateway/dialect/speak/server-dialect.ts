@@ -1,5 +1,5 @@
-// What a dialect has to do to speak to a server. The wire below it matches answers to requests and keeps time; the dialect
-// spells requests, understands results, and hears what the server asks or tells.
+// A dialect towards servers. The wire below it matches answers to requests and enforces timeouts; the dialect encodes
+// requests, decodes results, and handles the server's questions and notifications.
 import type {
   JsonObject,
   NotificationMessage,
@@ -15,26 +15,28 @@ import type { CallOptions, OutgoingCall, SubscribeOptions, Sender, ServerView } 
 export interface WireCall extends Omit<CallOptions, 'trace'> {
   method: string;
   params?: JsonObject | undefined;
-  /** Who answers what the server asks on the stream of this call. */
+  /** Answers the server's questions on the stream of this call. */
   ask?: OutgoingCall['ask'];
   headers?: Record<string, string> | undefined;
-  /** The notification that calls off this request; default: the one of MCP. None where it would do harm. */
+  /** The notification that cancels this request. Default: MCP's. Undefined where it would do harm. */
   cancelNotice?: ((id: RequestId, said: JsonObject) => NotificationMessage | undefined) | undefined;
-  /** Ending the request's own stream, where it has one, is enough to call it off. */
+  /** Closing the request's own stream, if it has one, cancels it. */
   cancelByStream?: boolean | undefined;
-  /** The params, where they must carry the token that the wire chooses for progress to arrive. */
+  /** Builds the params if they must carry the progress token that the wire chooses. */
   toParams?: ((token: number) => OutgoingParams | undefined) | undefined;
-  /** Told of a result that comes after the call was called off, where it comes at all. */
+  /** Called with a result that arrives after the call was cancelled. */
   onLate?: ((result: unknown) => void) | undefined;
-  /** The result may be a RawObject: if it is large, or whenever it may go on as it came. */
+  /** Whether the result may be a RawObject: if large, or always. */
   takesRaw?: 'large' | 'all' | undefined;
-  /** Makes of the result what the call resolves with; what it throws, the call fails with. */
+  /** Converts the result; if it throws, the call fails. */
   read?: ((result: unknown) => unknown) | undefined;
-  /** An answer that comes with no end in sight: no time-out. */
+  /** The answer has no end, so it has no timeout. */
   endless?: boolean | undefined;
 }
 
-/** A call as the wire takes it. Written out, since copying all the keys of a call costs more than the rest of sending it. */
+/**
+ * Converts a call for the wire. The fields are listed, because copying all keys of a call costs more than sending it.
+ */
 export function toWireCall(call: OutgoingCall): WireCall {
   return {
     method: call.method,
@@ -60,40 +62,46 @@ export function toWireCall(call: OutgoingCall): WireCall {
 export interface Wire {
   /** For error messages. */
   readonly name: string;
-  /** HTTP: headers are sent, and each request has its own stream. */
+  /** For HTTP: headers are sent, and each request has its own stream. */
   readonly http: boolean;
-  /** Why nothing can be said any more; undefined while the connection lives. */
+  /** Why the connection is closed; undefined while it is open. */
   readonly closedBy: string | undefined;
   readonly log: Log;
-  /** Resolves with the result, as it came or as the call reads it; rejects with ProtocolError for an error of the server, GatewayError otherwise. */
+  /**
+   * Resolves with the result, converted by `read` if given; rejects with ProtocolError for a server's error,
+   * GatewayError otherwise.
+   */
   call(call: WireCall): Promise<unknown>;
   notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void>;
   respond(response: ResponseMessage): Promise<void>;
-  /** The one call in flight; undefined when there are several, or none. What names no call can only be meant for it. */
+  /**
+   * The only call in flight; undefined if there are several or none. A message that names no call can only belong to
+   * it.
+   */
   sole(): Pick<WireCall, 'onLog' | 'onNotify'> | undefined;
-  /** While its question is open, a call must not time out. Without a call: all that wait now. */
+  /** Pauses the timeout of a call while its question is open; without a call, of all calls in flight. */
   hold(call?: object): () => void;
 }
 
 export interface ServerDialect {
   readonly server: ServerView;
   call(call: OutgoingCall): Promise<ResultObject>;
-  /** A request of the server; `call` where the wire says during which of our calls it was made, and `ended` if that is over. */
+  /** A request from the server. `call` is our call during which it was made, if known; `ended` if that call is over. */
   onRequest(request: RequestMessage, call?: Pick<WireCall, 'ask'> | 'ended'): void;
-  /** A notification that belongs to no call of ours. */
+  /** A notification that belongs to none of our calls. */
   onNotification(notification: NotificationMessage): void;
-  /** `sender`: who says it, where a server is told that with each message. */
+  /** `sender` is the client it comes from, for servers that get that with each message. */
   notify(method: string, params?: JsonObject, sender?: Sender): Promise<void>;
-  /** Makes the server tell of changes from now on; a handshake server does so by itself. */
+  /** Asks the server to report changes from now on; a handshake server does so unasked. */
   watch(): void;
   /** Asks the server to report changes of this resource. Resolves with the server's result; empty where the era has no such request. */
   subscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject>;
   unsubscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject>;
-  /** Wants to be told of this task until it has ended; absent where servers tell of them by themselves. */
+  /** Asks the server to report this task until it ends; absent where servers do so unasked. */
   followTask?(taskId: string): Promise<void>;
   setLogLevel(level: string): Promise<void>;
-  /** The connection is gone: nobody waits for the answers to what the server has asked. */
+  /** The connection is closed: the server no longer waits for our answers. */
   onClose?(): void;
-  /** A last word before the connection is closed. */
+  /** Says goodbye before the connection is closed. */
   leave(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The `_meta` envelope that makes a request of the stateless era stand on its own: version, client, capabilities. Nothing is
-// remembered from one request to the next.
+// Reads the `_meta` envelope that makes a stateless request self-contained: version, client and capabilities. Nothing
+// is remembered between requests.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientConnection, ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
@@ -18,7 +18,7 @@ export interface Envelope {
 
 const UNNAMED: Implementation = { name: 'unknown', version: '0' };
 
-/** Throws INVALID_PARAMS for a missing or malformed part, UNSUPPORTED_VERSION for a version not spoken here. */
+/** Throws INVALID_PARAMS for a missing or malformed part, UNSUPPORTED_VERSION for an unsupported version. */
 export function readEnvelope(request: Pick<RequestMessage, 'params'>, spoken: readonly string[]): Envelope {
   const meta = request.params?._meta;
   if (!isObject(meta)) throw missing('_meta', '_meta with the request envelope is required');
@@ -42,12 +42,12 @@ export function unsupportedVersion(requested: string, spoken: readonly string[])
   return new GatewayError('UNSUPPORTED_VERSION', { requested, supported: statelessRevisions(spoken) });
 }
 
-/** What discover names as supported: only versions that are really served in this era's shape. */
+/** The stateless revisions among the supported ones, as `server/discover` lists them. */
 export function statelessRevisions(spoken: readonly string[]): string[] {
   return spoken.filter(isStateless);
 }
 
-/** Who the client says it is; for display only, and never required. */
+/** The client's name and version, optional and for display only. */
 function toInfo(meta: JsonObject): Implementation {
   const info = meta[META.clientInfo];
   if (info === undefined) return UNNAMED;

@@ -1,4 +1,4 @@
-// Errors in the words of the stateless era, with the HTTP status that goes with them while nothing has been sent.
+// Encodes errors for the stateless era, with the HTTP status to use while nothing has been sent.
 import type { JsonObject, WireError } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
@@ -7,7 +7,7 @@ import { withServerWords, plainError, toWire } from '../plain-error.ts';
 
 export type StatelessAnswer = { result: JsonObject } | { error: WireError; status: number };
 
-/** `atEdge`: raised before the target saw the request, where bad params are a bad HTTP request too. */
+/** `atEdge` means that the target has not seen the request; then bad params are a bad HTTP request too. */
 export function toStatelessError(
   error: GatewayError | ProtocolError,
   exchangeId: string,
@@ -30,7 +30,7 @@ export function toStatelessError(
     case 'INVALID_PARAMS':
       return { error: plainError(error), status: atEdge ? 400 : 200 };
     default:
-      // A status that blames the server of HTTP would hide the error from clients: they read the body of a 200 only (matrix §2.9).
+      // Clients read an error only from the body of a 200; a 5xx status would hide it.
       return {
         error: withServerWords(error, plainError(error, exchangeId), 'stateless'),
         status: row.fault === 'client' ? row.status : 200,

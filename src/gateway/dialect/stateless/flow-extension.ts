@@ -1,5 +1,5 @@
-// MCP Flow in the words of the stateless era. Its codes lie in a range that this era keeps for itself, so they are moved, and the
-// error says which one is meant; what a server says that way is read back, so that nobody above knows of it. It is an extension here.
+// MCP Flow in the stateless era, where it is an extension. Its error codes lie in a range that this era reserves, so
+// they are moved and the error's data names the original; errors from servers are moved back.
 import { isInteraction } from '../../../protocol/interaction.ts';
 import type { JsonObject, WireError } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -20,7 +20,7 @@ const NAMES: Readonly<Record<number, string>> = {
 const LIMIT = -32000;
 const MOVED_LIMIT = -31010;
 
-/** The error as it is told here; undefined where it is none of Flow's. */
+/** The error with its moved code; undefined if it is not a Flow error. */
 export function toFlowError(method: string, { code, message, data }: WireError): WireError | undefined {
   const name = isInteraction(method) ? NAMES[code] : undefined;
   if (name === undefined) return undefined;
@@ -28,7 +28,7 @@ export function toFlowError(method: string, { code, message, data }: WireError):
   return { code: code === LIMIT ? MOVED_LIMIT : code + 1000, message, data: { ...about, flow: { code, name } } };
 }
 
-/** What a server said of a Flow session, with the code that it means. */
+/** Restores the original code of a server's Flow error. */
 export function fromFlowError<T>(method: string, said: Promise<T>): Promise<T> {
   if (!isInteraction(method)) return said;
   return said.catch((thrown: unknown) => {
@@ -36,7 +36,7 @@ export function fromFlowError<T>(method: string, said: Promise<T>): Promise<T> {
   });
 }
 
-/** Declared beside `experimental`, where the other era has it. */
+/** Declares the extension, beside the `experimental` key that the handshake era uses. */
 export function withFlowExtension(capabilities: JsonObject): JsonObject {
   const { experimental, extensions } = capabilities;
   const declared = isObject(experimental) ? experimental.mcpFlow : undefined;

@@ -1,5 +1,5 @@
-// The standard headers of the stateless era mirror the body, so that intermediaries can route without reading it. Code that
-// reads the body must check that the two agree: a lying header could slip a call past a policy on the way (matrix §2.8).
+// Checks the standard headers of the stateless era. They repeat parts of the body, so that intermediaries can route
+// without parsing it; a header that differs from the body could bypass a policy on the way.
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
@@ -8,10 +8,10 @@ import { shorten } from '../../../shared/text/shorten.ts';
 import { META } from '../meta.ts';
 import { decodeHeader } from './header-value.ts';
 
-/** Header by lower-case name, surrounding white space already trimmed. */
+/** Finds a header by its lower-case name, trimmed. */
 export type Headers = (name: string) => string | undefined;
 
-/** Before the version is judged: the header must name the same one as the body. */
+/** The header must name the same version as the body; checked before the version itself. */
 export function checkVersionHeader(headers: Headers, request: RequestMessage): void {
   const meta = request.params?._meta;
   const named = isObject(meta) ? meta[META.protocolVersion] : undefined;
@@ -35,7 +35,7 @@ export function mismatch(header: string, found: string | undefined, wanted: stri
   return new GatewayError('HEADER_MISMATCH', { reason });
 }
 
-/** What `Mcp-Name` mirrors; undefined where the method has no name, or the body lacks it (answered as bad params). */
+/** The value for `Mcp-Name`; undefined if the method has no name or the body lacks it (answered as bad params). */
 export function namedBy(method: string, params: JsonObject): string | undefined {
   const field = NAME_FIELD[method];
   const value = field && params[field];

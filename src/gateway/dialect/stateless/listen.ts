@@ -1,5 +1,5 @@
-// `subscriptions/listen`: a long answer that tells of changes the client asked for, each marked with the id of the request.
-// The acknowledgement is the first message and names what will be honoured; nothing else is ever sent.
+// `subscriptions/listen`: a long answer that reports the changes a client asked for, each marked with the request id.
+// It begins with an acknowledgement of the accepted filter; nothing else is ever sent.
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
 import type { Change } from '../../../protocol/target.ts';
@@ -67,7 +67,7 @@ export function listen(context: ServeContext, exchange: StatelessExchange): Runn
   return { endless: true, cancel: stop };
 }
 
-/** Leaves in the filter what a server agreed to tell of; undefined where none has to be asked. */
+/** Reduces the filter to what the server accepted; undefined if no server has to be asked. */
 function wishFor(
   { target }: ServeContext,
   { client }: StatelessExchange,
@@ -105,7 +105,7 @@ function strings(notifications: JsonObject, name: string): string[] {
   });
 }
 
-/** What the target does not offer is left out of the acknowledgement. */
+/** The acknowledged filter: what was wanted and the target offers. */
 function honoured(context: ServeContext, { client, task }: StatelessExchange, wanted: Filter): Filter {
   const { tools, prompts, resources } = context.target.capabilities(client);
   if (wanted.taskIds.length > 0 && !task) throw new GatewayError('TASK_REQUIRED', { tool: 'subscriptions/listen' });

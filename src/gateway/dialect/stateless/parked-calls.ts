@@ -1,5 +1,5 @@
-// Calls that wait for an answer of their user between two requests. The handler stays where it is, in memory; what travels
-// is a sealed reference to it. Single use: each round has its own number, so an old state opens nothing.
+// Calls that wait between two requests for their user's answer. The handler stays in memory; the client carries a
+// sealed ticket. A ticket works once, because each round has its own number.
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
@@ -45,7 +45,7 @@ export class ParkedCalls {
     return ticket;
   }
 
-  /** The call of this ticket, which is used up by it; undefined when there is none, or it is somebody else's. */
+  /** Removes and returns the call of this ticket; undefined if there is none or it belongs to another principal. */
   take(ticket: Ticket, principal: string): StatelessExchange | undefined {
     const parked = this.#calls.get(ticket.id);
     if (!parked || parked.principal !== principal || parked.round !== ticket.round) return undefined;
@@ -53,7 +53,7 @@ export class ParkedCalls {
     return parked.exchange;
   }
 
-  /** The target is going away: nobody will come back for an answer. */
+  /** The target is closing: abandons all calls. */
   close(): void {
     for (const id of [...this.#calls.keys()]) this.#expire(id);
   }

@@ -1,12 +1,12 @@
-// A notification of a client of the stateless era. The protocol itself names none but the one that cancels a request; what it does
-// not name is for the servers.
+// Receives a notification from a stateless client. The protocol defines only the cancellation; any other goes to the
+// servers.
 import type { NotificationMessage } from '../../../protocol/message.ts';
 import { WIRE_NOTIFICATIONS } from '../../../protocol/wire-notifications.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
 import { splitMeta } from '../meta.ts';
 import { readEnvelope, toClient } from './envelope.ts';
 
-/** One without an envelope says nothing of its client, and is dropped. */
+/** Drops a notification without an envelope, because its client is unknown. */
 export function receiveStatelessNotification(
   context: ServeContext,
   notification: NotificationMessage,

@@ -1,5 +1,5 @@
-// `requestState`: sealed, either a ticket to a call that waits here, or all that a call needs to be made again. Bound to the
-// principal and to the request it belongs to, so that a state taken from one call, tool or user opens nothing elsewhere.
+// Seals and opens `requestState`: either a ticket to a parked call, or everything needed to repeat a call. It is bound
+// to the principal and the request, so it is useless for another call, tool or user.
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
@@ -8,11 +8,11 @@ import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { namedBy } from './headers.ts';
 import type { Ticket } from './parked-calls.ts';
 
-/** A call that was ended with questions. */
+/** A call that was answered with questions. */
 export interface SuspendedState {
-  /** Of the handler that asked; null where it gave none. */
+  /** The handler's own state; null if it gave none. */
   state: string | null;
-  /** Which server was asked, where there are several. */
+  /** The server that asked, if there are several. */
   server: string | null;
   suspensions: number;
   expiresAt: number;
@@ -26,7 +26,7 @@ export function sealState(sealer: Sealer, request: RequestMessage, principal: st
   return sealer.seal(PURPOSE, bindingOf(request, principal), state);
 }
 
-/** Undefined for anything that was not sealed here for this very request and principal. */
+/** Undefined unless it was sealed here for this request and principal. */
 export function openState(sealer: Sealer, request: RequestMessage, principal: string): RequestState | undefined {
   const sealed = request.params?.requestState;
   const payload = typeof sealed === 'string' ? sealer.open(PURPOSE, bindingOf(request, principal), sealed) : undefined;
@@ -34,7 +34,7 @@ export function openState(sealer: Sealer, request: RequestMessage, principal: st
 }
 
 function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {
-  // Clients may write the same arguments in another order.
+  // Canonical, because clients may reorder the arguments.
   const salient = [principal, method, namedBy(method, params) ?? null, params.arguments ?? {}];
   return lazyCrypto().createHash('sha256').update(canonicalJson(salient)).digest('base64');
 }

@@ -1,4 +1,4 @@
-// A request that brings answers: to a call that waits here, or to one that was ended with questions and is made again.
+// Handles a retry that brings answers, for a parked call or for one that is repeated.
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -8,14 +8,14 @@ import { openState } from './request-state.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
 
 export type ResumeResult =
-  /** It waited here and has gone on. */
+  /** A parked call, which now continues. */
   | { waited: StatelessExchange }
-  /** To be handed to the target once more. */
+  /** To be handed to the target again. */
   | { again: StatelessExchange }
-  /** It was ours and is gone. */
+  /** The call is gone; this is the result that says so. */
   | { lost: JsonObject };
 
-/** Throws STATE_INVALID for a state that was never ours, or was made for something else. */
+/** Throws STATE_INVALID for a state that was not sealed here or belongs to another request. */
 export function resume(context: ServeContext, retry: StatelessExchange): ResumeResult {
   const { request, client } = retry;
   const state = openState(context.sealer, request, client.principal);
@@ -38,7 +38,7 @@ function again(
   return { again: retry };
 }
 
-/** The person has answered, and must not be led to believe that nothing has happened. */
+/** Tells the user, who has just answered, that the call is gone. */
 function lost({ method }: RequestMessage): ResumeResult {
   if (method !== 'tools/call') throw new GatewayError('STATE_INVALID');
   const text =

@@ -1,14 +1,13 @@
-// The params by which a retry brings the answers to a call's questions. They belong to the era, not to the call: no target
-// sees them.
+// Reads and removes the params of a retry, which carry answers. They belong to the era, so no target sees them.
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SplitParams } from '../meta.ts';
 
-/** Only these may answer with questions. */
+/** Only these methods may be answered with questions. */
 export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
-/** Answers by the key of their question. Throws INVALID_PARAMS for what cannot be an answer: a retry can mend it. */
+/** The answers by question key. Throws INVALID_PARAMS for a malformed one, which another retry can correct. */
 export function readAnswers({ method, params }: RequestMessage): JsonObject | undefined {
   const answers = params?.inputResponses;
   if (answers === undefined || !MAY_ASK.has(method)) return undefined;

@@ -1,4 +1,4 @@
-// A client's token spans all rounds of a call: what a later round has to tell must not fall behind an earlier one.
+// Keeps progress rising across the rounds of a call, because they share one progress token.
 import type { Progress } from '../../../protocol/exchange.ts';
 
 export class RisingProgress {

@@ -1,5 +1,5 @@
-// Serves one request of the stateless era: checks in the order that the spec's edge demands (headers, envelope, version,
-// standard headers, capabilities, parameter headers), then lets the target answer. Keeps no memory of the client.
+// Serves one stateless request. It checks headers, envelope, version, standard headers, capabilities and parameter
+// headers, in this order, then calls the target. It keeps no memory of the client.
 import type { ClientConnection } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
@@ -29,18 +29,18 @@ import { StatelessExchange } from './stateless-exchange.ts';
 export interface StatelessCaller {
   principal: string;
   from?: ClientConnection | undefined;
-  /** Present where the transport is HTTP: then the body must agree with them. */
+  /** Present on HTTP; the body must match them. */
   headers?: Headers | undefined;
 }
 
-/** What a connection keeps of a request in flight. */
+/** A request in flight, as its connection tracks it. */
 export interface RunningRequest {
-  /** True for a stream that ends only when somebody ends it. */
+  /** A stream that does not end on its own. */
   readonly endless?: boolean;
   cancel(reason?: unknown): void;
 }
 
-/** Methods that this era has done away with, or never had. */
+/** Methods that this era has removed or never had. */
 const REMOVED = new Set([
   'initialize',
   'ping',
@@ -54,7 +54,7 @@ const REMOVED = new Set([
 ]);
 const TASK_METHODS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
-/** Whether the answer is a stream that ends only when somebody ends it. */
+/** Whether the answer is a stream that does not end on its own. */
 export function isEndless(message: Message): boolean {
   return 'method' in message && message.method === 'subscriptions/listen';
 }
@@ -91,7 +91,7 @@ function admit(
   const split = withoutRetry(request.method, splitMeta(request.params));
   const exchange = new StatelessExchange(request, split, toClient(envelope, principal, from), outlet);
   exchange.answers = answers;
-  // A client may bring answers to questions that it foresees.
+  // A client may send answers to questions it expects.
   if (answers) exchange.resumed = { state: undefined, answers, server: undefined };
   exchange.logLevel = envelope.logLevel;
   exchange.task = taskOf(envelope);
@@ -102,7 +102,7 @@ function admit(
   return exchange;
 }
 
-/** A client that declares the extension allows any call to become a task. */
+/** A client that declares the tasks extension allows any call to become a task. */
 function taskOf({ capabilities }: Envelope): { requested: boolean } | undefined {
   return isObject(capabilities.extensions?.[TASKS_EXTENSION]) ? { requested: false } : undefined;
 }
@@ -162,13 +162,13 @@ function finish(context: ServeContext, exchange: StatelessExchange, result: Resu
     spelled =
       exchange.method === 'server/discover' ? result : toStatelessResult(exchange.method, result, context.target.info);
   } catch (thrown) {
-    return fail(context, exchange, thrown); // a target that answers with something that is no result
+    return fail(context, exchange, thrown); // the target's answer is not a result
   }
   if (exchange.parked) return exchange.hold(() => finish(context, exchange, result));
   close(exchange, toResult(exchange.request.id, spelled));
 }
 
-/** Nothing is kept here: what the call needs to go on travels with the client. */
+/** Keeps nothing in memory: the client carries what the call needs to continue. */
 function suspend(context: ServeContext, exchange: StatelessExchange, { questions, state }: SuspendedCall): void {
   const { request, client, server } = exchange;
   const expiresAt = context.clock.now() + context.limits.parkedMs;
@@ -196,7 +196,7 @@ function fail(context: ServeContext, exchange: StatelessExchange, thrown: unknow
   close(exchange, toErrorMessage(exchange.request.id, flow ?? answer.error), flow ? 200 : answer.status);
 }
 
-/** Calling off a task that has ended is acknowledged all the same: cancelling is cooperative (tasks extension). */
+/** Cancelling a finished task succeeds: cancellation is cooperative (tasks extension). */
 function isLateCancel(error: GatewayError | ProtocolError, { method, params }: StatelessExchange): boolean {
   if (method !== 'tasks/cancel' || typeof params.taskId !== 'string') return false;
   return error instanceof GatewayError && error.code === 'INVALID_PARAMS';

@@ -1,10 +1,10 @@
-// One call of the stateless era, over as many requests as it takes. A question ends the request at hand with
-// `input_required`; the retry brings the answers and a new outlet, and the handler, which never noticed, goes on.
-// Questions asked together travel together: a round is closed one turn of the event loop after its first question.
-// While it is parked nothing is sent: a question put meanwhile goes out with the retry, and so does the outcome, should the
-// handler come to its end without waiting for the answers.
-// Answers that come ahead of their question count for questions of servers and authors. A question that must be asked first
-// (approvals, questions to a human) is answered only by a retry of the request that it was sent with.
+// One call of the stateless era, over as many requests as needed. A question ends the current request with
+// `input_required`; the retry brings the answers and a new outlet, and the handler continues without noticing.
+// 1. Questions asked together travel together: a round closes one turn of the event loop after its first question.
+// 2. While the call is parked nothing is sent: new questions, and the outcome if the handler ends early, go out with
+//    the retry.
+// 3. Answers may arrive before their question, for questions of servers and authors. A question that must be asked
+//    first (approvals, questions to a human) is answered only by a retry of the request that carried it.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
@@ -24,7 +24,7 @@ import { MAY_ASK } from './retry.ts';
 
 interface OpenAsk {
   ask: Ask;
-  /** Whether the client has been sent the question. */
+  /** Whether the question was sent to the client. */
   isSent: boolean;
   resolve(answer: JsonObject): void;
   reject(reason: GatewayError | ProtocolError): void;
@@ -32,17 +32,17 @@ interface OpenAsk {
 
 export class StatelessExchange extends ServedExchange {
   logLevel: LoggingLevel | undefined;
-  /** How often this call has asked so far. */
+  /** The number of rounds so far. */
   round = 0;
   /** Called when a round of questions is complete and has to be sent. */
   onAsked: ((exchange: StatelessExchange, questions: JsonObject) => void) | undefined;
   context: ServeContext | undefined;
-  /** How often the call was ended with questions and made again. */
+  /** How often the call was answered with questions and repeated. */
   suspensions = 0;
   resumed: Exchange['resumed'];
-  /** The request at hand has been answered with questions; the next one brings another outlet. */
+  /** The current request was answered with questions; the next one brings another outlet. */
   parked = false;
-  /** Made by the first question: most calls ask none. */
+  /** Created by the first question; most calls ask none. */
   #open: Map<string, OpenAsk> | undefined;
   #answers: JsonObject | undefined;
   #held: (() => void) | undefined;
@@ -90,25 +90,28 @@ export class StatelessExchange extends ServedExchange {
     });
   }
 
-  /** A handler that waits for an answer here must not be started again; answers that came with a first call are for its questions. */
+  /**
+   * False once a handler waits here, because it must not run twice; answers that came with the first call are for its
+   * questions.
+   */
   get maySuspend(): boolean {
     if (!MAY_ASK.has(this.method) || this.round > 0 || this.#open?.size || this.#answers) return false;
     return this.suspensions < this.context!.limits.maxRounds;
   }
 
-  /** Answers that came along, by key; those nobody asked for yet may be asked for later in this round. */
+  /** Answers by key. One that is not asked for yet may be used later in this round. */
   set answers(answers: JsonObject | undefined) {
     this.#answers = answers && { ...answers };
   }
 
-  /** For a target that is handed them with the call. */
+  /** For a target that takes the answers with the call. */
   takeAnswers(): JsonObject {
     const answers = this.#answers ?? {};
     this.#answers = undefined;
     return answers;
   }
 
-  /** The retry of a parked call: its outlet, its answers, and what it says of its client. */
+  /** Continues a parked call with the outlet, answers and client data of the retry. */
   resume(retry: StatelessExchange): void {
     this.request = retry.request;
     this.progressToken = retry.progressToken;
@@ -121,18 +124,18 @@ export class StatelessExchange extends ServedExchange {
     else this.#settle();
   }
 
-  /** The outcome came while there was nobody to tell. */
+  /** Keeps the outcome until a request is open. */
   hold(tell: () => void): void {
     this.#held = tell;
   }
 
-  /** The questions of this round cannot be put. */
+  /** The questions of this round cannot be sent. */
   refuseAsks(reason: GatewayError | ProtocolError): void {
     for (const open of this.#open?.values() ?? []) open.reject(reason);
     this.#open?.clear();
   }
 
-  /** Nobody will answer any more. */
+  /** No answer will come. */
   abandon(): void {
     this.cancel();
   }
@@ -149,13 +152,13 @@ export class StatelessExchange extends ServedExchange {
 
   #settle(): void {
     for (const [key, open] of this.#open ?? []) {
-      // One that was asked while the call was parked has not been sent yet.
+      // A question asked while the call was parked has not been sent yet.
       const answer = open.isSent || !mustBeAskedFirst(open.ask) ? this.#takeAnswer(key) : undefined;
       if (!answer) continue;
       this.#open!.delete(key);
       open.resolve(answer);
     }
-    if (this.#open?.size) this.#schedule(); // an answer is missing: ask again
+    if (this.#open?.size) this.#schedule(); // an answer is missing, so ask again
   }
 
   #takeAnswer(key: string): JsonObject | undefined {
@@ -200,7 +203,7 @@ export class StatelessExchange extends ServedExchange {
   }
 }
 
-/** Embedded requests have no `elicitationId` in this era, nor do they name tasks: correlation belongs into the state. */
+/** In this era, questions carry neither `elicitationId` nor a task: the state correlates them. */
 function toQuestion({ method, params }: Ask): JsonObject {
   if (params === undefined) return { method };
   const { elicitationId, task, _meta, ...rest } = params;

@@ -1,6 +1,6 @@
-// Answers the questions of an `input_required` result and makes the params of the retry. The state goes back exactly as it
-// came, and only if one came; answers of an earlier round are never sent again. A question that cannot be answered ends the
-// call, and with it the other questions: the era has no way to tell the server why (matrix §2.5).
+// Answers the questions of an `input_required` result and builds the params of the retry. The state goes back exactly
+// as it came; answers of earlier rounds are not repeated. A question that cannot be answered ends the call, because the
+// era has no way to tell the server why.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
@@ -11,11 +11,11 @@ import { rejectOnAbort } from '../../../../shared/reject-on-abort.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { readAsk } from '../../speak/answer-ask.ts';
 
-/** A result without questions asks for patience only. */
+/** A result without questions asks only to try again later. */
 const PACE_MS = 250;
 const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
-/** What is wrong with such a result; undefined when nothing is. */
+/** Why the result is invalid; undefined if it is valid. */
 export function whyNotAnswerable(method: string, { inputRequests, requestState }: JsonObject): string | undefined {
   if (!MAY_ASK.has(method)) return `${method} may not answer with questions`;
   if (inputRequests === undefined && requestState === undefined) return `${method} asked for nothing`;
@@ -25,7 +25,7 @@ export function whyNotAnswerable(method: string, { inputRequests, requestState }
   return odd && `inputRequests.${odd[0]} is no request`;
 }
 
-/** The params of a call, with what has come of questions that it was answered with before. */
+/** The params of a call, with the answers to its earlier questions. */
 export function withAnswers({ params = {}, resumed }: OutgoingCall): JsonObject {
   if (!resumed) return params;
   const { state, answers } = resumed;
@@ -51,7 +51,7 @@ export async function answerQuestions(
     return Promise.all(
       questions.map(async ([key, { method, params }]) => [
         key,
-        // A server that asks for what it was sent ahead has not taken that for an answer.
+        // The server asks again although the answer was sent ahead, so that answer did not count.
         await ask({ ...readAsk(method, params), key, ...(isGiven(key) && { askedFirst: true }) }, controller.signal),
       ]),
     );
@@ -70,7 +70,7 @@ export async function answerQuestions(
   };
 }
 
-/** The questions as they came, and the state to come back with. */
+/** The questions and the state, as a suspended call. */
 export function toSuspension({ inputRequests = {}, requestState }: JsonObject): JsonObject {
   return toSuspended({ questions: inputRequests, state: requestState } as SuspendedCall);
 }

@@ -1,9 +1,9 @@
-// One `subscriptions/listen` with a fixed filter, over as many requests as it takes. Invariants:
-// 1. `acknowledged` is settled once: fulfilled by the first acknowledgement, or by a server that ends the stream at once
-//    because it has nothing to tell; rejected when the server refuses or stays silent.
-// 2. A stream that was acknowledged is opened again when it breaks, ever more rarely, until `stop`, until the connection is
-//    gone, or until the server refuses it.
-// 3. Nothing is told before the acknowledgement or after `stop`.
+// Keeps one `subscriptions/listen` with a fixed filter open, over as many requests as needed.
+// 1. `acknowledged` settles once: it resolves with the first acknowledgement, or when the server ends the stream at
+//    once because it has nothing to report; it rejects when the server refuses or stays silent.
+// 2. An acknowledged stream that breaks is reopened with growing pauses, until `stop`, until the connection closes, or
+//    until the server refuses.
+// 3. Nothing is reported before the acknowledgement or after `stop`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, NotificationMessage } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
@@ -17,7 +17,7 @@ import { toHeaders } from './outgoing-headers.ts';
 const ACK = 'notifications/subscriptions/acknowledged';
 const METHOD = 'subscriptions/listen';
 const RETRY_MS = [500, 1000, 2000, 5000, 10_000, 30_000];
-/** A stream that lived this long was no failure. */
+/** A stream that lasted this long did not fail. */
 const LIVED_MS = 10_000;
 const ACK_MS = 15_000;
 
@@ -27,7 +27,7 @@ export interface ListenStreamOptions {
   filter: JsonObject;
   envelope(params: JsonObject): OutgoingParams;
   onNotification(notification: NotificationMessage): void;
-  /** The stream broke and is back: something may have been missed. */
+  /** The stream was reopened: notifications may have been missed. */
   onGap(honoured: JsonObject): void;
   /** Tests give their own. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -36,12 +36,12 @@ export interface ListenStreamOptions {
 export class ListenStream {
   readonly filter: JsonObject;
   readonly acknowledged: Promise<void>;
-  /** What the server will tell of. */
+  /** The filter that the server accepted. */
   honoured: JsonObject = {};
   #isOver = false;
   readonly #options: ListenStreamOptions;
   readonly #stop = new AbortController();
-  /** Of the request that is open now. */
+  /** The id of the open request. */
   #id: number | undefined;
   #attempt = new AbortController();
   #unheard: NodeJS.Timeout | undefined;
@@ -57,15 +57,15 @@ export class ListenStream {
         .then(resolve, reject)
         .finally(() => (this.#isOver = true));
     });
-    this.acknowledged.catch(() => {}); // its opener is told, and may not wait any more
+    this.acknowledged.catch(() => {}); // the opener gets the error, if it still waits
   }
 
-  /** Nothing comes any more, and it will not be opened again. */
+  /** Ended for good. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** True when it was for this stream. `own`: it came on the stream of its request. */
+  /** Whether the notification belongs to this stream. `own` means that it came on the stream of its request. */
   take(notification: NotificationMessage, own: boolean): boolean {
     const { method, params = {} } = notification;
     const id = subscriptionOf(notification);
@@ -82,7 +82,7 @@ export class ListenStream {
     this.#attempt.abort();
   }
 
-  /** The specification names two ways for a server to end a stream; this is the odd one. */
+  /** The less common of the specification's two ways to end a stream. */
   #endedBy({ requestId }: JsonObject): boolean {
     if (requestId !== this.#id) return false;
     this.#attempt.abort();
@@ -99,7 +99,7 @@ export class ListenStream {
   }
 
   async #run(): Promise<void> {
-    // Within one process the acknowledgement comes before the request is sent: its opener must know of it by then.
+    // In-process, the acknowledgement arrives before `send` returns; let the opener see it first.
     await Promise.resolve();
     if (this.#stop.signal.aborted) return;
     let failures = 0;
@@ -107,7 +107,7 @@ export class ListenStream {
       const since = ticksOf(systemClock);
       try {
         await this.#listen();
-        if (!this.#hasAck || Object.keys(this.honoured).length === 0) return; // the server has nothing to tell
+        if (!this.#hasAck || Object.keys(this.honoured).length === 0) return; // the server has nothing to report
       } catch (thrown) {
         if (this.#stop.signal.aborted) return;
         if (!this.#hasAck || isFinal(thrown)) throw thrown;
@@ -145,17 +145,17 @@ export class ListenStream {
   }
 }
 
-/** The stream that a notification belongs to; undefined when it names none. */
+/** The stream that a notification names, if any. */
 export function subscriptionOf({ params }: NotificationMessage): unknown {
   return isObject(params?._meta) ? params._meta[META.subscriptionId] : undefined;
 }
 
-/** Does not keep the process alive, and ends when it is stopped. */
+/** Waits without keeping the process alive; ends early on abort. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => {}); // stopped: the caller looks at the signal
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => {}); // aborted: the caller checks the signal
 }
 
-/** A server that does not know the request, or the filter, will not know it later. */
+/** A server that lacks the request, or the filter, will not gain it later. */
 function isFinal(thrown: unknown): boolean {
   return thrown instanceof ProtocolError && [-32601, -32602].includes(thrown.code);
 }

@@ -1,5 +1,5 @@
-// The envelope of our requests to a server of the stateless era: whom it is for, said with each of them. It is the same for all
-// calls of a client, so it is written once for each.
+// Builds the envelope of our requests to stateless servers: it names the client that each call is for. The text is
+// encoded once per client.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
@@ -22,7 +22,7 @@ export class OutgoingEnvelope {
   readonly #own: StatelessIdentity;
   readonly #written = new SmallMemo<string>();
 
-  /** `own` is for calls that are made for nobody. */
+  /** `own` is the identity of calls that are made for no client. */
   constructor(revision: string, own: StatelessIdentity) {
     this.#revision = revision;
     this.#own = { ...own };
@@ -32,7 +32,7 @@ export class OutgoingEnvelope {
     this.#own.logLevel = level;
   }
 
-  /** Params in their envelope. */
+  /** Puts params into their envelope. */
   around(params: JsonObject | undefined, call: Enveloped = {}, progressToken?: number): EncodedParams {
     if (!call.trace && params?._meta === undefined) {
       const token = progressToken === undefined ? '' : `,"progressToken":${progressToken}`;
@@ -52,7 +52,7 @@ export class OutgoingEnvelope {
     };
   }
 
-  /** Without its last brace. */
+  /** The envelope as JSON without its last brace. */
   #textFor(identity: StatelessIdentity): string {
     const { info, capabilities, logLevel } = identity;
     const known = this.#written.get(info, capabilities, logLevel);

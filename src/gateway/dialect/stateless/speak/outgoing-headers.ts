@@ -1,4 +1,4 @@
-// The headers that mirror the body of a request to a server of the stateless era.
+// Builds the headers that repeat parts of the body, for requests to stateless servers.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { encodeHeader } from '../header-value.ts';
 import { namedBy } from '../headers.ts';

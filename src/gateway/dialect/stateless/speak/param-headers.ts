@@ -1,4 +1,5 @@
-// `x-mcp-header` annotations: arguments that a tool wants mirrored into `Mcp-Param-*` headers, found once per schema.
+// Mirrors arguments into `Mcp-Param-*` headers, as a tool's `x-mcp-header` annotations ask. They are found once per
+// schema.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { decodeHeader, encodeHeader, toHeaderText } from '../header-value.ts';
@@ -14,7 +15,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const TYPES = ['string', 'integer', 'boolean'];
 const found = new WeakMap<JsonObject, ParamHeader[] | 'invalid'>();
 
-/** The annotations of a schema, or 'invalid' when one breaks the rules: clients must then drop the tool. */
+/** The annotations of a schema; 'invalid' if one breaks the rules, then clients must drop the tool. */
 export function paramHeaders(schema: JsonObject): ParamHeader[] | 'invalid' {
   let headers = found.get(schema);
   if (!headers) found.set(schema, (headers = collect(schema)));
@@ -47,7 +48,7 @@ export function toParamHeaders(schema: JsonObject, args: unknown): Record<string
   return headers;
 }
 
-/** Numbers are compared by value: 42 and 42.0 are the same argument. */
+/** Compares numbers by value: 42 and 42.0 are the same argument. */
 function isSame(decoded: string | undefined, value: string, argument: unknown): boolean {
   if (decoded === value) return true;
   return typeof argument === 'number' && decoded !== undefined && decoded !== '' && Number(decoded) === argument;
@@ -66,7 +67,7 @@ function collect(schema: JsonObject): ParamHeader[] | 'invalid' {
   return names.size === headers.length ? headers : 'invalid';
 }
 
-/** Only what is reachable from the root through `properties` may be annotated. */
+/** Only schemas reachable from the root through `properties` may be annotated. */
 function walk(schema: JsonObject, path: string[], headers: ParamHeader[]): boolean {
   if (path.length > 32) return true;
   const annotation = schema['x-mcp-header'];

@@ -1,5 +1,5 @@
-// Speaks to a server of the stateless era: every request carries its envelope and headers, questions come as results and are
-// answered by asking again, changes come on a stream that we open.
+// Talks to servers of the stateless era: every request carries its envelope and headers, questions arrive as results
+// and are answered with a retry, and changes arrive on a stream that we open.
 import type { LogEntry } from '../../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../../protocol/message.ts';
 import { toNotification } from '../../../../protocol/message.ts';
@@ -23,15 +23,15 @@ import { SubscriptionStream } from './subscription-stream.ts';
 
 /** Questions a single call may ask before it is given up. */
 const MAX_ROUNDS = 64;
-/** Of a list in which one tool is looked for. */
+/** The number of list pages in which to look for a tool. */
 const MAX_PAGES = 100;
 
-/** Results that nobody has to read on the way. */
+/** Results that pass through unparsed. */
 const PASSED_ON = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 const LOG_MESSAGE = 'notifications/message';
 
-/** What clients of the handshake era say that means nothing in this one. */
+/** Handshake notifications without meaning in this era. */
 const HANDSHAKE_ONLY = new Set([
   'notifications/initialized',
   'notifications/roots/list_changed',
@@ -39,12 +39,12 @@ const HANDSHAKE_ONLY = new Set([
   'exit',
 ]);
 
-/** A call that was answered with questions so many times. */
+/** A call after so many rounds of questions. */
 interface Round {
   call: OutgoingCall;
   round: number;
   progress: RisingProgress | undefined;
-  /** What fails from then on is no fault of its headers, but of what came of its questions. */
+  /** From then on a failure is not about headers but about the answers. */
   isAnswered?: boolean;
 }
 
@@ -72,12 +72,12 @@ export class StatelessServerDialect implements ServerDialect {
     );
   }
 
-  /** The era knows no requests from servers. Refused where that can be said, so that a confused server learns of it. */
+  /** This era has no requests from servers. Refuses them where possible, so that the server learns of its mistake. */
   onRequest(request: RequestMessage): void {
     this.wire.log.warn({ link: this.wire.name, method: request.method }, 'upstream.request-in-stateless-era');
-    if (this.wire.http) return; // a POST may hold no answer there
+    if (this.wire.http) return; // a POST must not carry a response
     const error = { code: -32601, message: 'Method not found', data: `Unknown method: ${request.method}` };
-    void this.wire.respond({ jsonrpc: '2.0', id: request.id, error }).catch(() => {}); // the server is gone: nobody waits
+    void this.wire.respond({ jsonrpc: '2.0', id: request.id, error }).catch(() => {}); // the server is gone
   }
 
   onNotification(notification: NotificationMessage): void {
@@ -91,7 +91,7 @@ export class StatelessServerDialect implements ServerDialect {
     else this.#watch.onNotification(notification);
   }
 
-  /** Of those that the protocol names only cancellation exists here, and the wire does that. */
+  /** The only standard notification of this era is the cancellation, which the wire sends. */
   async notify(method: string, params?: JsonObject, sender?: Sender): Promise<void> {
     if (HANDSHAKE_ONLY.has(method)) return;
     if (isInteraction(method)) return this.wire.notify(toNotification(method, params));
@@ -129,13 +129,13 @@ export class StatelessServerDialect implements ServerDialect {
     return new GatewayError('UPSTREAM_INVALID', { server: this.wire.name, reason });
   }
 
-  /** The era has no ping; discovery is the request that every server answers. */
+  /** This era has no ping, so sends the request that every server answers. */
   async #ping(call: OutgoingCall): Promise<JsonObject> {
     await this.call({ ...call, method: 'server/discover' });
     return {};
   }
 
-  /** One request. A header mismatch means that our picture of the tools is old: look again and try once more. */
+  /** Sends one request. A header mismatch means that our tool schemas are outdated: reload them and retry once. */
   #round(at: Round, params: JsonObject): Promise<ResultObject> {
     const { call } = at;
     const sent = this.#send(at, params);
@@ -157,7 +157,7 @@ export class StatelessServerDialect implements ServerDialect {
   }
 
   async #answer({ call, round, progress }: Round, asking: JsonObject): Promise<ResultObject> {
-    // Before anybody is asked: an answer that is thrown away is worse than none.
+    // Checked before the user is asked: a discarded answer is worse than no question.
     if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
     const problem = whyNotAnswerable(call.method, asking);
     if (problem !== undefined) throw this.invalid(problem);
@@ -167,7 +167,7 @@ export class StatelessServerDialect implements ServerDialect {
     return this.#round({ call, round: round + 1, progress }, params);
   }
 
-  /** Looks for the tool of a call in the list, page by page. */
+  /** Finds the tool of a call in the list, page by page. */
   async #learn({ params, ...call }: OutgoingCall): Promise<void> {
     const { signal, timeoutMs, info, capabilities } = call;
     const who = { signal, timeoutMs, info, capabilities };
@@ -202,11 +202,11 @@ export class StatelessServerDialect implements ServerDialect {
     throw this.invalid(`${method} answered without a result object`);
   }
 
-  /** Nobody knows of a task that began when its caller had already given up. */
+  /** Cancels a task that began after its caller had given up. */
   readonly #cancelTask = (late: unknown): void => {
     if (!isResultObject(late) || fieldOf(late, 'resultType') !== 'task') return;
     const params = { taskId: fieldOf(late, 'taskId') };
-    void this.call({ method: 'tasks/cancel', params }).catch(() => {}); // it may just have ended
+    void this.call({ method: 'tasks/cancel', params }).catch(() => {}); // it may have ended
   };
 
   #onRelated(notification: NotificationMessage, call: Pick<OutgoingCall, 'onLog' | 'onNotify'>): void {

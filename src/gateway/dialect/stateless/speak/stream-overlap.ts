@@ -1,20 +1,20 @@
-// While one listen stream replaces another, a server may tell of a change on both. The copy of the old stream waits for that of the new
-// one, and the change is told once. Each stream tells in the order in which things happened, so a change that the new stream has not
-// told before another one will not come on it any more. Nothing is dropped that has no copy, and nothing waits for long.
+// Removes duplicates while one listen stream replaces another and the server reports a change on both. The old stream's
+// copy waits for the new stream's, and the change is reported once. Each stream is in order, so a change that the new
+// stream skipped will not arrive on it. Nothing without a copy is dropped, and nothing waits long.
 import type { NotificationMessage } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { META } from '../../meta.ts';
 
-/** Until then the new stream has told what it was about to tell when it was acknowledged. */
+/** How long after its acknowledgement the new stream may still send copies. */
 const COPY_MS = 50;
-/** For a server that takes its time to acknowledge. */
+/** The limit for a server that acknowledges slowly. */
 const MAX_WAIT_MS = 250;
 
 export class StreamOverlap {
   readonly #tell: (notification: NotificationMessage) => void;
-  /** Told by the old stream, and not by the new one so far. */
+  /** Received on the old stream only, so far. */
   readonly #waiting: NotificationMessage[] = [];
-  /** Told by the new stream, and not by the old one so far. */
+  /** Received on the new stream only, so far. */
   readonly #told = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -50,7 +50,7 @@ export class StreamOverlap {
     this.#timer = setTimeout(() => this.end(), COPY_MS).unref();
   }
 
-  /** There is one stream only. */
+  /** Only one stream is left. */
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);

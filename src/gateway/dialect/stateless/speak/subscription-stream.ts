@@ -1,6 +1,6 @@
-// Keeps one stream open for all that our side wants to be told. A filter cannot be amended: a new stream is opened first and
-// the old one closed once the new one is acknowledged, so nothing is missed in between, and what both tell is told once. One change of
-// streams at a time; a wish that the server refuses leaves the old stream as it was.
+// Keeps one listen stream open for everything that we subscribe to. A filter cannot be changed, so a new stream opens
+// first and the old one closes once the new one is acknowledged; nothing is missed, and duplicates are removed. Streams
+// change one at a time; a filter that the server refuses leaves the old stream open.
 import type { JsonObject, NotificationMessage } from '../../../../protocol/message.ts';
 import type { ServerEvents } from '../../../../protocol/server-view.ts';
 import { hasEnded } from '../../../../protocol/target.ts';
@@ -15,11 +15,11 @@ export class SubscriptionStream {
   readonly #events: ServerEvents;
   #changes = false;
   #uris = new Set<string>();
-  /** What has ended is left out of the next filter. */
+  /** Tasks that have ended are left out of the next filter. */
   readonly #taskIds = new Set<string>();
   #current: ListenStream | undefined;
   #opening: ListenStream | undefined;
-  /** The last time that one stream took the place of another. */
+  /** The latest replacement of one stream by another. */
   #overlap: StreamOverlap | undefined;
   #turn: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -29,12 +29,12 @@ export class SubscriptionStream {
     this.#events = events;
   }
 
-  /** Wants to be told of changed lists. */
+  /** Subscribes to changes of lists. */
   changes(): void {
     if (this.#changes) return;
     this.#changes = true;
     const { wire } = this.#dialect;
-    // A server without push features may refuse: then there is nothing to hear.
+    // A server without push features may refuse: then there are no changes to receive.
     void this.#renew().catch((error: unknown) => wire.log.warn({ link: wire.name, error }, 'upstream.listen-refused'));
   }
 
@@ -49,7 +49,7 @@ export class SubscriptionStream {
     }
   }
 
-  /** Until the task has ended. */
+  /** Subscribes to a task until it ends. */
   async follow(taskId: string): Promise<void> {
     this.#taskIds.add(taskId);
     try {
@@ -65,10 +65,10 @@ export class SubscriptionStream {
     if (this.#uris.delete(uri)) await this.#renew();
   }
 
-  /** What came outside of a request's own stream. */
+  /** A notification that arrived outside of a request's own stream. */
   onNotification(notification: NotificationMessage): void {
     const taken = [this.#opening, this.#current].some((stream) => stream?.take(notification, false));
-    // What names another stream comes late, from one that was closed.
+    // One that names another stream is late: that stream is closed.
     if (!taken && subscriptionOf(notification) === undefined) this.tell(notification);
   }
 
@@ -85,10 +85,10 @@ export class SubscriptionStream {
     this.#current?.stop();
   }
 
-  /** Resolves when the server has acknowledged what is wanted now. */
+  /** Resolves when the server has acknowledged the current filter. */
   #renew(): Promise<void> {
     const turn = this.#turn.then(() => this.#swap());
-    this.#turn = turn.catch(() => {}); // told to the one who wanted it
+    this.#turn = turn.catch(() => {}); // reported to the caller
     return turn;
   }
 
@@ -130,7 +130,7 @@ export class SubscriptionStream {
     });
   }
 
-  /** `replacing`: how its stream took the place of the one before. */
+  /** `replacing` is the overlap with the previous stream. */
   #hear(notification: NotificationMessage, replacing: StreamOverlap | undefined): void {
     const overlap = this.#overlap;
     if (!overlap) this.tell(notification);
@@ -138,7 +138,7 @@ export class SubscriptionStream {
     else overlap.ofOld(notification);
   }
 
-  /** Those who keep lists or resources should look again. */
+  /** Reports changes of everything subscribed, so that caches reload. */
   #tellAll({ toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions }: JsonObject): void {
     if (toolsListChanged) this.#events.onChange({ kind: 'tools' });
     if (promptsListChanged) this.#events.onChange({ kind: 'prompts' });

@@ -1,5 +1,5 @@
-// What is known of a server's tools, for mirroring arguments into headers. A tool whose annotations break the rules must not
-// be used over HTTP: it is left out of the list (matrix §2.8).
+// Remembers the input schemas of a server's tools, to mirror arguments into headers. A tool with invalid annotations
+// must not be used over HTTP, so it is left out of lists.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { paramHeaders, toParamHeaders } from './param-headers.ts';
@@ -7,7 +7,7 @@ import { paramHeaders, toParamHeaders } from './param-headers.ts';
 export class ToolSchemas {
   #schemas = new Map<string, JsonObject>();
 
-  /** Remembers the tools of a list and leaves out those that cannot be called by this transport. */
+  /** Remembers the tools of a list and removes those that this transport cannot call. */
   learn(result: JsonObject, http: boolean): { result: JsonObject; refused: string[] } {
     if (!Array.isArray(result.tools)) return { result, refused: [] };
     const refused: string[] = [];

@@ -11,7 +11,7 @@ import type { CommandAddress } from '../gateway/upstream/address.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { explainStartFailure } from './wrap/start-failure.ts';
 import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
-import { within } from '../gateway/upstream/within.ts';
+import { settledWithin } from '../gateway/upstream/settled-within.ts';
 import { readEnvironment } from './environment.ts';
 import { createCliLog } from './cli-log.ts';
 import type { TargetOptions } from './command.ts';
@@ -138,7 +138,7 @@ async function connectToConfig({ config, path }: CommandConfig, options: Connect
   const gateway = createGateway({ ...built.options, version: version(), startMs });
   const close = async (): Promise<void> => {
     built.steps.close();
-    await within(gateway.close(), CLOSE_MS); // what is left then ends with this process
+    await settledWithin(gateway.close(), CLOSE_MS); // what is left then ends with this process
   };
   try {
     const { InMemoryTransport } = await import('@modelcontextprotocol/client');

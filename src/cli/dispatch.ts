@@ -1,5 +1,5 @@
 // A command line → its command, run. It imports what every command line needs and no more: each command is loaded when it is run.
-import { startAhead } from '../gateway/upstream/links/head-start.ts';
+import { prestart } from '../gateway/upstream/links/prestart.ts';
 import { readArgs } from './args.ts';
 import type { RunnableCommand, WrapCommand } from './command.ts';
 import { onFirstMessage } from './running/first-message.ts';
@@ -75,7 +75,7 @@ function startWrapped({ server, port }: WrapCommand, id: string): void {
   const address = toWrappedAddress(server);
   if ('command' in address) {
     void untilSignal();
-    const start = (): void => startAhead({ ...address, id });
+    const start = (): void => prestart({ ...address, id });
     if (port === undefined) onFirstMessage(start);
     else start();
     void import('../gateway/upstream/links/stdio.ts');

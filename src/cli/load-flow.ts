@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyFlow } from '../flow/define.ts';
 import { findExportedFlows, isFlow } from '../flow/explore/exported-flows.ts';
-import { importFresh, whyNotImported } from '../gateway/middleware/load/import-fresh.ts';
+import { importFresh, describeImportError } from '../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 
@@ -14,7 +14,7 @@ export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);
   const module = await importFresh(path, OURS).catch((thrown: unknown) => {
-    throw bad(whyNotImported(thrown));
+    throw bad(describeImportError(thrown));
   });
   const exported = isObject(module) ? module : {};
   const flows = findExportedFlows(exported);

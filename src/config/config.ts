@@ -2,7 +2,7 @@
 // configuration in this form is itself a valid input, and stays as it is.
 import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
-import type { Naming } from '../gateway/router/names.ts';
+import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { LogLevel } from './settings.ts';
 import type { StepConfig } from './normalize-step.ts';
@@ -11,7 +11,7 @@ export interface ParleyConfig {
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly listen: ListenConfig;
-  readonly names: Naming;
+  readonly names: NamingMode;
   readonly startMs?: number;
   /** Each with one key: the name of a built-in one, or the path of a file; its value are the options. */
   readonly steps: readonly StepConfig[];

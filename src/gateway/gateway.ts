@@ -22,25 +22,25 @@ import type { ListenOptions, ListeningWith } from './accept/transport-listeners.
 import { isLoopback } from './accept/guard.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/http/listen-http.ts';
-import { Asking } from './asking.ts';
-import type { AskingOptions } from './asking.ts';
+import { HumanChannel } from './human-channel.ts';
+import type { HumanChannelOptions } from './human-channel.ts';
 import type { RootOption } from './ask/configured-roots.ts';
 import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './dialect/serve/serve-context.ts';
 import { FlowTarget } from './flow/flow-target.ts';
-import { StepLives } from './middleware/life/step-lives.ts';
+import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import { serverRules } from './middleware/steps/filter/server-rules.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
 import { toStep } from './middleware/chain/to-step.ts';
 import { Observer } from './observe/observer.ts';
-import type { Observed, ObserveOptions } from './observe/observer.ts';
-import { OwnCall } from './own-call.ts';
-import type { GatewayCallOptions } from './own-call.ts';
+import type { GatewayState, ObserveOptions } from './observe/observer.ts';
+import { InternalCall } from './internal-call.ts';
+import type { GatewayCallOptions } from './internal-call.ts';
 import type { Member } from './router/member.ts';
 import { PublicIds } from './router/public-ids.ts';
-import type { Naming, NamingRules } from './router/names.ts';
+import type { NamingMode, NamingRules } from './router/public-names.ts';
 import { shownTools } from './shown-tools.ts';
-import type { Listed } from './shown-tools.ts';
+import type { ServerTools } from './shown-tools.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
@@ -56,7 +56,7 @@ export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 
   tools?: ToolRules | undefined;
 };
 
-export interface GatewayOptions extends ServeContextOptions, EndpointOptions, AskingOptions {
+export interface GatewayOptions extends ServeContextOptions, EndpointOptions, HumanChannelOptions {
   /** Who the gateway is. Default: mcp-parley; with a single server behind it, that server. */
   name?: string | undefined;
   /** Default: that of this package. */
@@ -68,7 +68,7 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, As
   /** Servers that are served together at /mcp/<group>. */
   groups?: Record<string, string[]> | undefined;
   /** Of tools and prompts, where there are several servers. Default: `always`, every name has its server in front. */
-  names?: Naming | undefined;
+  names?: NamingMode | undefined;
   /** How long a client may wait for servers that start, or are slow to list what they offer; default 10 s. */
   startMs?: number | undefined;
   /** False: servers with `start: "eager"` wait for the first client, too. */
@@ -86,7 +86,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 export class Gateway {
   readonly #options: GatewayOptions & Pick<ServeContext, 'log' | 'clock' | 'sealer'>;
   readonly #observer: Observer;
-  readonly #asking: Asking;
+  readonly #humans: HumanChannel;
   readonly #front: ServeContext;
   readonly #doors: TransportListeners;
   readonly #names: NamingRules;
@@ -95,7 +95,7 @@ export class Gateway {
   readonly #parts = new Map<string, { view: View; front: ServeContext }>();
   /** Servers that were replaced and have calls to finish. */
   readonly #retiring = new Set<UpstreamTarget>();
-  readonly #lives: StepLives;
+  readonly #lifecycle: StepLifecycle;
   #steps: Step[];
   /** Those that stand with servers, behind all others. */
   #rules: Step[];
@@ -107,8 +107,8 @@ export class Gateway {
     const sealer = options.sealer ?? createSealer(keysFrom(options, log));
     this.#options = { ...options, log, clock, sealer, id };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
-    this.#asking = new Asking({ ...options, besides: () => this.#openPages() }, { log, clock, sealer });
-    this.#lives = new StepLives({ log, clock });
+    this.#humans = new HumanChannel({ ...options, besides: () => this.#openPages() }, { log, clock, sealer });
+    this.#lifecycle = new StepLifecycle({ log, clock });
     this.#steps = this.#live(options.steps ?? []);
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#ids = { taskIds: new PublicIds(sealer, 'task'), sessionIds: new PublicIds(sealer, 'session') };
@@ -157,20 +157,20 @@ export class Gateway {
   }
 
   /** What the steps let such a client see of the tools that a server has listed. */
-  shownTools(listed: Listed, client: ClientView): Promise<JsonObject[]> {
+  shownTools(listed: ServerTools, client: ClientView): Promise<JsonObject[]> {
     const steps = [...this.#steps, ...this.#rules];
     return shownTools(listed, client, { steps, servers: this.#names.servers, log: this.#options.log });
   }
 
   /** Calls a tool by its public name, through the steps, as a client would that cannot be asked. For flows whose steps need one. */
   async callTool(name: string, args: JsonObject = {}, options: GatewayCallOptions = {}): Promise<CallToolResult> {
-    const call = new OwnCall(name, args, this.#info, options);
+    const call = new InternalCall(name, args, this.#info, options);
     return toPlainObject(await this.#whole.handle(call)) as CallToolResult;
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
   async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
-    await this.#lives.started;
+    await this.#lifecycle.started;
     return ('stdio' in options ? await this.#doors.listen(options) : await this.#listen(options)) as ListeningWith<O>;
   }
 
@@ -182,26 +182,26 @@ export class Gateway {
       openPages,
       pages: this.#pages(options, isLoopback(host)),
     });
-    this.#asking.door.opened(host, listening.url);
+    this.#humans.pageEndpoint.opened(host, listening.url);
     return listening;
   }
 
   async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
-    await this.#lives.started;
+    await this.#lifecycle.started;
     return this.#doors.connect(transport);
   }
 
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
-    this.#asking.door.embedded();
+    this.#humans.pageEndpoint.embedded();
     return this.#doors.endpoint({ ...options, openPages: this.#openPages(), pages: this.#pages(options, false) });
   }
 
   async close(): Promise<void> {
     await this.#doors.close();
-    await this.#asking.close();
+    await this.#humans.close();
     const targets = [...this.#members.map(({ target }) => target), ...this.#retiring];
     await Promise.all(targets.map(async (target) => target instanceof UpstreamTarget && target.close()));
-    await this.#lives.close();
+    await this.#lifecycle.close();
   }
 
   /** Calls that it was chosen for still come to it. */
@@ -212,12 +212,12 @@ export class Gateway {
 
   #live(given: (Step | StepFunction)[]): Step[] {
     const steps = given.map(toStep);
-    this.#lives.replace(steps);
+    this.#lifecycle.replace(steps);
     return steps;
   }
 
   #setRoots(roots: readonly RootOption[]): void {
-    this.#asking.roots?.set(roots);
+    this.#humans.roots?.set(roots);
     for (const { target } of this.#members) if (target instanceof UpstreamTarget) target.tellRootsChanged();
   }
 
@@ -226,18 +226,18 @@ export class Gateway {
   }
 
   #pages({ pages }: EndpointOptions, isPrivate: boolean): EndpointOptions['pages'] {
-    return { ...this.#observer.pages(isPrivate), ...this.#asking.door.pages, ...this.#options.pages, ...pages };
+    return { ...this.#observer.pages(isPrivate), ...this.#humans.pageEndpoint.pages, ...this.#options.pages, ...pages };
   }
 
   /** Of servers in this process; they are told where this gateway is. */
   #openPages(): OpenPages['pages'] {
     const open = this.#members.flatMap(({ target }) => target.open ?? []);
-    const { door } = this.#asking;
-    for (const one of open) one.servedAt({ base: () => door.address(), identify: door.identify });
+    const { pageEndpoint } = this.#humans;
+    for (const one of open) one.servedAt({ base: () => pageEndpoint.address(), identify: pageEndpoint.identify });
     return Object.assign({}, ...open.map(({ pages }) => pages)) as OpenPages['pages'];
   }
 
-  get #observed(): Observed {
+  get #observed(): GatewayState {
     const fronts = [this.#front, ...[...this.#parts.values()].map(({ front }) => front)];
     const servers = this.#members.map(({ name, target, entry }) => ({
       name,
@@ -245,7 +245,7 @@ export class Gateway {
       state: target instanceof UpstreamTarget ? target.status.state : ('ready' as const),
       isEager: (entry as ServerSettings).start === 'eager',
     }));
-    const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#asking.waiting);
+    const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#humans.waiting);
     return { servers, parked, families: () => this.#families() };
   }
 
@@ -280,7 +280,7 @@ export class Gateway {
   #frontOf(view: View): ServeContext {
     const { clock, log, limits } = this.#options;
     const options = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits } };
-    return createServeContext(this.#observer.front(new FlowTarget(this.#asking.before(view), options)), this.#options);
+    return createServeContext(this.#observer.front(new FlowTarget(this.#humans.before(view), options)), this.#options);
   }
 
   #membersOf(part: string): Member[] {
@@ -308,7 +308,7 @@ export class Gateway {
     if (isTarget(server)) return { name, entry, target: server };
     const { log, clock, limits, id } = this.#options;
     const share = settings.share ?? this.#options.share;
-    const asking = { roots: this.#asking.roots?.answer, assisted: () => this.#asking.assisted };
+    const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, ...asking };
     const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings, share });
     if (start === 'eager' && this.#options.startsEager !== false) void target.ready();

@@ -17,7 +17,7 @@ import type { ListenOptions, ListeningWith } from './accept/transport-listeners.
 import type { EndpointOptions, HttpEndpoint } from './accept/http/http-endpoint.ts';
 import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContextOptions } from './dialect/serve/serve-context.ts';
-import { StepLives } from './middleware/life/step-lives.ts';
+import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import { toStep } from './middleware/chain/to-step.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
@@ -59,7 +59,7 @@ export class FrontMCPServer {
 /** Steps before one server; they may change requests, answers and what is listed. Several can stand behind each other. */
 export class MiddlewareMCPServer extends View {
   readonly #behind: Behind;
-  readonly #lives: StepLives;
+  readonly #lifecycle: StepLifecycle;
 
   /** `steps`: outermost first. */
   constructor(
@@ -78,13 +78,13 @@ export class MiddlewareMCPServer extends View {
       ...{ log, clock },
     });
     this.#behind = behind;
-    this.#lives = new StepLives({ log, clock });
-    this.#lives.replace(made);
+    this.#lifecycle = new StepLifecycle({ log, clock });
+    this.#lifecycle.replace(made);
   }
 
   async close(): Promise<void> {
     await this.#behind.close?.();
-    await this.#lives.close();
+    await this.#lifecycle.close();
   }
 }
 

@@ -7,9 +7,9 @@ import type { JsonObject } from '../protocol/message.ts';
 import type { Step } from '../protocol/step.ts';
 import type { Log } from '../shared/log.ts';
 import { createChain } from './middleware/chain/chain.ts';
-import { posesAsAnother } from './router/names.ts';
+import { posesAsAnother } from './router/public-names.ts';
 
-export interface Listed {
+export interface ServerTools {
   /** Whose tools they are, by its configured name. */
   server: string;
   tools: JsonObject[];
@@ -23,7 +23,7 @@ interface Rules {
 }
 
 export async function shownTools(
-  { server, tools }: Listed,
+  { server, tools }: ServerTools,
   client: ClientView,
   { steps, servers, log }: Rules,
 ): Promise<JsonObject[]> {

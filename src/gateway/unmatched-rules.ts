@@ -6,9 +6,9 @@ import type { Step, ToolRule } from '../protocol/step.ts';
 import type { Log } from '../shared/log.ts';
 import { ANSWER_TOOL } from './ask/answer-tool.ts';
 import { toMatcher } from './middleware/steps/filter/glob.ts';
-import { toListed } from './middleware/chain/list-all.ts';
+import { toListEntries } from './middleware/chain/list-entries.ts';
 import { resultIn } from './middleware/chain/outcome.ts';
-import type { Area } from './router/catalog.ts';
+import type { ListArea } from './router/catalog.ts';
 import type { ServerNames } from './router/router.ts';
 
 export interface RuleCheckOptions {
@@ -47,7 +47,7 @@ export class RuleCheck {
   }
 
   /** To be called once a list has passed. True when nothing is left to be checked. */
-  async finish(result: ResultObject, namesOf: (area: Area) => Promise<ServerNames[]>): Promise<boolean> {
+  async finish(result: ResultObject, namesOf: (area: ListArea) => Promise<ServerNames[]>): Promise<boolean> {
     if (fieldOf(result, 'nextCursor') !== undefined) return false;
     const tools = await namesOf('tools');
     const left = this.#ruled.flatMap((ruled) => ruled.rules.map((rule) => ({ ...ruled, rule })));
@@ -103,7 +103,7 @@ function noting(seen: Set<string>): Step {
     methods: ['tools/list'],
     async handle(_exchange, next) {
       const outcome = await next();
-      for (const { name } of toListed(fieldOf(resultIn(outcome), 'tools'))) seen.add(name);
+      for (const { name } of toListEntries(fieldOf(resultIn(outcome), 'tools'))) seen.add(name);
       return outcome;
     },
   };

@@ -10,11 +10,11 @@ import { handleWithGatewayTool, isGatewayToolCall } from '../protocol/gateway-to
 import { InternalExchange } from '../protocol/internal-exchange.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { StepGreeting, OriginOf, Step } from '../protocol/step.ts';
-import type { Change, ClientOpening, Target, Watcher } from '../protocol/target.ts';
+import type { Change, ClientOpening, Handle, Target, Watcher } from '../protocol/target.ts';
 import { OncePerTick } from '../shared/containers/once-per-tick.ts';
-import { nameBehind, originBehind, passAsk, passChange } from './middleware/chain/beside-requests.ts';
+import { nameBehind, originBehind, passAsk, passChange } from './middleware/chain/server-initiated.ts';
 import { createChain, createScope } from './middleware/chain/chain.ts';
-import type { ChainOptions, Last } from './middleware/chain/chain.ts';
+import type { ChainOptions } from './middleware/chain/chain.ts';
 import type { Member } from './router/member.ts';
 import { Router } from './router/router.ts';
 import type { RouterOptions } from './router/router.ts';
@@ -23,7 +23,7 @@ import { RuleCheck } from './unmatched-rules.ts';
 interface ListCheck {
   rules: RuleCheck;
   /** The chain of a list that is looked at. */
-  list: Last;
+  list: Handle;
 }
 
 export class View implements Target {
@@ -38,7 +38,7 @@ export class View implements Target {
   /** While rules have not been compared with what servers list. */
   #check: ListCheck | undefined;
   #router!: Router;
-  #chain!: Last;
+  #chain!: Handle;
   #scope = '';
   readonly #lineage = createScope();
 
@@ -129,7 +129,7 @@ export class View implements Target {
     this.#greetings = steps.flatMap(({ greeting }) => greeting ?? []).toReversed();
     const scope = (this.#scope = createScope());
     const route = (exchange: Exchange) => router.handle(exchange);
-    const last: Last = (exchange) =>
+    const last: Handle = (exchange) =>
       exchange.isNotification ? tell(router, exchange) : handleWithGatewayTool(exchange, route);
     const around: ChainOptions = {
       ownerOf: (exchange) => router.ownerOf(exchange),

@@ -54,6 +54,9 @@ export interface Target {
   inputSchema?(tool: string, client: ClientView): JsonObject | undefined;
 }
 
+export type HandleResult = ReturnType<Target['handle']>;
+export type Handle = (exchange: Exchange) => HandleResult;
+
 /** What a client says of itself before it is a client. */
 export type ClientOpening = Pick<ClientView, 'dialect' | 'capabilities' | 'assisted'> &
   Partial<Pick<ClientView, 'info' | 'greeting'>>;
@@ -91,6 +94,9 @@ type ChangeOfKind =
   | { kind: 'elicited'; elicitationId: string }
   /** A notification of the server's own that belongs to no call. */
   | { kind: 'notification'; method: string; params?: JsonObject | undefined };
+
+/** The key of `_meta` that names the task to which a message belongs. */
+export const RELATED_TASK_KEY = 'io.modelcontextprotocol/related-task';
 
 /** A long-running call, in neutral words: times in ISO 8601, spans in milliseconds. */
 export interface TaskState {

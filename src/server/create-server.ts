@@ -5,7 +5,7 @@ import type { ListenOptions, ListeningWith } from '../gateway/accept/transport-l
 import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/http/listen-http.ts';
 import { isLoopback } from '../gateway/accept/guard.ts';
-import { Asking } from '../gateway/asking.ts';
+import { HumanChannel } from '../gateway/human-channel.ts';
 import { createServeContext } from '../gateway/dialect/serve/serve-context.ts';
 import type { ServeContext } from '../gateway/dialect/serve/serve-context.ts';
 import { TEXT_TYPE, writeFamilies } from '../gateway/observe/exposition.ts';
@@ -23,7 +23,7 @@ export function createServer(options: ServerOptions): ParleyServer {
 
 export class ParleyServer extends Server {
   #made: TransportListeners | undefined;
-  #asking: Asking | undefined;
+  #asking: HumanChannel | undefined;
 
   /** Made when the first is opened: what was registered by then decides whether people are asked in the place of clients. */
   get #doors(): TransportListeners {
@@ -42,9 +42,9 @@ export class ParleyServer extends Server {
     const asking = this.#asking;
     if (!asking) return doors.listen(options);
     const host = options.host ?? '127.0.0.1';
-    const pages = { ...(isLoopback(host) && this.#metricPages()), ...asking.door.pages, ...options.pages };
+    const pages = { ...(isLoopback(host) && this.#metricPages()), ...asking.pageEndpoint.pages, ...options.pages };
     const listening = await doors.listen({ ...options, pages, openPages: this.open?.pages });
-    asking.door.opened(host, listening.url);
+    asking.pageEndpoint.opened(host, listening.url);
     return listening;
   }
 
@@ -57,9 +57,9 @@ export class ParleyServer extends Server {
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
     this.reachExtensions();
     const doors = this.#doors;
-    this.#asking?.door.embedded();
+    this.#asking?.pageEndpoint.embedded();
     if (!this.#asking) return doors.endpoint(options);
-    const pages = { ...this.#asking.door.pages, ...options.pages };
+    const pages = { ...this.#asking.pageEndpoint.pages, ...options.pages };
     return doors.endpoint({ ...options, pages, openPages: this.open?.pages });
   }
 
@@ -83,9 +83,9 @@ export class ParleyServer extends Server {
     if (!options.ask && !this.asks) return createServeContext(this, options);
     const { log = createLog(), clock = systemClock } = options;
     const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };
-    const asking = new Asking({ ...options, besides: () => this.open?.pages ?? {} }, around);
+    const asking = new HumanChannel({ ...options, besides: () => this.open?.pages ?? {} }, around);
     this.#asking = asking;
-    this.open?.servedAt({ base: () => asking.door.address(), identify: asking.door.identify });
+    this.open?.servedAt({ base: () => asking.pageEndpoint.address(), identify: asking.pageEndpoint.identify });
     return createServeContext(asking.before(this), { ...options, ...around });
   }
 }

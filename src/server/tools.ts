@@ -16,7 +16,7 @@ import type { SchemaProblem, SchemaVerdict } from '../protocol/schema/schema-pro
 import { toCheckedSchema } from './schema/schema.ts';
 import type { CheckedSchema } from './schema/schema.ts';
 import { ScopeSet } from './scope.ts';
-import type { Tasks, Work } from '../gateway/tasks/tasks.ts';
+import type { Tasks, TaskWork } from '../gateway/tasks/tasks.ts';
 import { toFailedResult, toToolResult } from './tool-result.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
 
@@ -97,7 +97,7 @@ export class ServerTools {
     run: (own: Exchange, say?: (message: string) => void) => MaybePromise<ResultObject>,
   ): MaybePromise<ResultObject> {
     if (!mayBeTask(tool, exchange)) return run(exchange);
-    const work: Work<ResultObject> = async (own, say) => run(own, say);
+    const work: TaskWork<ResultObject> = async (own, say) => run(own, say);
     if (exchange.task?.requested === true) return this.#tasks.start(exchange, work);
     return this.#tasks.maybeStart(exchange, tool.task === 'required', work);
   }

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ORDER } from '../../src/gateway/middleware/chain/order.ts';
+import { STEP_ORDER } from '../../src/gateway/middleware/chain/step-order.ts';
 import { ROOT } from '../helpers/files.ts';
 
 const DIST = join(ROOT, 'dist');
@@ -37,7 +37,7 @@ describe('the built files', () => {
   it('leave every step its name', async () => {
     const entry = pathToFileURL(join(DIST, '_entries', 'middleware.js')).href;
     const built = (await import(entry)) as Record<string, { name: string }>;
-    for (const { name } of ORDER) expect(built[name]?.name).toBe(name);
+    for (const { name } of STEP_ORDER) expect(built[name]?.name).toBe(name);
   });
 
   it('say where their lines come from', () => {

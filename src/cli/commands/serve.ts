@@ -3,7 +3,7 @@
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadOptions } from '../../config/read/load-config.ts';
-import { startAhead } from '../../gateway/upstream/links/head-start.ts';
+import { prestart } from '../../gateway/upstream/links/prestart.ts';
 import type { ServeCommand } from '../command.ts';
 import { loadCommandConfig } from '../serve/load-command-config.ts';
 import { onFirstMessage } from '../running/first-message.ts';
@@ -61,7 +61,7 @@ function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): v
     if (!('command' in server)) void import('../../gateway/upstream/links/streamable-http.ts'); // most of them; read while the rest is
   }
   const start = (): void => {
-    for (const [, server] of needed) if ('command' in server) startAhead({ ...server, id });
+    for (const [, server] of needed) if ('command' in server) prestart({ ...server, id });
   };
   if (hasClient) onFirstMessage(start);
   else start();

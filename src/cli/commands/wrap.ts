@@ -2,9 +2,9 @@
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Target } from '../../protocol/target.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
-import { Asking } from '../../gateway/asking.ts';
+import { HumanChannel } from '../../gateway/human-channel.ts';
 import { createServeContext } from '../../gateway/dialect/serve/serve-context.ts';
-import { leaveUntaken } from '../../gateway/upstream/links/head-start.ts';
+import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
 import { commandExists } from '../../config/check/command-exists.ts';
@@ -40,7 +40,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   // Only a port outlives this process: on stdio the client goes with it.
   const kept = port === undefined ? {} : { stateFolder: (await import('../running/state-file.ts')).ownStateFolder() };
   const around = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
-  const asking = new Asking(command.isAsking ? {} : { ask: { channels: [] } }, around);
+  const asking = new HumanChannel(command.isAsking ? {} : { ask: { channels: [] } }, around);
   // What is opened before anybody comes is what most of them will share.
   const assisted = () => asking.assisted;
   const target = new UpstreamTarget({ name: deriveServerName(server), address, client, revision, log, assisted, id });
@@ -68,8 +68,8 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
     // Loaded when it is needed: on stdio every file less is an earlier answer.
     http: async (options) => {
       atPort = new (await import('../wrap/wrapped-port.ts')).WrappedPort(front, target);
-      const listening = await atPort.listen({ ...options, pages: asking.door.pages });
-      asking.door.opened(host, listening.url);
+      const listening = await atPort.listen({ ...options, pages: asking.pageEndpoint.pages });
+      asking.pageEndpoint.opened(host, listening.url);
       return listening;
     },
     // On stdio it belongs to the client that started it.
@@ -78,7 +78,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
       // A mistyped command has to be told even where no client has asked for the server.
       if (!wrapped.hasFailed && !isThere(server)) await wrapped.ready();
       wrapped.leave();
-      return Promise.all([asking.close(), target.close(), leaveUntaken()]);
+      return Promise.all([asking.close(), target.close(), stopUnusedPrestarted()]);
     },
   };
   // On stdio there is one client, and what it can be asked is known by its first word: no second server is started.

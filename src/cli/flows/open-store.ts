@@ -11,7 +11,7 @@ import type { SessionOptions } from '../../flow/session/session-context.ts';
 import { createRedisStore } from '../../flow/store/redis/redis.ts';
 import { createSqliteStore } from '../../flow/store/sqlite/sqlite.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
-import { importFresh, whyNotImported } from '../../gateway/middleware/load/import-fresh.ts';
+import { importFresh, describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { readEnvironment } from '../environment.ts';
@@ -94,7 +94,7 @@ async function loadCode(file: string): Promise<{ flows: AnyFlow[]; options: Sess
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);
   const module = await importFresh(path, OURS).catch((thrown: unknown) => {
-    throw new GatewayError('BAD_OPTION', { option: file, reason: whyNotImported(thrown) });
+    throw new GatewayError('BAD_OPTION', { option: file, reason: describeImportError(thrown) });
   });
   const options = isObject(module) && isObject(module['options']) ? (module['options'] as SessionOptions) : {};
   return { flows: findExportedFlows(module), options };

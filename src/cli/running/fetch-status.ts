@@ -1,5 +1,5 @@
 // The status of a gateway that is named by its URL.
-import { networkWords } from '../../gateway/upstream/links/network-words.ts';
+import { describeNetworkError } from '../../gateway/upstream/links/describe-network-error.ts';
 import { didYouMean } from '../../config/check/suggest.ts';
 import { programName } from '../welcome/program.ts';
 import type { GatewayStatus, ServerStatus } from '../serve/status-page.ts';
@@ -68,5 +68,5 @@ function parse(text: string): unknown {
 }
 
 function reasonOf(thrown: Error): string {
-  return thrown.name === 'TimeoutError' ? 'no answer in time' : networkWords(thrown.cause ?? thrown);
+  return thrown.name === 'TimeoutError' ? 'no answer in time' : describeNetworkError(thrown.cause ?? thrown);
 }

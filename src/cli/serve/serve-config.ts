@@ -12,7 +12,7 @@ import type { ConfigChange } from '../../config/apply/watch-config.ts';
 import type { BuiltSteps, BuildStepOptions } from '../../config/apply/build-steps.ts';
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
 import { createGateway } from '../../gateway/gateway.ts';
-import { leaveUntaken } from '../../gateway/upstream/links/head-start.ts';
+import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
 import { readEnvironment } from '../environment.ts';
 import { toOwnAddress, chooseTransports } from '../commands/serve.ts';
 import type { OwnListener } from '../commands/serve.ts';
@@ -43,7 +43,7 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
   const made = await buildParts(found, making, print);
   if (!made) {
-    await leaveUntaken();
+    await stopUnusedPrestarted();
     return 1;
   }
   const { built, listens } = made;
@@ -75,7 +75,7 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
       }),
     close() {
       following.close();
-      return Promise.all([gateway.close(), leaveUntaken()]);
+      return Promise.all([gateway.close(), stopUnusedPrestarted()]);
     },
   };
   return serveAs(command, { found, served, listens }, print);

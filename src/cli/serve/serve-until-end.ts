@@ -1,7 +1,7 @@
 // Serves until the end is asked for: by a signal or, on stdio, by the client that closes its end.
 import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
 import type { StdioListening } from '../../gateway/accept/stdio.ts';
-import { within } from '../../gateway/upstream/within.ts';
+import { settledWithin } from '../../gateway/upstream/settled-within.ts';
 import { ListenError, openPort } from './open-port.ts';
 import type { OpenedPort, PortOptions } from './open-port.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -42,7 +42,7 @@ export async function serveStdio(served: ServeTarget, print: Printer): Promise<n
   clearTimeout(announcing);
   takeBack?.();
   listening.close();
-  await within(served.close(), CLOSE_MS);
+  await settledWithin(served.close(), CLOSE_MS);
   return status;
 }
 
@@ -61,7 +61,7 @@ export async function serveHttp(served: ServeTarget, wishes: HttpServeOptions, p
     stdio?.close();
     await opened.close();
   }
-  await within(served.close(), CLOSE_MS);
+  await settledWithin(served.close(), CLOSE_MS);
   return status;
 }
 

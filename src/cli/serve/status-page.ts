@@ -7,7 +7,7 @@ import type { Target } from '../../protocol/target.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
-import { within } from '../../gateway/upstream/within.ts';
+import { settledWithin } from '../../gateway/upstream/settled-within.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import { version } from '../../shared/version.ts';
 
@@ -105,7 +105,7 @@ async function toolsOf(
     const shown = (await gateway.shownTools?.({ server, tools }, OBSERVER)) ?? tools;
     found = { ...found, tools: shown.length };
   });
-  if (!(await within(looked, COUNT_MS))) giveUp.abort();
+  if (!(await settledWithin(looked, COUNT_MS))) giveUp.abort();
   return found;
 }
 

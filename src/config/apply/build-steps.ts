@@ -1,5 +1,5 @@
 // The steps of a configuration, made. Those from files are loaded again when they change, by themselves, until they are closed.
-import { byName } from '../../gateway/middleware/chain/order.ts';
+import { findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
 import { watchStep } from '../../gateway/middleware/load/watch-step.ts';
 import type { Step } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -38,7 +38,7 @@ async function buildStep(
   { log, stepLog, onStepReload: onReload }: BuildStepOptions,
 ): Promise<{ step: Step; close(): void }> {
   if (isStepFile(name)) return watchStep(name, { options, log, onReload });
-  const create = byName(name);
+  const create = findBuiltIn(name);
   if (!create) throw new GatewayError('BAD_OPTION', { option: 'steps', reason: `no step is called "${name}"` });
   const given = name === 'log' && stepLog ? { log: stepLog, ...options } : options;
   return { step: create(given), close: () => {} };

@@ -1,6 +1,6 @@
 // Whether the steps of a configuration are there, and take the options that they are given. Files are not loaded for it.
-import { ORDER, byName } from '../../gateway/middleware/chain/order.ts';
-import type { StepFactory } from '../../gateway/middleware/chain/order.ts';
+import { STEP_ORDER, findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
+import type { StepFactory } from '../../gateway/middleware/chain/step-order.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toPathId } from '../read/source-positions.ts';
 import type { ConfigPath } from '../read/source-positions.ts';
@@ -35,9 +35,9 @@ function checkStep(written: string | Record<string, unknown>, path: ConfigPath, 
     return;
   }
   if (isStepFile(name)) return;
-  const create = byName(name);
+  const create = findBuiltIn(name);
   if (create) return checkOptions(create, options, { path: at, ...checking });
-  const names = ORDER.map((step) => step.name);
+  const names = STEP_ORDER.map((step) => step.name);
   const hint = `${didYouMean(name, names)} The path of a step of your own starts with "./".`;
   problems.ofKey(at, { message: `no step is called "${name}"`, hint });
 }

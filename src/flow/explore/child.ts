@@ -1,6 +1,6 @@
 // The process in which flows are explored. It loads the file, at whose module scope no way out is open any more, walks through its
 // flows, and tells the process that started it what was found, or what was in the way.
-import { whyNotImported } from '../../gateway/middleware/load/import-fresh.ts';
+import { describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
 import { explore } from './explore.ts';
 import { toExploredFlows } from './explored-file.ts';
 import type { ExploredFlows } from './explored-file.ts';
@@ -40,6 +40,6 @@ async function report(sandbox: Sandbox): Promise<Report> {
     const stops = found.map(({ flow, explored }) => ({ flow: flow.name, stops: explored.stops }));
     return { found: toExploredFlows(found), stops };
   } catch (thrown) {
-    return sandbox.violation ? { violation: sandbox.violation } : { failed: whyNotImported(thrown) };
+    return sandbox.violation ? { violation: sandbox.violation } : { failed: describeImportError(thrown) };
   }
 }

@@ -1,6 +1,6 @@
 // The process in which open sessions are replayed against new code. No way out is open in it, and it knows no store: journals are sent to it
 // one by one, and it says what would become of each.
-import { whyNotImported } from '../../gateway/middleware/load/import-fresh.ts';
+import { describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
 import type { SandboxViolation } from '../explore/sandbox.ts';
 import { enterSandbox, loadInSandbox } from '../explore/load-in-sandbox.ts';
@@ -35,7 +35,7 @@ async function loaded(): Promise<AnyFlow[] | undefined> {
     else tell({ flows: found.map(({ name }) => name) });
     return found;
   } catch (thrown) {
-    tell(guard.violation ? { violation: guard.violation } : { failed: whyNotImported(thrown) });
+    tell(guard.violation ? { violation: guard.violation } : { failed: describeImportError(thrown) });
     return undefined;
   }
 }

@@ -1,12 +1,12 @@
 // For tests only (the build leaves `*.contract.ts` out): an exchange that records what is sent back, a clock moved by hand,
 // and steps run in front of a function.
+import type { Handle } from '../../protocol/target.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { Step, StepFunction } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { createChain } from './chain/chain.ts';
-import type { Last } from './chain/chain.ts';
 
 export class FakeExchange implements Exchange {
   readonly id: string = 'exchange-1';
@@ -90,7 +90,7 @@ export function settled(): Promise<void> {
 }
 
 /** The steps in front of `last`, called with a method and params, or with an exchange. */
-export function chainOf(steps: (Step | StepFunction)[], last: Last): Call {
+export function chainOf(steps: (Step | StepFunction)[], last: Handle): Call {
   const named = steps.map((step) => (typeof step === 'function' ? { name: step.name, handle: step } : step));
   const chain = createChain(named, last);
   return async (exchange, params) =>
@@ -100,9 +100,9 @@ export function chainOf(steps: (Step | StepFunction)[], last: Last): Call {
 export type Call = (exchange: string | Exchange, params?: JsonObject) => Promise<JsonObject>;
 
 /** A server with these tools and prompts that answers with what it was called by. Pages hold two entries. */
-export function serverOf(lists: { tools?: JsonObject[]; prompts?: JsonObject[] }): Last & { seen: string[] } {
+export function serverOf(lists: { tools?: JsonObject[]; prompts?: JsonObject[] }): Handle & { seen: string[] } {
   const seen: string[] = [];
-  const last: Last = ({ method, params }) => {
+  const last: Handle = ({ method, params }) => {
     seen.push(method);
     const area = method === 'tools/list' ? 'tools' : 'prompts';
     if (method === 'tools/list' || method === 'prompts/list') return page(area, lists[area] ?? [], params);

@@ -1,10 +1,10 @@
 // How exchanges ended, counted by their labels. Runs for every call: what is counted once is found again without making anything.
 // Every label is from a fixed list, or a name in the configuration, so what is kept stays small.
 import type { Family, Sample } from '../../shared/metric.ts';
-import { Labelled } from './labelled.ts';
+import { LabelledValues } from './labelled-values.ts';
 
 /** An exchange that was answered. */
-export interface Ended {
+export interface ExchangeRecord {
   method: string;
   server: string;
   client: string;
@@ -18,11 +18,11 @@ export interface Ended {
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 export class ExchangeCounts {
-  readonly #durations = new Labelled(['method', 'server'], () => new Durations());
-  readonly #exchanges = new Labelled(['method', 'server', 'client', 'outcome'], () => ({ count: 0 }));
-  readonly #errors = new Labelled(['code'], () => ({ count: 0 }));
+  readonly #durations = new LabelledValues(['method', 'server'], () => new Durations());
+  readonly #exchanges = new LabelledValues(['method', 'server', 'client', 'outcome'], () => ({ count: 0 }));
+  readonly #errors = new LabelledValues(['code'], () => ({ count: 0 }));
 
-  add({ method, server, client, outcome, code, seconds }: Ended): void {
+  add({ method, server, client, outcome, code, seconds }: ExchangeRecord): void {
     this.#durations.at([method, server]).add(seconds);
     this.#exchanges.at([method, server, client, outcome]).count++;
     if (code !== undefined) this.#errors.at([code]).count++;

@@ -2,8 +2,6 @@
 // servers and states, never why: reasons name commands and paths, and these pages may be open to a whole network.
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 
-export type Page = HttpHandler;
-
 export interface ServerHealth {
   readonly name: string;
   readonly state: 'idle' | 'starting' | 'ready' | 'failing';
@@ -12,12 +10,12 @@ export interface ServerHealth {
 }
 
 /** This process is up. */
-export const healthPage: Page = (request, response) => {
+export const healthPage: HttpHandler = (request, response) => {
   answerJson(request, response, () => ({ status: 200, body: { status: 'ok' } }));
 };
 
 /** `wake` makes a server that failed be tried again: no client will, while this page keeps them away. */
-export function createReadyPage(servers: () => readonly ServerHealth[], wake: (name: string) => void): Page {
+export function createReadyPage(servers: () => readonly ServerHealth[], wake: (name: string) => void): HttpHandler {
   return (request, response) => {
     answerJson(request, response, () => {
       const missing = notReady(servers());
@@ -50,7 +48,7 @@ function answerJson(request: HttpRequest, response: HttpResponse, look: () => { 
 }
 
 /** The text is made when somebody asks for it. */
-export function metricsPage(text: () => Promise<{ type: string; body: string }>): Page {
+export function metricsPage(text: () => Promise<{ type: string; body: string }>): HttpHandler {
   return (request, response) => {
     text().then(
       (made) => answerPage(request, response, { status: 200, ...made }),

@@ -35,7 +35,7 @@ export function toMethodLabel(method: string): string {
 }
 
 /** `tool_error`: the tool ran, and says that it failed. */
-export function outcomeOf(result: ResultObject): 'ok' | 'tool_error' {
+export function outcomeOfResult(result: ResultObject): 'ok' | 'tool_error' {
   return fieldOf(result, 'isError') === true ? 'tool_error' : 'ok';
 }
 

@@ -1,11 +1,11 @@
 // Counters of one gateway, its own, so that two gateways in a process do not mix.
+import type { Handle, HandleResult } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { Family } from '../../shared/metric.ts';
 import { ExchangeCounts } from './exchange-counts.ts';
 import { TEXT_TYPE, writeFamilies } from './exposition.ts';
-import { outcomeOf, outcomeOfError, toCodeLabel, toMethodLabel } from './labels.ts';
-import { follow } from './observed-target.ts';
-import type { Answer, Handle } from './observed-target.ts';
+import { outcomeOfResult, outcomeOfError, toCodeLabel, toMethodLabel } from './labels.ts';
+import { tapOutcome } from './observed-target.ts';
 import { vitalFamilies } from './vitals.ts';
 import type { Vitals } from './vitals.ts';
 
@@ -22,13 +22,13 @@ export class Metrics {
     this.#now = now;
   }
 
-  around(exchange: Exchange, handle: Handle): Answer {
+  around(exchange: Exchange, handle: Handle): HandleResult {
     const start = this.#now();
     this.#inFlight++;
-    return follow(
+    return tapOutcome(
       exchange,
       handle,
-      (result) => this.#end(exchange, start, outcomeOf(result)),
+      (result) => this.#end(exchange, start, outcomeOfResult(result)),
       (thrown) => this.#end(exchange, start, outcomeOfError(thrown), toCodeLabel(thrown)),
     );
   }

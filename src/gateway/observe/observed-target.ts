@@ -2,20 +2,17 @@
 import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { Change, Target, Watcher } from '../../protocol/target.ts';
-
-export type Answer = Promise<ResultObject> | ResultObject;
-export type Handle = (exchange: Exchange) => Answer;
+import type { Change, Handle, HandleResult, Target, Watcher } from '../../protocol/target.ts';
 
 export class ObservedTarget extends DelegatedTarget {
-  readonly #around: (exchange: Exchange, handle: Handle) => Answer;
+  readonly #around: (exchange: Exchange, handle: Handle) => HandleResult;
   readonly #onWatch: ((watcher: Watcher) => () => void) | undefined;
   readonly #handle: Handle;
 
   /** `around` gets each exchange and what handles it; `onWatch` each client that wants to be told of changes. */
   constructor(
     target: Target,
-    around: (exchange: Exchange, handle: Handle) => Answer,
+    around: (exchange: Exchange, handle: Handle) => HandleResult,
     onWatch?: (watcher: Watcher) => () => void,
   ) {
     super(target);
@@ -24,7 +21,7 @@ export class ObservedTarget extends DelegatedTarget {
     this.#handle = (exchange) => target.handle(exchange);
   }
 
-  override handle(exchange: Exchange): Answer {
+  override handle(exchange: Exchange): HandleResult {
     return this.#around(exchange, this.#handle);
   }
 
@@ -39,13 +36,13 @@ export class ObservedTarget extends DelegatedTarget {
 }
 
 /** Tells how it ends, without adding a turn to it. `failed` and `ended` must not throw. */
-export function follow(
+export function tapOutcome(
   exchange: Exchange,
   handle: Handle,
   ended: (result: ResultObject) => void,
   failed: (thrown: unknown) => void,
-): Answer {
-  let answer: Answer;
+): HandleResult {
+  let answer: HandleResult;
   try {
     answer = handle(exchange);
   } catch (thrown) {

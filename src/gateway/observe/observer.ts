@@ -2,15 +2,15 @@
 // ask) and around each server (for what that leads to). What is switched off is not there at all.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
-import type { Target, Watcher } from '../../protocol/target.ts';
+import type { Handle, HandleResult, Target, Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Family } from '../../shared/metric.ts';
 import { metricsPage, createReadyPage, healthPage } from './health.ts';
-import type { Page, ServerHealth } from './health.ts';
+import type { HttpHandler } from '../../shared/http.ts';
+import type { ServerHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
 import { ObservedTarget } from './observed-target.ts';
-import type { Answer, Handle } from './observed-target.ts';
-import { Tracing, hasTracing } from './tracing.ts';
+import { ExchangeTracer, hasTracing } from './exchange-tracer.ts';
 import { UpstreamEvents } from './upstream-events.ts';
 
 export interface ObserveOptions {
@@ -21,7 +21,7 @@ export interface ObserveOptions {
 }
 
 /** What a gateway tells of itself. */
-export interface Observed {
+export interface GatewayState {
   readonly servers: readonly (ServerHealth & { target: Target })[];
   /** Calls that wait for an answer of their user. */
   readonly parked: number;
@@ -31,17 +31,17 @@ export interface Observed {
 
 export class Observer {
   readonly #options: ObserveOptions;
-  readonly #observed: () => Observed;
+  readonly #observed: () => GatewayState;
   readonly #upstreams = new UpstreamEvents();
   readonly #watching = { sessions: 0, listens: 0 };
   readonly #waking = new Set<Target>();
-  readonly #tracing: Tracing | undefined;
+  readonly #tracing: ExchangeTracer | undefined;
   #metrics: Metrics | undefined;
 
-  constructor(options: ObserveOptions, observed: () => Observed) {
+  constructor(options: ObserveOptions, observed: () => GatewayState) {
     this.#options = options;
     this.#observed = observed;
-    this.#tracing = (options.tracing ?? hasTracing()) ? new Tracing() : undefined;
+    this.#tracing = (options.tracing ?? hasTracing()) ? new ExchangeTracer() : undefined;
     if (options.metrics) this.#startMetrics();
   }
 
@@ -68,7 +68,7 @@ export class Observer {
   }
 
   /** The pages of a port, or of an endpoint in somebody else's server. */
-  pages(isPrivate: boolean): Record<string, Page> {
+  pages(isPrivate: boolean): Record<string, HttpHandler> {
     const ready = createReadyPage(
       () => this.#observed().servers,
       (name) => this.#wake(name),
@@ -82,7 +82,7 @@ export class Observer {
     };
   }
 
-  #serve(exchange: Exchange, handle: Handle): Answer {
+  #serve(exchange: Exchange, handle: Handle): HandleResult {
     const tracing = this.#tracing;
     const traced: Handle = tracing ? (one) => tracing.serve(one, handle) : handle;
     return this.#metrics ? this.#metrics.around(exchange, traced) : traced(exchange);

@@ -1,12 +1,12 @@
 // The text format of Prometheus as an object: metric, then its labels in alphabetical order, then the value. Refuses what
 // is not of that format.
-export type Parsed = Record<string, Record<string, number> | undefined>;
+export type ParsedMetrics = Record<string, Record<string, number> | undefined>;
 
 const SAMPLE = /^([a-z_:][\w:]*)(?:\{(.*)\})? (-?[\d.e+-]+|NaN|\+Inf)$/i;
 const LABEL = /([a-z_]\w*)="((?:[^"\\]|\\.)*)"/gi;
 
-export function parseMetrics(text: string): Parsed {
-  const parsed: Parsed = {};
+export function parseMetrics(text: string): ParsedMetrics {
+  const parsed: ParsedMetrics = {};
   for (const line of text.split('\n')) {
     if (line === '' || /^# (HELP|TYPE) /.test(line)) continue;
     const match = SAMPLE.exec(line);

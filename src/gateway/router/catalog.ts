@@ -17,14 +17,14 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { isLoop } from '../../shared/via.ts';
 import type { Log } from '../../shared/log.ts';
-import { LastLists, Shelves } from './kept-lists.ts';
-import type { Shelf } from './kept-lists.ts';
+import { LastKnownLists, ListCache } from './list-cache.ts';
+import type { ClientLists } from './list-cache.ts';
 import type { Member } from './member.ts';
 
-export type Area = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
-export type Kind = Exclude<Area, 'resourceTemplates'>;
+export type ListArea = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
+export type ListKind = Exclude<ListArea, 'resourceTemplates'>;
 
-export interface Listed {
+export interface CatalogList {
   entries: JsonObject[];
   ttlMs: number;
   isPrivate: boolean;
@@ -41,14 +41,14 @@ export interface CatalogOptions {
   startMs: number;
 }
 
-export const LIST_METHODS: Record<Area, string> = {
+export const LIST_METHOD_BY_AREA: Record<ListArea, string> = {
   tools: 'tools/list',
   prompts: 'prompts/list',
   resources: 'resources/list',
   resourceTemplates: 'resources/templates/list',
 };
 
-const NOTHING: Listed = { entries: [], ttlMs: 0, isPrivate: false };
+const NOTHING: CatalogList = { entries: [], ttlMs: 0, isPrivate: false };
 const MAX_PAGES = 1000;
 /** A list that takes longer than this part of `startMs` is slow. */
 const SLOW = 1 / 4;
@@ -56,7 +56,7 @@ const SLOW = 1 / 4;
 const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
 /** A list that clients do not wait for. */
-interface Slow {
+interface SlowList {
   /** Why it has not come; undefined when it came, late. */
   reason: string | undefined;
   failures: number;
@@ -69,19 +69,19 @@ export const UNAVAILABLE = 'mcp-parley/unavailable';
 
 export class Catalog {
   /** Told when clients were shown something else than the list that has come since. */
-  onLate: (kind: Kind) => void = () => {};
+  onLate: (kind: ListKind) => void = () => {};
   readonly #member: Member;
   readonly #options: CatalogOptions;
-  readonly #shelves: Shelves;
-  readonly #last = new LastLists();
-  readonly #slow = new Map<Area, Slow>();
+  readonly #lists: ListCache;
+  readonly #last = new LastKnownLists();
+  readonly #slow = new Map<ListArea, SlowList>();
   /** From then on nobody waits for the member to start. */
   #waitUntil: number | undefined;
 
   constructor(member: Member, options: CatalogOptions) {
     this.#member = member;
     this.#options = options;
-    this.#shelves = new Shelves(options.clock);
+    this.#lists = new ListCache(options.clock);
   }
 
   /** Whether it is known what the member offers, or why that is not known; false when it is still starting. */
@@ -89,49 +89,49 @@ export class Catalog {
     const { clock, startMs } = this.#options;
     this.#waitUntil ??= ticksOf(clock) + startMs;
     const isKnown = Promise.resolve(this.#member.target.ready?.(opening)).then(() => true);
-    const isInTime = (await this.#patiently(isKnown, this.#waitUntil - ticksOf(clock))) ?? false;
+    const isInTime = (await this.#inTimeOrUndefined(isKnown, this.#waitUntil - ticksOf(clock))) ?? false;
     if (isInTime) this.#waitUntil = undefined;
     return isInTime;
   }
 
   /** `isLookup`: to find an owner, not to be shown. */
-  async list(area: Area, client: ClientView, isLookup = false): Promise<Listed> {
+  async list(area: ListArea, client: ClientView, isLookup = false): Promise<CatalogList> {
     if (!(await this.ready(client))) return this.#lastKnown(area, client, 'it is still starting');
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
     if (!capability) return this.#last.get(area, client) ?? NOTHING;
-    const shelf = this.#shelves.of(client);
+    const lists = this.#lists.of(client);
     const isAway = this.#member.target.status?.state === 'failing';
-    const kept = isAway ? undefined : shelf.get(area, isLookup);
+    const kept = isAway ? undefined : lists.get(area, isLookup);
     const slow = this.#slow.get(area);
-    if (slow && !(kept && shelf.has(area))) return this.#showLast(area, client, slow, kept !== undefined);
-    const listed = kept ?? this.#start(area, client, shelf);
+    if (slow && !(kept && lists.has(area))) return this.#showLast(area, client, slow, kept !== undefined);
+    const listed = kept ?? this.#start(area, client, lists);
     return this.#inTime(area, client, listed);
   }
 
   /** Why the member is not up, while it has never told what it has of this kind. */
-  away(area: Area): Error | undefined {
+  away(area: ListArea): Error | undefined {
     return this.#last.has(area) ? undefined : this.#member.target.status?.problem;
   }
 
   /** Something of this kind has changed. */
-  forget(kind: Kind): void {
-    this.#shelves.outdate(kind);
+  forget(kind: ListKind): void {
+    this.#lists.outdate(kind);
   }
 
   /** Fetches a list, and learns from how that goes. */
-  #start(area: Area, client: ClientView, shelf: Shelf): Promise<Listed> {
+  #start(area: ListArea, client: ClientView, lists: ClientLists): Promise<CatalogList> {
     const { clock, startMs } = this.#options;
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
     const started = ticksOf(clock);
     const isSlow = (): boolean => ticksOf(clock) - started >= startMs * SLOW;
     const listed = this.#fetch(area, client);
-    shelf.keep(area, listed, capability?.listChanged === true && client.dialect !== 'stateless');
+    lists.keep(area, listed, capability?.listChanged === true && client.dialect !== 'stateless');
     listed.then(
       (value) => {
         if (isSlow()) this.#slow.set(area, { reason: undefined, failures: 0, retryAt: 0 });
         else this.#slow.delete(area);
-        const shown = shelf.shown.get(area);
-        shelf.shown.delete(area);
+        const shown = lists.shown.get(area);
+        lists.shown.delete(area);
         if (shown && JSON.stringify(shown.entries) !== JSON.stringify(value.entries)) this.onLate(kindOf(area));
       },
       (error: unknown) => {
@@ -143,24 +143,24 @@ export class Catalog {
   }
 
   /** It has not come: for a while it is not asked for. */
-  #miss(area: Area, reason: string): void {
+  #miss(area: ListArea, reason: string): void {
     const { failures = 0 } = this.#slow.get(area) ?? {};
     const pauseMs = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
     this.#slow.set(area, { reason, failures: failures + 1, retryAt: ticksOf(this.#options.clock) + pauseMs });
   }
 
-  #showLast(area: Area, client: ClientView, { reason, retryAt }: Slow, isOnItsWay: boolean): Listed {
-    const shelf = this.#shelves.of(client);
+  #showLast(area: ListArea, client: ClientView, { reason, retryAt }: SlowList, isOnItsWay: boolean): CatalogList {
+    const lists = this.#lists.of(client);
     const shown = reason === undefined ? this.#last.get(area, client) : undefined;
     const listed = shown ?? this.#lastKnown(area, client, reason ?? tooSlow(area));
-    shelf.shown.set(area, listed);
-    if (!isOnItsWay && ticksOf(this.#options.clock) >= retryAt) void this.#start(area, client, shelf).catch(() => {}); // told in the log
+    lists.shown.set(area, listed);
+    if (!isOnItsWay && ticksOf(this.#options.clock) >= retryAt) void this.#start(area, client, lists).catch(() => {}); // told in the log
     return listed;
   }
 
-  async #inTime(area: Area, client: ClientView, fetching: Promise<Listed>): Promise<Listed> {
+  async #inTime(area: ListArea, client: ClientView, fetching: Promise<CatalogList>): Promise<CatalogList> {
     let reason = tooSlow(area);
-    const listed = await this.#patiently(fetching, this.#options.startMs).catch((error: unknown) => {
+    const listed = await this.#inTimeOrUndefined(fetching, this.#options.startMs).catch((error: unknown) => {
       reason = wordsOf(error);
       return undefined;
     });
@@ -168,11 +168,11 @@ export class Catalog {
     const known = this.#lastKnown(area, client, reason);
     if (reason !== tooSlow(area)) return known;
     this.#slow.set(area, { reason, failures: 0, retryAt: 0 });
-    this.#shelves.of(client).shown.set(area, known);
+    this.#lists.of(client).shown.set(area, known);
     return known;
   }
 
-  async #fetch(area: Area, client: ClientView): Promise<Listed> {
+  async #fetch(area: ListArea, client: ClientView): Promise<CatalogList> {
     const entries: JsonObject[] = [];
     const seen = new Set<unknown>();
     let cursor: unknown;
@@ -180,7 +180,7 @@ export class Catalog {
     do {
       seen.add(cursor);
       const params = cursor === undefined ? {} : { cursor };
-      page = await this.#page(new InternalExchange(LIST_METHODS[area], params, client));
+      page = await this.#page(new InternalExchange(LIST_METHOD_BY_AREA[area], params, client));
       if (Array.isArray(page[area])) entries.push(...(page[area] as unknown[]).filter(isObject));
       cursor = page.nextCursor;
     } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
@@ -200,7 +200,7 @@ export class Catalog {
     }
   }
 
-  #lastKnown(area: Area, client: ClientView, reason: string): Listed {
+  #lastKnown(area: ListArea, client: ClientView, reason: string): CatalogList {
     const listed = this.#last.get(area, client) ?? { ...NOTHING, isUnknown: true };
     const entries = listed.entries.map((entry) => ({
       ...entry,
@@ -210,7 +210,7 @@ export class Catalog {
   }
 
   /** Undefined when it takes longer. */
-  async #patiently<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  async #inTimeOrUndefined<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
     let stop = (): void => {};
     const late = new Promise<undefined>((resolve) => {
       stop = this.#options.clock.after(Math.max(0, ms), () => resolve(undefined));
@@ -223,10 +223,10 @@ function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function tooSlow(area: Area): string {
-  return `it did not answer ${LIST_METHODS[area]} in time`;
+function tooSlow(area: ListArea): string {
+  return `it did not answer ${LIST_METHOD_BY_AREA[area]} in time`;
 }
 
-function kindOf(area: Area): Kind {
+function kindOf(area: ListArea): ListKind {
   return area === 'resourceTemplates' ? 'resources' : area;
 }

@@ -11,16 +11,16 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { Catalog } from './catalog.ts';
-import type { Area, Listed } from './catalog.ts';
+import type { ListArea, CatalogList } from './catalog.ts';
 import type { Member } from './member.ts';
-import { posesAsAnother } from './names.ts';
-import type { Names, Owner } from './names.ts';
+import { posesAsAnother } from './public-names.ts';
+import type { PublicNames, NameOwner } from './public-names.ts';
 import { PublicUris, pagesOf } from './public-uris.ts';
 
 /** The public names of each area that has names. */
 export interface AreaNames {
-  tools: Names;
-  prompts: Names;
+  tools: PublicNames;
+  prompts: PublicNames;
 }
 
 export interface CatalogsOptions {
@@ -85,7 +85,7 @@ export class Catalogs {
   }
 
   /** All entries of an area under their public names, in the order of the configuration. */
-  async list(area: Area, client: ClientView): Promise<Listed> {
+  async list(area: ListArea, client: ClientView): Promise<CatalogList> {
     const lists = await Promise.all(this.members.map((member) => this.#catalogs.get(member.name)!.list(area, client)));
     return {
       entries: area === 'tools' || area === 'prompts' ? this.#named(area, lists) : this.#joined(area, lists),
@@ -118,12 +118,12 @@ export class Catalogs {
   }
 
   /** What a member has, to see whether it owns something. */
-  listOf(member: Member, area: Area, client: ClientView): Promise<Listed> {
+  listOf(member: Member, area: ListArea, client: ClientView): Promise<CatalogList> {
     return this.#catalogs.get(member.name)!.list(area, client, true);
   }
 
   /** Who has this public or qualified name. Lists are fetched when it is unknown. */
-  async owner(area: 'tools' | 'prompts', name: string, client: ClientView): Promise<Owner | undefined> {
+  async owner(area: 'tools' | 'prompts', name: string, client: ClientView): Promise<NameOwner | undefined> {
     const names = this.#names[area];
     const known = names.owner(name);
     if (known) return known;
@@ -132,7 +132,7 @@ export class Catalogs {
   }
 
   /** Why a server is not up, while it has never told what it has of this kind. */
-  away(area: Area, server: string): Error | undefined {
+  away(area: ListArea, server: string): Error | undefined {
     return this.#catalogs.get(server)?.away(area);
   }
 
@@ -175,7 +175,7 @@ export class Catalogs {
   }
 
   /** Names may depend on the lists of servers that stand earlier, so all of them are taken in first. */
-  #named(area: 'tools' | 'prompts', lists: Listed[]): JsonObject[] {
+  #named(area: 'tools' | 'prompts', lists: CatalogList[]): JsonObject[] {
     for (const [index, { entries, isUnknown }] of lists.entries()) {
       const names = entries.map(({ name }) => String(name));
       if (!isUnknown) this.#names[area].learn(this.members[index]!.name, names);
@@ -195,7 +195,7 @@ export class Catalogs {
   }
 
   /** Of templates that several servers have, the first server in order shows its own. */
-  #joined(area: 'resources' | 'resourceTemplates', lists: Listed[]): JsonObject[] {
+  #joined(area: 'resources' | 'resourceTemplates', lists: CatalogList[]): JsonObject[] {
     const key = area === 'resources' ? 'uri' : 'uriTemplate';
     const own = lists.map(({ entries }) => entries.map((entry) => entry[key]));
     if (area === 'resources') {

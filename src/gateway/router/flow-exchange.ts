@@ -9,13 +9,13 @@ import type { Watcher } from '../../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 /** What the client calls the session that the server calls so. */
-export type Publish = (sessionId: unknown) => unknown;
+export type SessionIdPublisher = (sessionId: unknown) => unknown;
 
 export class FlowExchange extends DelegatedExchange {
-  readonly #publish: Publish;
+  readonly #publish: SessionIdPublisher;
   #params: JsonObject;
 
-  constructor(inner: Exchange, params: JsonObject, publish: Publish) {
+  constructor(inner: Exchange, params: JsonObject, publish: SessionIdPublisher) {
     super(inner);
     this.#params = params;
     this.#publish = publish;
@@ -34,28 +34,28 @@ export class FlowExchange extends DelegatedExchange {
   }
 
   override notify(method: string, params?: JsonObject): void {
-    this.inner.notify(method, params && published(params, this.#publish));
+    this.inner.notify(method, params && publishSessionIds(params, this.#publish));
   }
 }
 
 /** The client, as a server is to tell it of its sessions. */
-export function publishTo(watcher: Watcher, publish: Publish): Watcher {
+export function publishForWatcher(watcher: Watcher, publish: SessionIdPublisher): Watcher {
   return {
     ...watcher,
     ...(watcher.ask && { ask: (ask, signal) => watcher.ask!(publishAsk(ask, publish), signal) }),
     ...(watcher.notify && {
-      notify: (method, params) => watcher.notify!(method, params && published(params, publish)),
+      notify: (method, params) => watcher.notify!(method, params && publishSessionIds(params, publish)),
     }),
   };
 }
 
 /** A result, or what is told of a session, in the client's words. */
-export function published(holder: JsonObject, publish: Publish): JsonObject {
+export function publishSessionIds(holder: JsonObject, publish: SessionIdPublisher): JsonObject {
   const { sessionId, next } = holder;
   return {
     ...holder,
     ...(typeof sessionId === 'string' && { sessionId: publish(sessionId) }),
-    ...(isObject(next) && { next: published(next, publish) }),
+    ...(isObject(next) && { next: publishSessionIds(next, publish) }),
   };
 }
 
@@ -74,7 +74,7 @@ export function publishError(thrown: unknown, own: string, shown: string, isId: 
   return new GatewayError(thrown.code, rename(thrown.details) as JsonObject, { cause: thrown });
 }
 
-function publishAsk(ask: Ask, publish: Publish): Ask {
+function publishAsk(ask: Ask, publish: SessionIdPublisher): Ask {
   if (!isInteraction(ask.method) || !ask.params) return ask;
-  return { ...ask, params: published(ask.params, publish) };
+  return { ...ask, params: publishSessionIds(ask.params, publish) };
 }

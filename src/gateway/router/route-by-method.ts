@@ -5,8 +5,8 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { LIST_METHODS } from './catalog.ts';
-import type { Area } from './catalog.ts';
+import { LIST_METHOD_BY_AREA } from './catalog.ts';
+import type { ListArea } from './catalog.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import { routeCustom } from './route-custom.ts';
@@ -14,7 +14,7 @@ import { routeResource } from './route-resource.ts';
 import { publishTask, routeTask } from './route-task.ts';
 import type { PublicIds } from './public-ids.ts';
 
-const AREA_OF = new Map(Object.entries(LIST_METHODS).map(([area, method]) => [method, area as Area]));
+const AREA_OF = new Map(Object.entries(LIST_METHOD_BY_AREA).map(([area, method]) => [method, area as ListArea]));
 
 export function isList(method: string): boolean {
   return AREA_OF.has(method);
@@ -49,7 +49,7 @@ export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids:
 }
 
 /** All of it on one page: many clients never ask for a second one. */
-async function listPage({ params, client }: Exchange, catalogs: Catalogs, area: Area): Promise<JsonObject> {
+async function listPage({ params, client }: Exchange, catalogs: Catalogs, area: ListArea): Promise<JsonObject> {
   if (params.cursor !== undefined) {
     throw new GatewayError('INVALID_PARAMS', { parameter: 'cursor', error: 'Invalid cursor' });
   }

@@ -9,8 +9,8 @@ import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import type { FlowDeclarations } from './flow-declarations.ts';
-import { FlowExchange, publishError, published } from './flow-exchange.ts';
-import type { Publish } from './flow-exchange.ts';
+import { FlowExchange, publishError, publishSessionIds } from './flow-exchange.ts';
+import type { SessionIdPublisher } from './flow-exchange.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import type { PublicIds } from './public-ids.ts';
@@ -25,7 +25,7 @@ export interface FlowRouting {
   nameOf: (member: Member, tool: string) => string;
 }
 
-export function publisherOf({ name }: Member, ids: PublicIds, principal: string): Publish {
+export function publisherOf({ name }: Member, ids: PublicIds, principal: string): SessionIdPublisher {
   return (sessionId) => ids.publish(name, sessionId, principal);
 }
 
@@ -44,7 +44,7 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   const params = { ...exchange.params, ...ownStartId(exchange), toolName: name };
   const own = new FlowExchange(exchange, params, publish);
   try {
-    return published(toPlainObject(await handTo(member, own)), publish);
+    return publishSessionIds(toPlainObject(await handTo(member, own)), publish);
   } catch (thrown) {
     throw publishError(thrown, name, tool, false);
   }
@@ -67,7 +67,7 @@ async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): 
     own === opened.id ? sessionId : publisherOf(member, ids, exchange.client.principal)(own);
   const own = new FlowExchange(exchange, { ...exchange.params, sessionId: opened.id }, publish);
   try {
-    const result = published(toPlainObject(await handTo(member, own)), publish);
+    const result = publishSessionIds(toPlainObject(await handTo(member, own)), publish);
     return withToolName(result, (tool) => nameOf(member, tool));
   } catch (thrown) {
     throw publishError(thrown, opened.id, sessionId, true);

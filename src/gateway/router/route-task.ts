@@ -9,7 +9,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { joinMembers } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
-import { TaskExchange } from './task-exchange.ts';
+import { RoutedTaskExchange } from './routed-task-exchange.ts';
 import type { PublicIds } from './public-ids.ts';
 
 const TASK_METHODS = new Set(['tasks/get', 'tasks/result', 'tasks/update', 'tasks/cancel', 'tasks/list']);
@@ -32,7 +32,7 @@ export async function routeTask(exchange: Exchange, members: readonly Member[], 
   const opened = ids.open(taskId, exchange.client.principal);
   const member = opened && members.find(({ name }) => name === opened.server);
   if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId });
-  const own = new TaskExchange(exchange, opened.id);
+  const own = new RoutedTaskExchange(exchange, opened.id);
   try {
     return own.published(toPlainObject(await handTo(member, own)));
   } catch (thrown) {

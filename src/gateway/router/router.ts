@@ -15,14 +15,14 @@ import { OncePerTick } from '../../shared/containers/once-per-tick.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
 import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';
-import type { Area } from './catalog.ts';
+import type { ListArea } from './catalog.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
-import { Names, posesAsAnother, QUALIFIER, toQualified } from './names.ts';
-import type { NamingRules } from './names.ts';
+import { PublicNames, posesAsAnother, QUALIFIER, toQualified } from './public-names.ts';
+import type { NamingRules } from './public-names.ts';
 import type { Member } from './member.ts';
 import { FlowDeclarations } from './flow-declarations.ts';
-import { publishTo } from './flow-exchange.ts';
+import { publishForWatcher } from './flow-exchange.ts';
 import { isList, routeByMethod } from './route-by-method.ts';
 import { publisherOf, routeFlow } from './route-flow.ts';
 import type { FlowRouting } from './route-flow.ts';
@@ -79,8 +79,8 @@ export class Router implements Target {
     this.#qualified = `${members[0]?.name}${QUALIFIER}`;
     const stay = previous ? members.filter((member) => previous.#has(member)).map(({ name }) => name) : [];
     const servers = members.map(({ name }) => name);
-    const namesOf = (area: keyof AreaNames): Names => {
-      const names = new Names(servers, options.names.naming);
+    const namesOf = (area: keyof AreaNames): PublicNames => {
+      const names = new PublicNames(servers, options.names.naming);
       if (previous) names.inherit(previous.#names[area], stay);
       return names;
     };
@@ -147,7 +147,7 @@ export class Router implements Target {
           const told = this.#published.from(change, () => this.#publish(member, change));
           if (told) listener(told);
         },
-        watcher && publishTo(watcher, publisherOf(member, this.#flow.ids, watcher.client.principal)),
+        watcher && publishForWatcher(watcher, publisherOf(member, this.#flow.ids, watcher.client.principal)),
       ),
     );
     stops.push(this.#catalogs.watchLate(listener));
@@ -216,7 +216,7 @@ export class Router implements Target {
   }
 
   /** All names that tools, prompts or resources have here, by server. */
-  namesOf(area: Area, client: ClientView): Promise<ServerNames[]> {
+  namesOf(area: ListArea, client: ClientView): Promise<ServerNames[]> {
     return Promise.all(
       this.#members.map(async (member): Promise<ServerNames> => {
         const { entries, isUnknown } = await this.#catalogs.listOf(member, area, client);
@@ -227,7 +227,7 @@ export class Router implements Target {
     );
   }
 
-  #namesOf(area: Area, server: string, entry: JsonObject): string[] {
+  #namesOf(area: ListArea, server: string, entry: JsonObject): string[] {
     if (area === 'resources' || area === 'resourceTemplates') {
       const uri = String(area === 'resources' ? entry.uri : entry.uriTemplate);
       return [uri, this.#catalogs.uris.publish(server, uri)];
@@ -265,7 +265,7 @@ export class Router implements Target {
   }
 
   /** A server alone has bare names. One of them may look like a qualified one; then it is meant. */
-  async #toBare(exchange: Exchange, { area, name }: Named, member: Member): Promise<void> {
+  async #toBare(exchange: Exchange, { area, name }: NamedItem, member: Member): Promise<void> {
     const bare = name.slice(member.name.length + QUALIFIER.length);
     const { entries } = await this.#catalogs.listOf(member, area, exchange.client);
     const has = (own: string): boolean => entries.some((entry) => entry.name === own);
@@ -303,13 +303,13 @@ function isStarting({ target }: Member): boolean {
   return target.status?.state === 'starting' || target.status?.state === 'idle';
 }
 
-interface Named {
+interface NamedItem {
   area: keyof AreaNames;
   name: string;
 }
 
 /** The tool or prompt that a request names. */
-function namedIn(method: string, params: JsonObject): Named | undefined {
+function namedIn(method: string, params: JsonObject): NamedItem | undefined {
   switch (method) {
     case 'tools/call':
       return typeof params.name === 'string' ? { area: 'tools', name: params.name } : undefined;

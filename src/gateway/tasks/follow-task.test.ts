@@ -6,7 +6,7 @@ import type { OutgoingCall } from '../../protocol/server-view.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { followTask } from './follow-task.ts';
-import type { FollowOptions } from './follow-task.ts';
+import type { FollowTaskOptions } from './follow-task.ts';
 
 const state = (status: string, more: object = {}): TaskState =>
   ({ taskId: 't', status, createdAt: '', lastUpdatedAt: '', ttlMs: null, pollIntervalMs: 1, ...more }) as TaskState;
@@ -18,7 +18,7 @@ interface Given {
   states: (TaskState | Error)[];
   answer?: (ask: Ask) => unknown;
   other?: (call: OutgoingCall) => unknown;
-  options?: FollowOptions;
+  options?: FollowTaskOptions;
 }
 
 function follow({

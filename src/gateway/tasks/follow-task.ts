@@ -26,31 +26,31 @@ export interface TaskHost {
   call(call: OutgoingCall): Promise<JsonObject>;
 }
 
-export interface Answering {
+export interface TaskAnswerer {
   answer(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
 }
 
-export interface FollowOptions extends Pick<CallOptions, 'signal' | 'timeoutMs' | 'maxTimeoutMs' | 'trace'> {
+export interface FollowTaskOptions extends Pick<CallOptions, 'signal' | 'timeoutMs' | 'maxTimeoutMs' | 'trace'> {
   /** Told of each state of the task. */
   onTask?: ((task: TaskState) => void) | undefined;
 }
 
-interface Following {
+interface FollowedTask {
   host: TaskHost;
-  answers: Answering;
+  answers: TaskAnswerer;
   /** Aborted with the reason to tell, when the task is given up. */
   signal: AbortSignal;
   call: Pick<OutgoingCall, 'timeoutMs' | 'trace'>;
-  onTask: FollowOptions['onTask'];
+  onTask: FollowTaskOptions['onTask'];
   /** Questions that were answered; a server may take its time to notice. */
   answered: Set<string>;
 }
 
 export async function followTask(
   host: TaskHost,
-  answers: Answering,
+  answers: TaskAnswerer,
   created: TaskState,
-  options: FollowOptions,
+  options: FollowTaskOptions,
 ): Promise<JsonObject> {
   const { timeoutMs, trace, onTask } = options;
   const patience = limitedBy(options, host.server.info.name);
@@ -71,7 +71,7 @@ export async function followTask(
 }
 
 /** The caller's signal and the longest time it allows, as one signal. */
-function limitedBy({ signal, maxTimeoutMs: ms }: FollowOptions, server: string) {
+function limitedBy({ signal, maxTimeoutMs: ms }: FollowTaskOptions, server: string) {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(new GatewayError('CANCELLED'));
   const late = (): void =>
@@ -86,7 +86,7 @@ function limitedBy({ signal, maxTimeoutMs: ms }: FollowOptions, server: string) 
   return { signal: controller.signal, end };
 }
 
-async function toEnd(created: TaskState, following: Following): Promise<TaskState> {
+async function toEnd(created: TaskState, following: FollowedTask): Promise<TaskState> {
   const { signal, onTask } = following;
   let task = created;
   for (;;) {
@@ -101,12 +101,12 @@ async function toEnd(created: TaskState, following: Following): Promise<TaskStat
 }
 
 /** The answer that creates a task has no place for its outcome: one that ended at once must still be asked after. */
-function tellsState(task: TaskState, created: TaskState, { host }: Following): boolean {
+function tellsState(task: TaskState, created: TaskState, { host }: FollowedTask): boolean {
   return task === created && host.server.dialect === 'stateless' && !isObject(task.result) && !task.error;
 }
 
 /** A task may run for hours; that its server was out of reach for a moment is no reason to lose it. */
-async function poll(task: TaskState, { host, call, signal }: Following): Promise<TaskState> {
+async function poll(task: TaskState, { host, call, signal }: FollowedTask): Promise<TaskState> {
   const { taskId } = task;
   for (let failures = 1; ; failures++) {
     try {
@@ -124,7 +124,7 @@ async function poll(task: TaskState, { host, call, signal }: Following): Promise
  * True when something was done about its questions, so that it is worth looking again at once. Handshake servers deliver
  * questions, as they deliver the result, on `tasks/result`; others list them in the task.
  */
-async function answerTask(task: TaskState, following: Following): Promise<boolean> {
+async function answerTask(task: TaskState, following: FollowedTask): Promise<boolean> {
   const { host, answers, signal, call, answered } = following;
   const { taskId } = task;
   if (host.server.dialect === 'handshake') {

@@ -9,10 +9,10 @@ import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { settle } from './settle-task.ts';
+import { settleTask } from './settle-task.ts';
 import { TaskExchange, toStatusMessage } from './task-exchange.ts';
 import type { Task } from './task.ts';
-import type { Work } from './tasks.ts';
+import type { TaskWork } from './tasks.ts';
 
 interface Rules {
   clock: Clock;
@@ -42,7 +42,7 @@ export class MaybeTask extends DelegatedExchange {
   }
 
   /** Does the work, and answers the request with its result or with the task that it became. */
-  run<T extends ResultObject>(work: Work<T>): Promise<T | JsonObject> {
+  run<T extends ResultObject>(work: TaskWork<T>): Promise<T | JsonObject> {
     const { signal } = this.inner;
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -158,7 +158,7 @@ export class MaybeTask extends DelegatedExchange {
     const mustBeTask = this.#rules.isRequired && !this.signal.aborted;
     const task = this.#task?.own ?? (mustBeTask ? this.#create() : undefined);
     if (task === undefined) return running;
-    await settle(task, running);
+    await settleTask(task, running);
     return { task: task.state };
   }
 }

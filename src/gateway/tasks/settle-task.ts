@@ -6,7 +6,7 @@ import { ProtocolError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { Task } from './task.ts';
 
-export async function settle(task: Task, running: Promise<ResultObject>): Promise<void> {
+export async function settleTask(task: Task, running: Promise<ResultObject>): Promise<void> {
   try {
     task.complete(toPlainObject(await running));
   } catch (thrown) {

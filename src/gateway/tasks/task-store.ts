@@ -15,7 +15,7 @@ interface StoreOptions {
   tell: (change: Change) => void;
 }
 
-interface Wanted {
+interface TaskWish {
   ttlMs?: number | undefined;
   statusMessage?: string | undefined;
 }
@@ -36,7 +36,7 @@ export class TaskStore {
     return !isFull();
   }
 
-  create(principal: string, wanted: Wanted = {}): Task {
+  create(principal: string, wanted: TaskWish = {}): Task {
     const { clock, limits, tell } = this.#options;
     if (!this.hasRoom(principal)) throw new GatewayError('TOO_MANY', { what: 'tasks', limit: 'maxTasks' });
     const { ttlMs: wantedMs = 0, statusMessage } = wanted;

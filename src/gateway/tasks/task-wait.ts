@@ -1,16 +1,14 @@
 // Waits on an exchange until a task is over, and puts the task's open questions to the client that waits. Of several who wait
 // each question is put to one only; when that one goes away, to the next.
+import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { OpenAsk, Task } from './task.ts';
 
-/** Which key of `_meta` says that a message belongs to a task. */
-export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
-
 /** Rejects with CANCELLED when the exchange ends before the task. */
-export function waitForEnd(task: Task, exchange: Exchange): Promise<void> {
+export function waitForTask(task: Task, exchange: Exchange): Promise<void> {
   return new Promise((resolve, reject) => new Waiter(task, exchange, { resolve, reject }).start());
 }
 
@@ -80,7 +78,10 @@ class Waiter {
   }
 
   #toParams({ ask }: OpenAsk): JsonObject {
-    const meta = { ...(ask.params?.['_meta'] as JsonObject | undefined), [RELATED_TASK]: { taskId: this.#task.id } };
+    const meta = {
+      ...(ask.params?.['_meta'] as JsonObject | undefined),
+      [RELATED_TASK_KEY]: { taskId: this.#task.id },
+    };
     return { ...ask.params, _meta: meta };
   }
 }

@@ -25,7 +25,7 @@ export interface OpenAsk {
   reject(error: GatewayError | ProtocolError): void;
 }
 
-interface Birth {
+interface TaskOptions {
   principal: string;
   ttlMs: number;
   statusMessage?: string | undefined;
@@ -38,7 +38,7 @@ export class Task {
   readonly principal: string;
   /** By a clock that only ever goes forward (`ticksOf`). */
   readonly expiresAt: number;
-  readonly #birth: Birth;
+  readonly #birth: TaskOptions;
   readonly #createdAt: number;
   readonly #controller = new AbortController();
   readonly #open = new Map<string, OpenAsk>();
@@ -49,7 +49,7 @@ export class Task {
   #updatedAt: number;
   #outcome: { result?: JsonObject; error?: WireError } = {};
 
-  constructor(birth: Birth) {
+  constructor(birth: TaskOptions) {
     this.#birth = birth;
     this.principal = birth.principal;
     this.#statusMessage = birth.statusMessage;

@@ -1,5 +1,6 @@
 // Calls that run as tasks: started by a tool call, then asked after, answered, cancelled and fetched by their own
 // methods. How a task is spelled, and which of the methods a client has, is the dialect's business.
+import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -9,14 +10,14 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { MaybeTask } from './maybe-task.ts';
 import { readObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
-import { settle } from './settle-task.ts';
+import { settleTask } from './settle-task.ts';
 import { TaskExchange } from './task-exchange.ts';
 import type { TaskStore } from './task-store.ts';
-import { RELATED_TASK, waitForEnd } from './task-wait.ts';
+import { waitForTask } from './task-wait.ts';
 import type { Task } from './task.ts';
 
 /** Does the work of the call on the exchange it is given, and says of its state what the client may be told. */
-export type Work<T extends ResultObject = JsonObject> = (
+export type TaskWork<T extends ResultObject = JsonObject> = (
   exchange: Exchange,
   say: (statusMessage: string) => void,
 ) => Promise<T>;
@@ -41,13 +42,13 @@ export class Tasks {
   }
 
   /** For a client that asked for a task. */
-  start(exchange: Exchange, work: Work<ResultObject>): JsonObject {
+  start(exchange: Exchange, work: TaskWork<ResultObject>): JsonObject {
     const task = this.#store.create(exchange.client.principal, { ttlMs: exchange.task?.ttl });
     const own = new TaskExchange(exchange, task);
     // Later, so that the client knows of the task before it is told what became of it.
     setImmediate(() => {
       if (!task.isOver)
-        void settle(
+        void settleTask(
           task,
           work(own, (message) => task.say(message)),
         );
@@ -56,7 +57,11 @@ export class Tasks {
   }
 
   /** For a client that can follow a task but did not ask for one. */
-  maybeStart<T extends ResultObject>(exchange: Exchange, isRequired: boolean, work: Work<T>): Promise<T | JsonObject> {
+  maybeStart<T extends ResultObject>(
+    exchange: Exchange,
+    isRequired: boolean,
+    work: TaskWork<T>,
+  ): Promise<T | JsonObject> {
     const { clock = systemClock, taskGraceMs: graceMs = GRACE_MS } = this.#options;
     const { principal } = exchange.client;
     const hasRoom = () => this.#store.hasRoom(principal);
@@ -95,12 +100,12 @@ export class Tasks {
 
   async result(exchange: Exchange): Promise<JsonObject> {
     const task = this.#find(exchange);
-    await waitForEnd(task, exchange);
+    await waitForTask(task, exchange);
     if (!this.#store.has(task)) throw new GatewayError('TASK_NOT_FOUND', { taskId: task.id });
     const { result, error } = task.state;
     if (error !== undefined) throw new ProtocolError(error.code, error.message, error.data);
     if (result === undefined) throw toInvalid('taskId', `Task is already ${task.status}`);
-    const meta = { ...(result['_meta'] as JsonObject | undefined), [RELATED_TASK]: { taskId: task.id } };
+    const meta = { ...(result['_meta'] as JsonObject | undefined), [RELATED_TASK_KEY]: { taskId: task.id } };
     return { ...result, _meta: meta };
   }
 

@@ -6,9 +6,9 @@ import { isNotification, isRequest } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import type { Link, LinkEvents, SendOptions } from './links/link.ts';
-import { LinkWire } from './link-wire.ts';
+import { RpcPeer } from './rpc-peer.ts';
 
-export interface Sent {
+export interface SentMessage {
   message: Message;
   options: SendOptions;
 }
@@ -28,7 +28,7 @@ export class FakeLink implements Link {
   readonly name = 'fake';
   readonly kind: Link['kind'];
   readonly perRequestStreams: boolean;
-  readonly sent: Sent[] = [];
+  readonly sent: SentMessage[] = [];
   readonly headers: Record<string, string>[] = [];
   closes = 0;
   forgotten = 0;
@@ -130,13 +130,13 @@ export class RecordingLog implements Log {
 }
 
 /** A wire over a fake link, with a clock that is moved by hand: 100 ms of silence, 1 s in all. */
-export async function wired(respond?: Responder, kind?: Link['kind']) {
+export async function connectFakeLink(respond?: Responder, kind?: Link['kind']) {
   const link = new FakeLink(respond, kind);
   const clock = new FakeClock();
   const log = new RecordingLog();
   const closes: string[] = [];
   const onClose = (reason: string) => void closes.push(reason);
-  const wire = new LinkWire(link, { clock, log, timeoutMs: 100, maxTimeoutMs: 1000, onClose });
+  const wire = new RpcPeer(link, { clock, log, timeoutMs: 100, maxTimeoutMs: 1000, onClose });
   await wire.start();
   return { link, clock, log, wire, closes };
 }

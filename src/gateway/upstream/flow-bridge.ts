@@ -9,14 +9,14 @@ import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { Put } from './questions/ask-routing.ts';
-import type { Connection } from './connections/connection.ts';
-import type { Connections } from './connections/connections.ts';
+import type { AskHandler } from './questions/ask-routing.ts';
+import type { UpstreamConnection } from './connections/upstream-connection.ts';
+import type { ConnectionPool } from './connections/connection-pool.ts';
 import { UpstreamFlowSessions } from '../flow/play/upstream-flow-sessions.ts';
 import type { Player, SessionMessage } from '../flow/play/upstream-flow-sessions.ts';
 import type { FlowToolSession } from '../flow/play/run-flow-tool.ts';
 import { PromptInbox } from '../flow/play/prompt-inbox.ts';
-import type { Lender } from './connections/lender.ts';
+import type { ConnectionLeases } from './connections/connection-leases.ts';
 
 const GONE = 'The client is gone';
 const NOT_INTERACTIVE = -32007;
@@ -26,20 +26,20 @@ const NOT_PLAYED = new Set([NOT_INTERACTIVE, -32601, -32602]);
 const MAX_PLAIN = 10_000;
 
 export class FlowBridge {
-  readonly #lender: Lender;
+  readonly #leases: ConnectionLeases;
   readonly #clock: Clock;
-  readonly #sessions = new WeakMap<Connection, UpstreamFlowSessions>();
+  readonly #sessions = new WeakMap<UpstreamConnection, UpstreamFlowSessions>();
   /** Tools of an interactive server that are not. */
   readonly #plain = new Set<string>();
   readonly #watchers = new Map<ClientView, Watcher>();
 
-  constructor(lender: Lender, clock: Clock) {
-    this.#lender = lender;
+  constructor(leases: ConnectionLeases, clock: Clock) {
+    this.#leases = leases;
     this.#clock = clock;
   }
 
   /** A client is there. The returned function says that it is not any more. */
-  attend(watcher: Watcher, connections: Pick<Connections, 'known'>): () => void {
+  attend(watcher: Watcher, connections: Pick<ConnectionPool, 'known'>): () => void {
     const { client } = watcher;
     this.#watchers.set(client, watcher);
     return () => {
@@ -83,12 +83,12 @@ export class FlowBridge {
   }
 
   /** The server asks for, or says, something about a session. */
-  put(ask: Ask, connection: Connection, signal?: AbortSignal): Promise<JsonObject> {
+  put(ask: Ask, connection: UpstreamConnection, signal?: AbortSignal): Promise<JsonObject> {
     return this.#sessionsOn(connection).put(toTold(ask), signal);
   }
 
   /** It says it without wanting an answer. */
-  notice({ method, params = {} }: NotificationMessage, connection: Connection): void {
+  notice({ method, params = {} }: NotificationMessage, connection: UpstreamConnection): void {
     this.#sessionsOn(connection).playerOf(params.sessionId)?.notify?.(method, params);
   }
 
@@ -98,26 +98,26 @@ export class FlowBridge {
     player: Player,
     work: (request: FlowToolSession['request']) => Promise<T>,
   ): Promise<T> {
-    const put: Put = (ask, signal) =>
+    const put: AskHandler = (ask, signal) =>
       isInteraction(ask.method) ? this.put(ask, connection, signal) : exchange.ask(ask, signal);
-    const loan = await this.#lender.lend(exchange, put);
-    const { connection } = loan;
+    const lease = await this.#leases.lease(exchange, put);
+    const { connection } = lease;
     const sessions = this.#sessionsOn(connection);
     const request: FlowToolSession['request'] = (method, params, isLast = false) => {
       const call = async (given = params): Promise<JsonObject> =>
-        toPlainObject(await loan.send({ method, params: given, ...(isLast && { signal: undefined }) }));
+        toPlainObject(await lease.send({ method, params: given, ...(isLast && { signal: undefined }) }));
       if (method === 'interaction.start') return sessions.start(player, call);
       return sessions.goOn(player, { method, params }, call);
     };
     try {
       return await work(request);
     } finally {
-      loan.end();
+      lease.release();
     }
   }
 
   /** Two connections may lead to two processes, which need not know of each other's ids. */
-  #sessionsOn(connection: Connection): UpstreamFlowSessions {
+  #sessionsOn(connection: UpstreamConnection): UpstreamFlowSessions {
     let sessions = this.#sessions.get(connection);
     if (!sessions) this.#sessions.set(connection, (sessions = new UpstreamFlowSessions(this.#clock)));
     return sessions;
@@ -139,7 +139,7 @@ export class FlowBridge {
   }
 
   /** It can never come back, and a server that many share does not notice that one of them has left. */
-  #abandon(client: ClientView, home: Connection): void {
+  #abandon(client: ClientView, home: UpstreamConnection): void {
     const sessions = this.#sessionsOn(home);
     for (const sessionId of sessions.of(client)) {
       sessions.forget(sessionId);

@@ -1,12 +1,12 @@
 // The link under test and the real HTTP server that it talks to, as one disposable thing. Only tests use it.
 import { serve, type Served } from './fixtures/serve.mjs';
 import { createHttpLink, type HttpLinkOptions } from './links/streamable-http.ts';
-import { started, type LinkPeer, type Told } from './upstream.contract.ts';
+import { started, type LinkPeer, type RecordedEvents } from './upstream.contract.ts';
 
 export async function open(
   handle: Parameters<typeof serve>[0],
   options: Partial<HttpLinkOptions> = {},
-): Promise<LinkPeer & { told: Told; server: Served }> {
+): Promise<LinkPeer & { told: RecordedEvents; server: Served }> {
   const server = await serve(handle);
   return Object.assign(await started(async () => linkTo(server, options)), { server });
 }

@@ -7,8 +7,8 @@ import type { RevisionPin, SpokenEra } from '../dialect/revisions.ts';
 import type { Route } from './address.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
 import { HttpRefusal, type Link } from './links/link.ts';
-import { LinkWire } from './link-wire.ts';
-import { negotiate } from './negotiate.ts';
+import { RpcPeer } from './rpc-peer.ts';
+import { negotiateConnection } from './negotiate.ts';
 
 const discovered = { supportedVersions: ['2026-07-28'], capabilities: {} };
 const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } };
@@ -39,14 +39,14 @@ function setUp(responders: Responder[], given: Given = {}) {
   const older = new FakeLink(fallback?.respond, 'http+sse');
   older.startError = fallback?.startError;
   const route: Route = { open, canReopen, ...(fallback && { fallback: { open: () => older, canReopen: true } }) };
-  const connected = negotiate(route, {
+  const connected = negotiateConnection(route, {
     intro: { info: { name: 'me', version: '1' }, capabilities: {}, revision, era },
     identity: { info: { name: 'me', version: '1' }, capabilities: {} },
     events: fakeEvents(),
     prefer: prefer,
     probeMs,
     async connect(link) {
-      const wire = new LinkWire(link, {
+      const wire = new RpcPeer(link, {
         clock,
         log: new RecordingLog(),
         timeoutMs,
@@ -61,7 +61,7 @@ function setUp(responders: Responder[], given: Given = {}) {
   return { links, clock, connected, older };
 }
 
-const spoken = async ({ connected }: { connected: ReturnType<typeof negotiate> }) => {
+const spoken = async ({ connected }: { connected: ReturnType<typeof negotiateConnection> }) => {
   const { speaker } = await connected;
   return `${speaker.server.dialect} ${speaker.server.revision}`;
 };

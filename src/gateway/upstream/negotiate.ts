@@ -15,18 +15,18 @@ import type { StatelessIdentity } from '../dialect/stateless/speak/outgoing-enve
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Route } from './address.ts';
 import type { Link } from './links/link.ts';
-import type { LinkWire } from './link-wire.ts';
-import { patiently } from './connections/patiently.ts';
+import type { RpcPeer } from './rpc-peer.ts';
+import { retryOpening } from './connections/retry-opening.ts';
 
 /** Of the older transport, whose URL mostly answers to nothing else. */
 const USELESS = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED', 'UPSTREAM_INVALID'] as const;
 
-interface Opened {
+interface OpenedLink {
   link: Link;
-  wire: LinkWire;
+  wire: RpcPeer;
 }
 
-export interface Connected extends Opened {
+export interface NegotiatedConnection extends OpenedLink {
   speaker: ServerDialect;
 }
 
@@ -41,17 +41,17 @@ export interface NegotiateOptions {
   /** How long a server on a shared channel may be silent to the first question. */
   probeMs: number;
   signal?: AbortSignal | undefined;
-  connect(link: Link): Promise<LinkWire>;
+  connect(link: Link): Promise<RpcPeer>;
 }
 
-export async function negotiate(route: Route, options: NegotiateOptions): Promise<Connected> {
+export async function negotiateConnection(route: Route, options: NegotiateOptions): Promise<NegotiatedConnection> {
   const { fallback } = route;
   const { signal } = options;
   try {
-    return await (route.canReopen ? patiently(() => openBy(route, options), { signal }) : openBy(route, options));
+    return await (route.canReopen ? retryOpening(() => openBy(route, options), { signal }) : openBy(route, options));
   } catch (thrown) {
     if (!fallback || !isWrongTransport(thrown)) throw thrown;
-    return negotiate(fallback, options).catch((second: unknown) => {
+    return negotiateConnection(fallback, options).catch((second: unknown) => {
       // Both failed: what the newer transport said is of more use, unless somebody was there behind the older one.
       throw USELESS.some((code) => isCode(second, code)) ? thrown : second;
     });
@@ -59,12 +59,12 @@ export async function negotiate(route: Route, options: NegotiateOptions): Promis
 }
 
 /** Repeats the handshake on a link whose session the server has forgotten. */
-export async function reinitialize(opened: Opened, options: NegotiateOptions): Promise<ServerDialect> {
+export async function reinitialize(opened: OpenedLink, options: NegotiateOptions): Promise<ServerDialect> {
   opened.link.forgetSession?.();
   return handshake(opened, options);
 }
 
-async function openBy(route: Route, options: NegotiateOptions): Promise<Connected> {
+async function openBy(route: Route, options: NegotiateOptions): Promise<NegotiatedConnection> {
   const { discover, initialize } = openingsFor(options.intro);
   if (!discover) return onFresh(route, options, (opened) => handshake(opened, options));
   if (initialize && options.prefer === 'handshake') return onFresh(route, options, handshakeFirst(options));
@@ -84,7 +84,7 @@ async function openBy(route: Route, options: NegotiateOptions): Promise<Connecte
   }
 }
 
-function handshakeFirst(options: NegotiateOptions): (opened: Opened) => Promise<ServerDialect> {
+function handshakeFirst(options: NegotiateOptions): (opened: OpenedLink) => Promise<ServerDialect> {
   return async (opened) => {
     try {
       return await handshake(opened, options);
@@ -103,8 +103,8 @@ function handshakeFirst(options: NegotiateOptions): (opened: Opened) => Promise<
 async function onFresh(
   route: Route,
   options: NegotiateOptions,
-  speak: (opened: Opened) => Promise<ServerDialect>,
-): Promise<Connected> {
+  speak: (opened: OpenedLink) => Promise<ServerDialect>,
+): Promise<NegotiatedConnection> {
   const link = await route.open();
   try {
     const wire = await options.connect(link);
@@ -115,7 +115,7 @@ async function onFresh(
   }
 }
 
-async function probe(wire: LinkWire, options: NegotiateOptions): Promise<ServerDialect | 'other-era' | 'silent'> {
+async function probe(wire: RpcPeer, options: NegotiateOptions): Promise<ServerDialect | 'other-era' | 'silent'> {
   const { identity, events, probeMs, intro, via } = options;
   // Only where a server may not know the question is silence an answer; on HTTP it is an outage.
   const bounded = !wire.http && openingsFor(intro).initialize;
@@ -131,7 +131,7 @@ async function probe(wire: LinkWire, options: NegotiateOptions): Promise<ServerD
 }
 
 async function afterProbe(
-  opened: Opened,
+  opened: OpenedLink,
   verdict: 'other-era' | 'silent',
   options: NegotiateOptions,
 ): Promise<ServerDialect> {
@@ -147,7 +147,7 @@ async function afterProbe(
   }
 }
 
-async function handshake({ link, wire }: Opened, options: NegotiateOptions): Promise<ServerDialect> {
+async function handshake({ link, wire }: OpenedLink, options: NegotiateOptions): Promise<ServerDialect> {
   const { dialect, headers } = await initializeServer(
     wire,
     { ...options.intro, via: options.via?.() },
@@ -159,7 +159,7 @@ async function handshake({ link, wire }: Opened, options: NegotiateOptions): Pro
   return dialect;
 }
 
-function adopt(wire: LinkWire, speaker: ServerDialect): ServerDialect {
+function adopt(wire: RpcPeer, speaker: ServerDialect): ServerDialect {
   wire.adopt(speaker);
   return speaker;
 }
@@ -174,6 +174,6 @@ function isCode(thrown: unknown, code: GatewayError['code']): boolean {
   return thrown instanceof GatewayError && thrown.code === code;
 }
 
-function noCommonVersion(wire: LinkWire): GatewayError {
+function noCommonVersion(wire: RpcPeer): GatewayError {
   return new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: 'another era' });
 }

@@ -11,7 +11,7 @@ import { ProtocolError } from '../../shared/errors.ts';
 import type { WireCall } from '../dialect/speak/server-dialect.ts';
 
 /** Who is told why a call ends without an answer. */
-export interface Waiting {
+export interface PendingCallOwner {
   onTimeout(pending: PendingCall): void;
   onAbort(pending: PendingCall): void;
   /** Its clock is to be stopped, or to start again. */
@@ -31,7 +31,7 @@ export class PendingCall extends DeadlineItem implements SentRequest {
   limitMs = 0;
   resolve!: (result: unknown) => void;
   reject!: (reason: Error) => void;
-  waiting: Waiting | undefined;
+  owner: PendingCallOwner | undefined;
   /** Open questions that it waits for. */
   #pauses = 0;
 
@@ -47,20 +47,20 @@ export class PendingCall extends DeadlineItem implements SentRequest {
   }
 
   pause(): void {
-    if (++this.#pauses === 1) this.waiting?.onPause(this);
+    if (++this.#pauses === 1) this.owner?.onPause(this);
   }
 
   resume(): void {
-    if (--this.#pauses === 0) this.waiting?.onPause(this);
+    if (--this.#pauses === 0) this.owner?.onPause(this);
   }
 
   ring(): void {
-    this.waiting?.onTimeout(this);
+    this.owner?.onTimeout(this);
   }
 
   /** Its caller has given up. */
   handleEvent(): void {
-    this.waiting?.onAbort(this);
+    this.owner?.onAbort(this);
   }
 
   /** Read here and now: another promise for it would cost more than the reading. */

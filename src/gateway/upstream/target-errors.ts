@@ -13,13 +13,13 @@ const UNSUPPORTED_VERSION = -32022;
 const CALLS = new Set(['tools/call', 'prompts/get', 'resources/read']);
 const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
-export interface Source {
+export interface ErrorSource {
   name: string;
   /** Undefined while it is not known what the server speaks. */
   dialect: ServerView['dialect'] | undefined;
 }
 
-export function toTargetError(thrown: unknown, exchange: Exchange, source: Source): unknown {
+export function toTargetError(thrown: unknown, exchange: Exchange, source: ErrorSource): unknown {
   const { name: server } = source;
   if (thrown instanceof ProtocolError) {
     return toNotFound(thrown, exchange, source) ?? toOwn(thrown, exchange, source) ?? thrown;
@@ -51,7 +51,7 @@ function inNameOf(name: string, error: GatewayError): GatewayError {
 }
 
 /** What a server says of our side of the connection, and what it says of the client that we call for. */
-function toOwn(error: ProtocolError, { method, client }: Exchange, source: Source): GatewayError | undefined {
+function toOwn(error: ProtocolError, { method, client }: Exchange, source: ErrorSource): GatewayError | undefined {
   const { code, message, data } = error;
   const origin = { origin: error, dialect: source.dialect };
   const { requiredCapabilities } = isObject(data) ? data : {};
@@ -69,7 +69,11 @@ function toOwn(error: ProtocolError, { method, client }: Exchange, source: Sourc
   return new GatewayError('UPSTREAM_INVALID', { server: source.name, reason: message }, { cause: error });
 }
 
-function toNotFound(error: ProtocolError, { method, params }: Exchange, { dialect }: Source): GatewayError | undefined {
+function toNotFound(
+  error: ProtocolError,
+  { method, params }: Exchange,
+  { dialect }: ErrorSource,
+): GatewayError | undefined {
   const { code, message, data } = error;
   const origin = { origin: error, dialect };
   if (

@@ -7,7 +7,7 @@ import type { Log } from '../../shared/log.ts';
 import type { Era } from '../dialect/revisions.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Address, Route } from './address.ts';
-import type { Supervised } from './connections/supervised.ts';
+import type { SupervisedConnection } from './connections/supervised-connection.ts';
 
 export interface UpstreamTargetOptions {
   /** What is answered in the place of clients that declare nothing. */
@@ -39,7 +39,7 @@ export interface UpstreamTargetOptions {
 
 /** What a connection to it is, and why it is not there. */
 export interface TargetStatus {
-  state: Supervised['state'];
+  state: SupervisedConnection['state'];
   server: ServerView | undefined;
   transport: string | undefined;
   failure: string | undefined;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { readProgress } from '../dialect/progress.ts';
 
 /** `progress` is undefined where the notification holds no valid progress. */
-export function toProgress(method: string, params: JsonObject): { token: unknown; progress: Progress | undefined } {
+export function parseProgress(method: string, params: JsonObject): { token: unknown; progress: Progress | undefined } {
   if (method === 'progress') {
     const { id, percent, message } = params;
     return { token: id, progress: readProgress({ progress: percent, total: 100, message }) };

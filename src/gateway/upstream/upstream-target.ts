@@ -15,28 +15,28 @@ import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
-import { Answers } from './answers.ts';
-import { Audience } from './connections/audience.ts';
+import { ServerRequests } from './server-requests.ts';
+import { ChangeListeners } from './connections/change-listeners.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
 import type { Address, Route } from './address.ts';
-import { Clients } from './connections/clients.ts';
+import { ClientPresence } from './connections/client-presence.ts';
 import { ProcessCap } from './connections/process-cap.ts';
-import type { Connection } from './connections/connection.ts';
-import { Completions } from './questions/completions.ts';
-import { Connections } from './connections/connections.ts';
+import type { UpstreamConnection } from './connections/upstream-connection.ts';
+import { ElicitationCompletions } from './questions/elicitation-completions.ts';
+import { ConnectionPool } from './connections/connection-pool.ts';
 import { FlowBridge } from './flow-bridge.ts';
-import { LISTS, catchUp, hear } from './connections/heard.ts';
-import type { Concerned } from './connections/heard.ts';
-import { Lender } from './connections/lender.ts';
+import { LIST_KINDS, catchUp, onServerChange } from './connections/on-server-change.ts';
+import type { ChangeContext } from './connections/on-server-change.ts';
+import { ConnectionLeases } from './connections/connection-leases.ts';
 import { OpenCall } from './questions/open-call.ts';
 import { superviseUpstream } from './connections/supervise-upstream.ts';
-import type { Supervised } from './connections/supervised.ts';
+import type { SupervisedConnection } from './connections/supervised-connection.ts';
 import { TaskBridge } from './tasks/task-bridge.ts';
 import { withTasksOf } from './tasks/task-support.ts';
 import { toAwayError } from './target-errors.ts';
 import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './tasks/task-owners.ts';
-import { ToolBook } from './tool-book.ts';
+import { ToolFacts } from './tool-facts.ts';
 import type { Upstream } from './upstream.ts';
 
 const WAIT_MS = 60_000;
@@ -51,16 +51,16 @@ export class UpstreamTarget implements Target {
   readonly #options: UpstreamTargetOptions;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #connections: Connections;
-  readonly #lender: Lender;
-  readonly #audience: Audience;
-  readonly #tools: Record<SpokenEra, ToolBook> = { handshake: new ToolBook(), stateless: new ToolBook() };
+  readonly #connections: ConnectionPool;
+  readonly #leases: ConnectionLeases;
+  readonly #listeners: ChangeListeners;
+  readonly #tools: Record<SpokenEra, ToolFacts> = { handshake: new ToolFacts(), stateless: new ToolFacts() };
   readonly #tasks: TaskBridge;
   readonly #flow: FlowBridge;
   readonly #taskOwners = new TaskOwners();
-  readonly #completions: Completions;
-  readonly #answers: Answers;
-  readonly #clients = new Clients();
+  readonly #completions: ElicitationCompletions;
+  readonly #requests: ServerRequests;
+  readonly #clients = new ClientPresence();
   /** Undefined where the server runs elsewhere. */
   readonly #processes: ProcessCap | undefined;
   /** What was last known of the server in each era, also while it is away. */
@@ -71,7 +71,7 @@ export class UpstreamTarget implements Target {
     this.#options = options;
     this.#log = (options.log ?? createLog()).child({ server: options.name });
     const clock = (this.#clock = options.clock ?? systemClock);
-    this.#connections = new Connections({
+    this.#connections = new ConnectionPool({
       share: options.share ?? 'auto',
       ...{ clock, assisted: options.assisted },
       waitMs: options.timeoutMs ?? WAIT_MS,
@@ -89,19 +89,23 @@ export class UpstreamTarget implements Target {
         isKept: (connection) => this.#isKept(connection),
       });
     }
-    this.#completions = new Completions(clock);
-    this.#audience = new Audience((client) => this.#connections.known(client));
-    this.#lender = new Lender(this.#connections, { clock, timeoutMs: options.timeoutMs, taskOwners: this.#taskOwners });
-    this.#flow = new FlowBridge(this.#lender, clock);
+    this.#completions = new ElicitationCompletions(clock);
+    this.#listeners = new ChangeListeners((client) => this.#connections.known(client));
+    this.#leases = new ConnectionLeases(this.#connections, {
+      clock,
+      timeoutMs: options.timeoutMs,
+      taskOwners: this.#taskOwners,
+    });
+    this.#flow = new FlowBridge(this.#leases, clock);
     this.#tasks = new TaskBridge({
       tools: (client) => this.#toolsOf(client),
       clock,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
-      tell: (change) => this.#audience.tellAll(change),
-      lender: this.#lender,
+      tell: (change) => this.#listeners.tellAll(change),
+      leases: this.#leases,
     });
-    this.#answers = new Answers({
-      ...{ name: options.name, connections: this.#connections, lender: this.#lender },
+    this.#requests = new ServerRequests({
+      ...{ name: options.name, connections: this.#connections, leases: this.#leases },
       server: (client) => this.viewFor(client),
       tools: (client) => this.#toolsOf(client),
       ...{ tasks: this.#tasks, flow: this.#flow, completions: this.#completions },
@@ -160,7 +164,7 @@ export class UpstreamTarget implements Target {
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
-    const leaving = [this.#audience.add(listener, watcher?.client)];
+    const leaving = [this.#listeners.add(listener, watcher?.client)];
     if (watcher) leaving.push(this.#clients.add(watcher), this.#flow.attend(watcher, this.#connections));
     const { supervised } = watcher ? this.#meet(watcher.client) : this.#connections.prepare(undefined);
     if (supervised.current) supervised.current.watch();
@@ -206,7 +210,7 @@ export class UpstreamTarget implements Target {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> {
-    return this.#answers.handle(exchange);
+    return this.#requests.handle(exchange);
   }
 
   /** Asks on a connection that is open already: looking opens none. Undefined where no connection is open. */
@@ -226,7 +230,7 @@ export class UpstreamTarget implements Target {
   }
 
   /** Where a client that has come hears of changes. A server that has asked for it already is its own. */
-  #meet(client: ClientView): Connection {
+  #meet(client: ClientView): UpstreamConnection {
     const connection = this.#connections.listing(client);
     if (!connection.isShared) this.#attend(connection, client);
     else if (connection.asks.isAwaited && this.#connections.home(client) === connection) return connection;
@@ -235,7 +239,7 @@ export class UpstreamTarget implements Target {
   }
 
   /** The client answers what is asked on its own connection outside of calls. */
-  #attend({ asks }: Connection, client: ClientView): void {
+  #attend({ asks }: UpstreamConnection, client: ClientView): void {
     const ask = this.#clients.askOf(client);
     if (ask) asks.attend(ask);
     else asks.dismiss();
@@ -253,30 +257,30 @@ export class UpstreamTarget implements Target {
     return this.#views.handshake ?? this.#views.stateless;
   }
 
-  #toolsOf(client: ClientView): ToolBook {
+  #toolsOf(client: ClientView): ToolFacts {
     return this.#tools[this.#connections.eraFor(client)];
   }
 
-  #concernedBy({ era }: Connection): Concerned {
+  #contextOf({ era }: UpstreamConnection): ChangeContext {
     return {
       tools: this.#tools[era],
       tasks: this.#tasks,
       taskOwners: this.#taskOwners,
       completions: this.#completions,
-      audience: this.#audience,
+      listeners: this.#listeners,
     };
   }
 
-  #supervise(connection: Connection): Supervised {
+  #supervise(connection: UpstreamConnection): SupervisedConnection {
     const events = {
       onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
       pausesCalls: true,
       maxAsked: this.#options.limits?.maxInFlight,
       onPing: (ask: Ask, signal: AbortSignal) => connection.asks.ping(ask, signal),
       onLateAsk: (ask: Ask, signal: AbortSignal) => connection.asks.putLate(ask, signal),
-      track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#lender.habits }),
+      track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#leases.habits }),
       onUnnamed: (change: UnattributedChange) => this.#onUnnamed(connection, change),
-      onChange: (change: Change) => hear(change, connection, this.#concernedBy(connection)),
+      onChange: (change: Change) => onServerChange(change, connection, this.#contextOf(connection)),
       onNotice: (notification: NotificationMessage) => this.#flow.notice(notification, connection),
     };
     return superviseUpstream(connection, this.#options, {
@@ -291,7 +295,7 @@ export class UpstreamTarget implements Target {
   }
 
   /** A client that is there keeps its own connection, and what it is subscribed to; and one connection is always kept for lists. */
-  #isKept(connection: Connection): boolean {
+  #isKept(connection: UpstreamConnection): boolean {
     if (connection.hasSubscriber((client) => this.#clients.isPresent(client))) return true;
     if (connection.isShared && this.#options.idleMs !== undefined) return false;
     if (this.#clients.isAnyPresent((client) => this.#connections.known(client) === connection)) return true;
@@ -299,7 +303,7 @@ export class UpstreamTarget implements Target {
   }
 
   /** Servers ask for roots as soon as they are connected, when there may be no call, and no client. */
-  #onAsk(connection: Connection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+  #onAsk(connection: UpstreamConnection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     if (isInteraction(ask.method)) return this.#flow.put(ask, connection, signal);
     if (ask.method !== 'roots/list') return connection.asks.put(ask, signal);
     const { roots } = this.#options;
@@ -310,7 +314,7 @@ export class UpstreamTarget implements Target {
   }
 
   /** Roots are declared for clients that have them, but it is nobody's: the only client there is makes it its own. */
-  #isForNobody(connection: Connection): boolean {
+  #isForNobody(connection: UpstreamConnection): boolean {
     if (!connection.isShared || !connection.capabilities.roots || connection.asks.isExpecting) return false;
     const { sole } = this.#clients;
     const isFree = sole && this.#clients.askOf(sole) && this.#connections.isOnly(sole);
@@ -321,21 +325,21 @@ export class UpstreamTarget implements Target {
    * Servers of the stateless era log for a request, those of the handshake era for a session: there, what names no call reaches a
    * client only if no other client has used the connection. It may belong to a call that was answered long ago.
    */
-  #onUnnamed(connection: Connection, change: UnattributedChange): void {
+  #onUnnamed(connection: UpstreamConnection, change: UnattributedChange): void {
     const { sole, clients, latest } = connection.asks;
     const isPerCall = connection.supervised.current?.server.dialect === 'stateless';
     const caller = isPerCall ? connection.asks.soleOfPrincipal : undefined;
     if (caller) return caller.tell(change);
-    if (!isPerCall) for (const client of this.#audience.clientsAt(connection)) clients.add(client);
+    if (!isPerCall) for (const client of this.#listeners.clientsAt(connection)) clients.add(client);
     // Each request of the stateless era makes a client of its own, so its last one says nothing.
     if (!isPerCall && latest && latest.dialect !== 'stateless') clients.add(latest);
     const isForeign = !isPerCall && sole !== undefined && !connection.users.isAlone(sole.client);
     if (clients.size > 1 || isForeign) this.#log.debug({ kind: change.kind }, 'unnamed.not-told');
     else if (sole && !sole.isGone) sole.tell(change);
-    else hear(change, connection, this.#concernedBy(connection));
+    else onServerChange(change, connection, this.#contextOf(connection));
   }
 
-  #onOpen(connection: Connection, upstream: Upstream, isAgain: boolean): void {
+  #onOpen(connection: UpstreamConnection, upstream: Upstream, isAgain: boolean): void {
     const { server } = upstream;
     const wanted = connection.era;
     this.#connections.learn(connection, server);
@@ -343,15 +347,15 @@ export class UpstreamTarget implements Target {
     const isNews = !this.#views[era];
     if (era !== wanted) delete this.#views[wanted];
     this.#views[era] = server;
-    if (!this.#audience.isEmpty) upstream.watch();
-    if (isAgain) catchUp(upstream, connection, this.#concernedBy(connection));
+    if (!this.#listeners.isEmpty) upstream.watch();
+    if (isAgain) catchUp(upstream, connection, this.#contextOf(connection));
     else if (isNews) this.#tellNews(server, era);
   }
 
   /** The clients that are here already were told nothing of what the server offers. */
   #tellNews({ capabilities }: ServerView, era: SpokenEra): void {
     const isServed = (client: ClientView | undefined): boolean => !client || this.#connections.eraFor(client) === era;
-    for (const kind of LISTS) if (capabilities[kind]) this.#audience.tellAll({ kind }, isServed);
+    for (const kind of LIST_KINDS) if (capabilities[kind]) this.#listeners.tellAll({ kind }, isServed);
   }
 }
 

@@ -143,7 +143,7 @@ function unless(reason: string | undefined): (title: string, run: () => Promise<
 }
 
 /** What a link told, and a way to wait for it. */
-export class Told implements LinkEvents {
+export class RecordedEvents implements LinkEvents {
   readonly messages: { message: Message; from: RequestId | undefined }[] = [];
   readonly garbage: string[] = [];
   readonly closes: string[] = [];
@@ -203,9 +203,9 @@ export class Told implements LinkEvents {
 export async function started(
   connect: LinkContract['connect'],
   limits?: LinkLimits,
-): Promise<LinkPeer & { told: Told }> {
+): Promise<LinkPeer & { told: RecordedEvents }> {
   const peer = await connect(limits);
-  const told = new Told();
+  const told = new RecordedEvents();
   await peer.link.start(told);
   return { link: peer.link, told, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() };
 }

@@ -3,8 +3,8 @@ import { fakeEvents, settled } from '../dialect/fake-wire.contract.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
 import { HttpRefusal } from './links/link.ts';
-import { LinkWire } from './link-wire.ts';
-import { negotiate } from './negotiate.ts';
+import { RpcPeer } from './rpc-peer.ts';
+import { negotiateConnection } from './negotiate.ts';
 import { Upstream, openUpstream } from './upstream.ts';
 
 const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } };
@@ -19,12 +19,15 @@ async function open(respond: Responder, revision = '2025-11-25') {
     probeMs: 50,
     async connect() {
       const deadlines = { timeoutMs: 1000, maxTimeoutMs: 10_000 };
-      const wire = new LinkWire(link, { clock: new FakeClock(), log: new RecordingLog(), onClose() {}, ...deadlines });
+      const wire = new RpcPeer(link, { clock: new FakeClock(), log: new RecordingLog(), onClose() {}, ...deadlines });
       await wire.start();
       return wire;
     },
   };
-  return { link, upstream: new Upstream(await negotiate({ open: () => link, canReopen: true }, options), options) };
+  return {
+    link,
+    upstream: new Upstream(await negotiateConnection({ open: () => link, canReopen: true }, options), options),
+  };
 }
 
 /** A server that forgets its session whenever the test says so. */

@@ -19,12 +19,12 @@ import type { RevisionPin, SpokenEra } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/speak/outgoing-envelope.ts';
 import { routeTo } from './address.ts';
 import type { Address, Route } from './address.ts';
-import type { ClientIntroduction } from './connections/declared.ts';
+import type { ClientIntroduction } from './connections/connection-signature.ts';
 import type { Link } from './links/link.ts';
-import { LinkWire } from './link-wire.ts';
-import { negotiate, reinitialize } from './negotiate.ts';
-import type { Connected, NegotiateOptions } from './negotiate.ts';
-import { Wishes } from './connections/wishes.ts';
+import { RpcPeer } from './rpc-peer.ts';
+import { negotiateConnection, reinitialize } from './negotiate.ts';
+import type { NegotiatedConnection, NegotiateOptions } from './negotiate.ts';
+import { ServerSubscriptions } from './connections/server-subscriptions.ts';
 
 /** What is pinned is the only thing to speak; `draft` stands for the draft dialect. */
 export interface UpstreamOptions extends RevisionPin {
@@ -78,7 +78,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
     async connect(link) {
       options.signal?.throwIfAborted();
       live = link;
-      const wire = new LinkWire(link, {
+      const wire = new RpcPeer(link, {
         clock,
         log,
         id: options.id,
@@ -94,7 +94,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   const giveUp = (): void => void live?.close();
   options.signal?.addEventListener('abort', giveUp);
   try {
-    return (upstream = new Upstream(await negotiate(route, negotiation), negotiation));
+    return (upstream = new Upstream(await negotiateConnection(route, negotiation), negotiation));
   } finally {
     options.signal?.removeEventListener('abort', giveUp);
   }
@@ -105,16 +105,16 @@ function isRoute(address: Address | Route): address is Route {
 }
 
 export class Upstream {
-  #connected: Connected;
+  #connected: NegotiatedConnection;
   readonly #negotiation: NegotiateOptions;
-  readonly #wishes = new Wishes();
+  readonly #subscriptions = new ServerSubscriptions();
   #healing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #isChecked = false;
   /** How many messages had come when it was opened. */
   readonly #heardAtFirst: number;
 
-  constructor(connected: Connected, negotiation: NegotiateOptions) {
+  constructor(connected: NegotiatedConnection, negotiation: NegotiateOptions) {
     this.#connected = connected;
     this.#negotiation = negotiation;
     this.#heardAtFirst = connected.wire.heard;
@@ -153,11 +153,11 @@ export class Upstream {
 
   /** Each needs an `unsubscribe` of its own: only the first and the last reach the server. All who subscribe get its result. */
   subscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
-    return this.#wishes.add(uri, () => this.#healed((speaker) => speaker.subscribe(uri, said)));
+    return this.#subscriptions.add(uri, () => this.#healed((speaker) => speaker.subscribe(uri, said)));
   }
 
   unsubscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
-    if (!this.#wishes.remove(uri)) return Promise.resolve({});
+    if (!this.#subscriptions.remove(uri)) return Promise.resolve({});
     return this.#healed((speaker) => speaker.unsubscribe(uri, said));
   }
 
@@ -168,7 +168,7 @@ export class Upstream {
 
   async setLogLevel(level: string): Promise<void> {
     await this.#healed((speaker) => speaker.setLogLevel(level));
-    this.#wishes.logLevel = level;
+    this.#subscriptions.logLevel = level;
   }
 
   /** Nobody uses it any more, though the server may still be at work. */
@@ -203,7 +203,7 @@ export class Upstream {
     await this.#connected.link.close();
   }
 
-  #healed<T>(work: (speaker: Connected['speaker']) => Promise<T>): Promise<T> {
+  #healed<T>(work: (speaker: NegotiatedConnection['speaker']) => Promise<T>): Promise<T> {
     const { speaker } = this.#connected;
     const done = work(speaker);
     return this.#hasSessions ? done.catch((thrown: unknown) => this.#again(thrown, speaker, work)) : done;
@@ -211,8 +211,8 @@ export class Upstream {
 
   async #again<T>(
     thrown: unknown,
-    speaker: Connected['speaker'],
-    work: (speaker: Connected['speaker']) => Promise<T>,
+    speaker: NegotiatedConnection['speaker'],
+    work: (speaker: NegotiatedConnection['speaker']) => Promise<T>,
   ): Promise<T> {
     if (!(thrown instanceof GatewayError) || thrown.details.session !== 'lost') throw thrown;
     if (speaker === this.#connected.speaker) {
@@ -229,7 +229,7 @@ export class Upstream {
   async #heal(): Promise<void> {
     const speaker = await reinitialize(this.#connected, this.#negotiation);
     this.#connected = { ...this.#connected, speaker };
-    await this.#wishes.repeatTo(speaker);
+    await this.#subscriptions.repeatTo(speaker);
   }
 }
 

@@ -12,7 +12,7 @@ import { toSignal } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
-import { passOn } from './outcome.ts';
+import { toStepOutcome } from './outcome.ts';
 import { toStepError } from './step-error.ts';
 
 /** Whom a request would be handed to, so far as that is known. */
@@ -32,14 +32,14 @@ export interface ChainContext {
 }
 
 /** The hooks of one step. */
-interface Intercepting {
+interface StepHooks {
   step: string;
   hooks: Hooks;
 }
 
 export class ChainExchange extends DelegatedExchange implements StepExchange {
   readonly chain: ChainContext;
-  #intercepting: Intercepting[] | undefined;
+  #intercepting: StepHooks[] | undefined;
   #own: Abortable | undefined;
   #silent = false;
   #hasAsked = false;
@@ -105,7 +105,9 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
    * where it goes on as it is.
    */
   again(): Promise<Outcome> | undefined {
-    return this.#mayBeOutdated ? this.chain.again(new RenewedExchange(this, this.#first))?.then(passOn) : undefined;
+    return this.#mayBeOutdated
+      ? this.chain.again(new RenewedExchange(this, this.#first))?.then(toStepOutcome)
+      : undefined;
   }
 
   get #mayBeOutdated(): boolean {

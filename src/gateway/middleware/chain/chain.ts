@@ -1,5 +1,6 @@
 // Folds the steps into one function, once per method that some step names. The mistakes that are easily made in such chains
-// are errors that name the step (turn.ts). A method that no step handles costs nothing: it goes to the target as it came.
+// are errors that name the step (step-run.ts). A method that no step handles costs nothing: it goes to the target as it came.
+import type { Handle } from '../../../protocol/target.ts';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import { InternalExchange } from '../../../protocol/internal-exchange.ts';
 import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
@@ -10,14 +11,12 @@ import type { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
 import { toError } from '../../../shared/to-error.ts';
-import { originBehind } from './beside-requests.ts';
+import { originBehind } from './server-initiated.ts';
 import { ChainExchange } from './chain-exchange.ts';
 import type { ChainContext, OwnerOf } from './chain-exchange.ts';
-import { passOn, resultIn } from './outcome.ts';
-import { takeTurn } from './turn.ts';
-import type { Place, Run } from './turn.ts';
-
-export type Last = (exchange: Exchange) => Promise<ResultObject> | ResultObject;
+import { toStepOutcome, resultIn } from './outcome.ts';
+import { runMiddlewareStep } from './step-run.ts';
+import type { StepPlace, ChainRunner } from './step-run.ts';
 
 const nextScope = createCounter('chain-');
 const SILENT = createLog({ level: 'silent' });
@@ -41,7 +40,7 @@ export function createScope(): string {
   return nextScope();
 }
 
-export function createChain(steps: readonly Step[], last: Last, options: ChainOptions = {}): Last {
+export function createChain(steps: readonly Step[], last: Handle, options: ChainOptions = {}): Handle {
   const handling = steps.filter((step) => step.handle);
   if (handling.length === 0) return last;
   return new Chain(handling, last, options).handle;
@@ -54,14 +53,14 @@ class Chain implements ChainContext {
   readonly lineage: string;
   readonly again: ChainContext['again'];
   readonly #steps: readonly Step[];
-  readonly #last: Last;
+  readonly #last: Handle;
   readonly #originOf: OriginOf;
   readonly #logged = new Set<string>();
   /** What comes after each place, by method. Methods that no step names share one entry: clients may call anything. */
-  readonly #runs: Map<string, Run>[];
+  readonly #runs: Map<string, ChainRunner>[];
   readonly #named: Set<string>;
 
-  constructor(steps: readonly Step[], last: Last, options: ChainOptions) {
+  constructor(steps: readonly Step[], last: Handle, options: ChainOptions) {
     const { ownerOf = () => undefined, originOf = () => undefined, log = SILENT, scope = createScope() } = options;
     this.scope = scope;
     this.lineage = options.lineage ?? scope;
@@ -75,7 +74,7 @@ class Chain implements ChainContext {
     this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
   }
 
-  readonly handle: Last = (exchange) => {
+  readonly handle: Handle = (exchange) => {
     const run = this.#from(0, exchange.method);
     if (run === this.#end) return this.#last(exchange);
     return this.#start(run, exchange);
@@ -88,7 +87,7 @@ class Chain implements ChainContext {
     this.log.error({ step: details.step, reason: details.reason }, 'step.misused');
   }
 
-  #start(run: Run, exchange: Exchange): Promise<ResultObject> {
+  #start(run: ChainRunner, exchange: Exchange): Promise<ResultObject> {
     const chained = new ChainExchange(exchange, this);
     return run(chained).then((outcome) => {
       if (chained.failure) throw chained.failure;
@@ -97,12 +96,12 @@ class Chain implements ChainContext {
   }
 
   /** The target may look for another name; a step finds again what it has passed on. */
-  readonly #end: Run = (exchange) => {
+  readonly #end: ChainRunner = (exchange) => {
     const { params } = exchange;
     return this.#answer(exchange).then(
       (result) => {
         exchange.params = params;
-        return passOn(result);
+        return toStepOutcome(result);
       },
       (thrown: unknown) => {
         exchange.params = params;
@@ -119,28 +118,28 @@ class Chain implements ChainContext {
     }
   }
 
-  #from(place: number, method: string): Run {
+  #from(place: number, method: string): ChainRunner {
     const key = this.#named.has(method) ? method : '';
     let run = this.#runs[place]!.get(key);
     if (!run) this.#runs[place]!.set(key, (run = this.#fold(place, method)));
     return run;
   }
 
-  #fold(place: number, method: string): Run {
+  #fold(place: number, method: string): ChainRunner {
     const step = this.#steps[place];
     if (!step) return this.#end;
     if (step.methods && !step.methods.includes(method)) return this.#from(place + 1, method);
     return this.#link(step, place + 1, this.#from(place + 1, method));
   }
 
-  #link(step: Step, after: number, rest: Run): Run {
-    const lookUp: Place['lookUp'] = async (exchange, method, params = {}) => {
+  #link(step: Step, after: number, rest: ChainRunner): ChainRunner {
+    const lookUp: StepPlace['lookUp'] = async (exchange, method, params = {}) => {
       const quiet = new InternalExchange(method, params, exchange.client, exchange.signal);
       quiet.ownTool = exchange.ownTool;
       return toPlainObject(await this.#start(this.#from(after, method), quiet));
     };
     const originOf = originBehind(this.#steps.slice(after), this.scope, this.#originOf);
     const place = { step, rest, lookUp, originOf };
-    return (exchange) => takeTurn(place, exchange);
+    return (exchange) => runMiddlewareStep(place, exchange);
   }
 }

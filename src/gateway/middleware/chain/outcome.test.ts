@@ -5,7 +5,7 @@ import { readRaw } from '../../codec/raw-message.ts';
 import { createChain } from './chain.ts';
 import { FakeExchange, chainOf } from '../fake-exchange.contract.ts';
 import { log } from '../steps/log/log.ts';
-import { isOutcome, passOn, resultIn } from './outcome.ts';
+import { isOutcome, toStepOutcome, resultIn } from './outcome.ts';
 
 const RESULT = '{"content":[{"type":"text","text":"x"}],"n":12345678901234567890,"isError":false}';
 
@@ -51,21 +51,21 @@ describe('a result that nobody has read', () => {
   });
 
   it('can be used like any other by a step', () => {
-    const outcome = passOn(unread());
+    const outcome = toStepOutcome(unread());
     expect(isOutcome(outcome)).toBe(true);
     const { result } = outcome;
     expect(structuredClone(result)).toEqual(JSON.parse(RESULT));
-    expect(JSON.parse(JSON.stringify(passOn(unread())))).toEqual({ result: JSON.parse(RESULT) });
+    expect(JSON.parse(JSON.stringify(toStepOutcome(unread())))).toEqual({ result: JSON.parse(RESULT) });
     expect(isOutcome({ ...outcome, result })).toBe(true);
   });
 
   it('is no outcome any more without a result', () => {
-    expect(isOutcome({ ...passOn(unread()) })).toBe(false);
+    expect(isOutcome({ ...toStepOutcome(unread()) })).toBe(false);
   });
 
   it('is told to the log as what it is, and stays unread', async () => {
     const lines: unknown[] = [];
-    const failed = passOn(unread().with({ isError: true }));
+    const failed = toStepOutcome(unread().with({ isError: true }));
     const step = log({ log: silent(lines) });
     const returned = await step.handle!(
       new FakeExchange('tools/call') as never,

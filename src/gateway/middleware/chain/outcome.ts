@@ -43,7 +43,7 @@ class UnreadOutcome {
 }
 
 /** The answer of a target, on its way through the steps. */
-export function passOn(result: ResultObject): Outcome {
+export function toStepOutcome(result: ResultObject): Outcome {
   return result instanceof RawObject ? (new UnreadOutcome(result) as unknown as Outcome) : respond(result);
 }
 

@@ -3,7 +3,7 @@
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { Step } from '../../../protocol/step.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
-import { misused } from './step-error.ts';
+import { misuseError } from './step-error.ts';
 
 const MAX_STEPS = 1000;
 
@@ -29,7 +29,7 @@ export function perClient(make: (client: ClientView) => Step, options: PerClient
     handle(exchange, next, lookUp, originOf) {
       const { handle, methods, name: inner } = stepOf(exchange.client);
       if (methods && !methods.includes(exchange.method)) return next();
-      if (!handle) throw misused(name, `got a step without a handle: ${inner}`);
+      if (!handle) throw misuseError(name, `got a step without a handle: ${inner}`);
       return handle(exchange, next, lookUp, originOf);
     },
     reword(error, passedOn, found) {

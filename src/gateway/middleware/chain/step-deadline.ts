@@ -1,4 +1,4 @@
-// The deadline of a step: what it passes on as the cancellation, `next()` ends with. The turn of the step waits for both (turn.ts).
+// The deadline of a step: what it passes on as the cancellation, `next()` ends with. The run of the step waits for both (step-run.ts).
 import type { StepExchange } from '../../../protocol/step.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { Deadline } from './deadline.ts';

@@ -12,6 +12,6 @@ export function toStepError(step: string, thrown: unknown, exchange = ''): Gatew
 }
 
 /** The rules of docs/middleware.md were broken. */
-export function misused(step: string, reason: string): GatewayError {
+export function misuseError(step: string, reason: string): GatewayError {
   return new GatewayError('STEP_MISUSED', { step, reason });
 }

@@ -34,7 +34,7 @@ export function badOption(option: string, reason: string): GatewayError {
   return new GatewayError('BAD_OPTION', { option, reason });
 }
 
-export function checkChoice(option: string, value: string, choices: readonly string[]): void {
+export function checkOptionChoice(option: string, value: string, choices: readonly string[]): void {
   if (!choices.includes(value)) throw badOption(option, `must be ${choices.join(' or ')}`);
 }
 

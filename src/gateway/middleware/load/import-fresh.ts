@@ -33,7 +33,7 @@ function needsAsync(thrown: unknown): boolean {
 }
 
 /** In one line, without the chain of files that the loader adds. */
-export function whyNotImported(thrown: unknown): string {
+export function describeImportError(thrown: unknown): string {
   const [reason = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\nRequire stack:');
   return reason.replaceAll(/\s+/g, ' ').trim();
 }

@@ -4,7 +4,7 @@ import { basename, extname } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Step, StepFunction } from '../../../protocol/step.ts';
-import { importFresh, whyNotImported } from './import-fresh.ts';
+import { importFresh, describeImportError } from './import-fresh.ts';
 import { badOption } from '../chain/step-options.ts';
 
 /** By name, since the package is not part of itself while it is built. */
@@ -36,7 +36,7 @@ export async function loadStepFile(path: string, options: JsonObject = {}): Prom
     const made = await (exported as (options: JsonObject) => unknown)(options);
     return { step: toStep(path, name, made), mayWantOptions: false };
   } catch (thrown) {
-    throw badOption(path, whyNotImported(thrown));
+    throw badOption(path, describeImportError(thrown));
   }
 }
 

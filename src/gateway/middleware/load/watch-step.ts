@@ -7,7 +7,7 @@ import type { Step, StepFunction } from '../../../protocol/step.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Log } from '../../../shared/log.ts';
-import { closeStep, startStep } from '../life/step-lives.ts';
+import { closeStep, startStep } from '../lifecycle/step-lifecycle.ts';
 import { loadStep } from './load-step.ts';
 
 export interface WatchStepOptions {

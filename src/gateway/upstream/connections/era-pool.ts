@@ -1,31 +1,36 @@
-// The connections to a server in one era, and which of them a request of a client uses.
-// 1. A server that learns with each call who calls, and answers on the call itself, has one connection for all clients.
-// 2. Clients that cannot be asked share a connection, and their calls run side by side. Where questions are answered in
-//    their place, a call that is known to ask has a connection to itself. Calls that may ask keep off a connection with
-//    an open question or an abandoned call: they use a spare one.
-// 3. A client that can be asked shares a connection with all that declare the same, but only for lists and the like: what
-//    cannot ask. Its first other request opens a connection of its own, and from then on that one serves everything, so
-//    the client sees the lists and changes of one server. `share: 'all'` switches this off, and nobody can be asked.
-//    A client's own connection is opened in its name, and so is the one that the first of all clients will make its own;
-//    clients of another name then list by another one. All other connections are opened in the name of the gateway.
-// 4. In the stateless era one principal may be many clients: the own connections belong to the principal and its set of
-//    capabilities. Where the wire cannot say which call asked, each call that may ask has a connection to itself. There
-//    are a few of these for calls at work; later calls wait for one. A call whose question is open does not count: its user
-//    may take minutes. Calls that are known not to ask, or for which no process is left, use a shared connection meanwhile.
+// Chooses the connection that a client's request uses, among the connections to a server in one era.
+// 1. A server that learns with each call who calls, and asks in its answers, has one connection for all clients.
+// 2. Clients that cannot be asked share a connection, and their calls run side by side. Where the gateway answers questions for
+//    them, a call that is known to ask gets a connection of its own. A call that may ask avoids a connection with an open question
+//    or an abandoned call, and uses a spare one.
+// 3. A client that can be asked shares a connection, with all clients that declare the same, only for lists and other requests that
+//    cannot ask. Its first other request opens its own connection, which from then on serves everything, so that the client sees the
+//    lists and changes of one server. With `share: 'all'` every client shares, and none can be asked. A client's own connection is
+//    opened in its name, and so is the one that the first client will take over. All others are opened in the gateway's name.
+// 4. In the stateless era one principal may be many clients, so own connections belong to a principal and its set of capabilities.
+//    Where the wire does not say which call asks, each call that may ask has a connection to itself. At most `maxPool` calls at work
+//    have one; later calls wait. A call with an open question does not count, since its user may take minutes. Calls that are known
+//    not to ask, or for which there is no process left, use a shared connection meanwhile.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
-import { Connection } from './connection.ts';
-import type { ConnectionOptions } from './connection.ts';
-import { declaredBy, hasOurRoots, introductionOf, signatureOf, withoutExperiments } from './declared.ts';
-import type { ClientIntroduction } from './declared.ts';
-import type { Supervised } from './supervised.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
+import type { UpstreamConnectionOptions } from './upstream-connection.ts';
+import {
+  declaredCapabilities,
+  hasOurRoots,
+  toClientIntroduction,
+  signatureOf,
+  withoutExperiments,
+} from './connection-signature.ts';
+import type { ClientIntroduction } from './connection-signature.ts';
+import type { SupervisedConnection } from './supervised-connection.ts';
 
 export interface EraPoolOptions {
-  open(connection: Connection): Supervised;
+  open(connection: UpstreamConnection): SupervisedConnection;
   /** `session`: every client has connections of its own, asked or not; `all`: no client has, and none can be asked. */
   share: 'auto' | 'session' | 'all';
   /** What is answered in the place of clients that declare nothing. */
@@ -39,34 +44,30 @@ export interface EraPoolOptions {
   isOnly(client: ClientOpening): boolean;
   /** Whether one more connection may be opened; `mayReplace`: at the cost of one that nobody uses. */
   hasRoom?(wanted: { isShared: boolean; mayReplace: boolean }): boolean;
-  /** A client has a connection of its own now. */
-  onClaim?(connection: Connection, client: ClientView): void;
+  onClaim?(connection: UpstreamConnection, client: ClientView): void;
 }
 
-/** Before any client has come. */
 const NOBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
 
 /** What clients declare is up to them: beyond this number, a client counts as one that declares nothing. */
 const MAX_SHARED = 32;
 
-type ConnectionPurpose = Partial<Pick<ConnectionOptions, 'principal' | 'introduction' | 'isExpecting'>>;
+type ConnectionPurpose = Partial<Pick<UpstreamConnectionOptions, 'principal' | 'introduction' | 'isExpecting'>>;
 
 interface Group {
   /** Whose it is, and for which calls. */
   owner: string;
-  connections: Connection[];
+  connections: UpstreamConnection[];
   /** Without a connection: look again. */
-  waiting: ((connection?: Connection) => void)[];
+  waiting: ((connection?: UpstreamConnection) => void)[];
 }
 
 export class EraPool {
   era: SpokenEra;
   readonly #options: EraPoolOptions;
-  /** By what their clients declare. */
-  readonly #shared = new Map<string, Connection>();
-  /** The server needs no other. */
-  #oneForAll: Connection | undefined;
-  readonly #own = new Map<ClientView, Connection>();
+  readonly #shared = new Map<string, UpstreamConnection>();
+  #oneForAll: UpstreamConnection | undefined;
+  readonly #own = new Map<ClientView, UpstreamConnection>();
   readonly #groups = new Map<string, Group>();
 
   constructor(era: SpokenEra, options: EraPoolOptions) {
@@ -74,29 +75,27 @@ export class EraPool {
     this.#options = options;
   }
 
-  get all(): Connection[] {
+  get all(): UpstreamConnection[] {
     const grouped = [...this.#groups.values()].flatMap(({ connections }) => connections);
     return [...this.#shared.values(), ...this.#own.values(), ...grouped];
   }
 
   /** A connection that clients share, and that is open or about to be. */
-  get shared(): Connection | undefined {
+  get shared(): UpstreamConnection | undefined {
     for (const one of this.#shared.values()) if (one.supervised.isLive) return one; // asked for with every call of the stateless era
     return undefined;
   }
 
-  /** One connection serves all clients. */
   get isOneForAll(): boolean {
     return this.#oneForAll !== undefined;
   }
 
   /** The connection to learn from what the server offers. `isExpecting`: the first of all clients is about to come. */
-  prepare(opening: ClientOpening | undefined, isExpecting: boolean): Connection {
+  prepare(opening: ClientOpening | undefined, isExpecting: boolean): UpstreamConnection {
     return this.#oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');
   }
 
-  /** This connection serves all clients from now on. */
-  serveAllBy(connection: Connection): void {
+  serveAllBy(connection: UpstreamConnection): void {
     if (this.#oneForAll) return;
     const others = this.all.filter((one) => one !== connection);
     this.#clear();
@@ -117,7 +116,7 @@ export class EraPool {
   }
 
   /** For lists and the like: the client's own connection if it is open, else the shared one. */
-  listing(client: ClientView): Connection {
+  listing(client: ClientView): UpstreamConnection {
     const known = this.known(client);
     if (known) return known;
     if (this.#options.share === 'session') return this.home(client);
@@ -125,7 +124,7 @@ export class EraPool {
   }
 
   /** For everything else: the client's own connection, or the one it shares. */
-  home(client: ClientView): Connection {
+  home(client: ClientView): UpstreamConnection {
     if (this.#needsOwn(client) && !this.#mustShare(client)) return this.#ownOf(client) ?? this.#claim(client);
     const connection = this.#oneForAll ?? this.#share(client);
     connection.hasServedCalls = true;
@@ -133,7 +132,7 @@ export class EraPool {
   }
 
   /** The connection that lists and changes come from, if there is one. */
-  known(client: ClientView): Connection | undefined {
+  known(client: ClientView): UpstreamConnection | undefined {
     if (this.#oneForAll) return this.#oneForAll;
     const own = this.#needsOwn(client) ? this.#ownOf(client) : undefined;
     if (own && (own.supervised.isLive || this.#options.share === 'session')) return own;
@@ -141,7 +140,7 @@ export class EraPool {
   }
 
   /** A connection for a call that may ask and must be alone on it; to be given back. `isQuiet`: it is not known to ask. */
-  take(client: ClientView, isQuiet = false): Connection | Promise<Connection> {
+  take(client: ClientView, isQuiet = false): UpstreamConnection | Promise<UpstreamConnection> {
     const connection = this.home(client);
     const group = client.dialect === 'stateless' ? this.#groups.get(this.#keyOf(client)) : undefined;
     if (!group?.connections.includes(connection)) return connection;
@@ -149,7 +148,7 @@ export class EraPool {
   }
 
   /** The same for a client that shares its home with others, and for a call that is known to ask. */
-  takeAlone(client: ClientView): Connection | Promise<Connection> {
+  takeAlone(client: ClientView): UpstreamConnection | Promise<UpstreamConnection> {
     const key = this.#keyOf(client, 'alone');
     let group = this.#groups.get(key);
     if (!group) this.#groups.set(key, (group = { owner: ownerOf(client, 'alone'), connections: [], waiting: [] }));
@@ -160,7 +159,7 @@ export class EraPool {
    * A shared connection without an open question or an abandoned call, on which it will be clear whose question is asked. The usual one
    * where no more can be opened: a call that asks nothing is answered there as well.
    */
-  calm(client: ClientView, home: Connection): Connection {
+  calm(client: ClientView, home: UpstreamConnection): UpstreamConnection {
     if (!home.isShared || home.asks.takesCalls || home === this.#oneForAll) return home;
     for (let spare = 1; spare <= this.#options.maxPool; spare++) {
       const connection = this.#share(client, ` ${spare}`);
@@ -170,7 +169,7 @@ export class EraPool {
     return home;
   }
 
-  giveBack(connection: Connection): void {
+  giveBack(connection: UpstreamConnection): void {
     if (!connection.isTaken) return;
     const group = [...this.#groups.values()].find(({ connections }) => connections.includes(connection));
     const next = group?.waiting.shift();
@@ -182,7 +181,7 @@ export class EraPool {
   }
 
   /** It was closed because it was not used: nothing is kept of a principal that does not come back. */
-  forget(connection: Connection): void {
+  forget(connection: UpstreamConnection): void {
     for (const [key, one] of this.#shared) {
       if (one === connection && one !== this.#oneForAll && !one.hasServedCalls) this.#shared.delete(key);
     }
@@ -193,14 +192,13 @@ export class EraPool {
     }
   }
 
-  /** The client is gone, and its own connection with it. */
-  drop(client: ClientView): Connection | undefined {
+  drop(client: ClientView): UpstreamConnection | undefined {
     const connection = this.#own.get(client);
     this.#own.delete(client);
     return connection;
   }
 
-  #takeMissing(other: EraPool): Connection[] {
+  #takeMissing(other: EraPool): UpstreamConnection[] {
     return [
       ...takeMissing(this.#shared, other.#shared),
       ...takeMissing(this.#own, other.#own),
@@ -216,7 +214,7 @@ export class EraPool {
     return this.#options.hasRoom?.(wanted) ?? true;
   }
 
-  #takeFrom(group: Group, client: ClientView, isQuiet: boolean): Connection | Promise<Connection> {
+  #takeFrom(group: Group, client: ClientView, isQuiet: boolean): UpstreamConnection | Promise<UpstreamConnection> {
     const free = this.#freeIn(group) ?? this.#grow(group, client);
     if (free) {
       free.isTaken = true;
@@ -227,13 +225,13 @@ export class EraPool {
     return this.#wait(group, client);
   }
 
-  #freeIn({ connections }: Group): Connection | undefined {
+  #freeIn({ connections }: Group): UpstreamConnection | undefined {
     const free = connections.filter((one) => !one.isTaken);
     return free.find(({ supervised }) => supervised.isLive) ?? (this.#mayOpenOwn ? free[0] : undefined);
   }
 
   /** Beside other calls: if it asks and they might, its question is refused at once. */
-  #takeShared(client: ClientView): Connection {
+  #takeShared(client: ClientView): UpstreamConnection {
     const shared = this.#share(client);
     shared.hasServedCalls = true;
     return this.calm(client, shared);
@@ -275,7 +273,7 @@ export class EraPool {
     return { dialect: opening.dialect, capabilities: others };
   }
 
-  #share(client: ClientOpening = NOBODY, spare = '', isExpecting = false): Connection {
+  #share(client: ClientOpening = NOBODY, spare = '', isExpecting = false): UpstreamConnection {
     const opening = this.#seen(client);
     const introduction = this.#introductionOf(client);
     const named = introduction && keyOf(opening, introduction);
@@ -292,7 +290,7 @@ export class EraPool {
   }
 
   /** The connection that a client shares for its lists, if there is one. */
-  #sharedBy(client: ClientView): [key: string, connection: Connection] | undefined {
+  #sharedBy(client: ClientView): [key: string, connection: UpstreamConnection] | undefined {
     const opening = this.#seen(client);
     const introduction = this.#introductionOf(client);
     const named = introduction && keyOf(opening, introduction);
@@ -306,15 +304,15 @@ export class EraPool {
 
   /** The name to open a connection in that the client will have to itself. */
   #introductionOf(client: ClientOpening): ClientIntroduction | undefined {
-    return this.#needsOwn(client) ? introductionOf(client) : undefined;
+    return this.#needsOwn(client) ? toClientIntroduction(client) : undefined;
   }
 
-  #ownOf(client: ClientView): Connection | undefined {
+  #ownOf(client: ClientView): UpstreamConnection | undefined {
     if (client.dialect !== 'stateless') return this.#own.get(client);
     return this.#groups.get(this.#keyOf(client))?.connections[0];
   }
 
-  #claim(client: ClientView): Connection {
+  #claim(client: ClientView): UpstreamConnection {
     const connection = this.#unshare(client) ?? this.#create(client, { introduction: this.#introductionOf(client) });
     connection.principal = client.principal;
     connection.asks.isAskedInCalls = client.dialect === 'stateless';
@@ -328,7 +326,7 @@ export class EraPool {
   }
 
   /** With one client, one connection will do: it has been shared with nobody. */
-  #unshare(client: ClientView): Connection | undefined {
+  #unshare(client: ClientView): UpstreamConnection | undefined {
     const [key, connection] = (this.#options.isOnly(client) && this.#sharedBy(client)) || [];
     if (!connection || connection.isForNobody) return undefined;
     this.#shared.delete(key!);
@@ -344,7 +342,7 @@ export class EraPool {
     return known.length < this.#options.maxPool ? key : known[0]![0];
   }
 
-  #grow(group: Group, client: ClientView): Connection | undefined {
+  #grow(group: Group, client: ClientView): UpstreamConnection | undefined {
     if (this.#countAtWork(group) >= this.#options.maxPool || !this.#mayOpenOwn) return undefined;
     const connection = this.#create(client, { principal: client.principal });
     connection.asks.isAskedInCalls = client.dialect === 'stateless';
@@ -354,14 +352,14 @@ export class EraPool {
   }
 
   /** Until a call is at its end, or asks. */
-  #wait(group: Group, client: ClientView): Promise<Connection> {
+  #wait(group: Group, client: ClientView): Promise<UpstreamConnection> {
     const { clock, waitMs } = this.#options;
     return new Promise((resolve, reject) => {
       const stop = clock.after(waitMs, () => {
         group.waiting.splice(group.waiting.indexOf(next), 1);
         reject(new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxPool' }));
       });
-      const next = (connection?: Connection): void => {
+      const next = (connection?: UpstreamConnection): void => {
         stop();
         resolve(connection ?? this.#takeFrom(group, client, false));
       };
@@ -369,15 +367,18 @@ export class EraPool {
     });
   }
 
-  #create(opening: ClientOpening, { principal, introduction, isExpecting = false }: ConnectionPurpose): Connection {
-    const declared = { capabilities: declaredBy(opening), hasOurRoots: hasOurRoots(opening) };
+  #create(
+    opening: ClientOpening,
+    { principal, introduction, isExpecting = false }: ConnectionPurpose,
+  ): UpstreamConnection {
+    const declared = { capabilities: declaredCapabilities(opening), hasOurRoots: hasOurRoots(opening) };
     const options = { ...declared, era: this.era, principal, introduction, isExpecting, clock: this.#options.clock };
-    return new Connection(options, (connection) => this.#options.open(connection));
+    return new UpstreamConnection(options, (connection) => this.#options.open(connection));
   }
 }
 
 /** A call that asks does not count any more, so one that waits may have another connection. */
-function letGoOnAsking({ waiting }: Group, { asks }: Connection): void {
+function letGoOnAsking({ waiting }: Group, { asks }: UpstreamConnection): void {
   asks.onAsking = () => waiting.shift()?.();
 }
 
@@ -391,7 +392,6 @@ function ownerOf({ principal, dialect, assisted }: ClientView, use = ''): string
   return `${use} ${dialect}${assisted ? ' assisted' : ''} ${principal}`;
 }
 
-/** Returns what was taken. */
 function takeMissing<Key, Value>(to: Map<Key, Value>, from: Map<Key, Value>): Value[] {
   const missing = [...from].filter(([key]) => !to.has(key));
   for (const [key, value] of missing) to.set(key, value);

@@ -4,7 +4,7 @@ import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Put } from '../questions/ask-routing.ts';
+import type { AskHandler } from '../questions/ask-routing.ts';
 
 /** As long as the official SDKs wait for an answer. */
 const HOLD_MS = 60_000;
@@ -12,7 +12,7 @@ const MAX_HELD = 16;
 
 export class HeldQuestions {
   readonly #clock: Clock;
-  readonly #held = new Set<(put: Put | undefined) => Promise<void>>();
+  readonly #held = new Set<(put: AskHandler | undefined) => Promise<void>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -30,7 +30,7 @@ export class HeldQuestions {
   /** Rejects when no call comes in time, or with what the client of the call says. */
   hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
-      const settle = async (put: Put | undefined): Promise<void> => {
+      const settle = async (put: AskHandler | undefined): Promise<void> => {
         this.#held.delete(settle);
         stop();
         signal?.removeEventListener('abort', giveUp);
@@ -45,7 +45,7 @@ export class HeldQuestions {
   }
 
   /** Puts all of them as part of a call. Resolves once the server has been sent the answers. */
-  async release(put: Put): Promise<void> {
+  async release(put: AskHandler): Promise<void> {
     await Promise.all([...this.#held].map((settle) => settle(put)));
     // The answers are on their way through promises; the call that carried them is sent after them.
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,22 +1,22 @@
 // How many processes a server may have at once, and which of them ends where one more is needed. A process counts from the moment at
 // which it is to be started until nothing is left of it.
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Connection } from './connection.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
 
 export interface ProcessCapOptions {
   /** Its configured name. */
   server: string;
   max: number;
-  connections: () => readonly Connection[];
+  connections: () => readonly UpstreamConnection[];
   /** A client relies on it, though nobody calls. */
-  isKept: (connection: Connection) => boolean;
+  isKept: (connection: UpstreamConnection) => boolean;
 }
 
 interface Room {
-  others: readonly Connection[];
+  others: readonly UpstreamConnection[];
   hasRoom: boolean;
   /** What could make room. */
-  unused?: Connection;
+  unused?: UpstreamConnection;
 }
 
 export class ProcessCap {
@@ -34,7 +34,7 @@ export class ProcessCap {
   }
 
   /** Where there are too many already, one that nobody needs now makes room. The promise is fulfilled when it is gone. */
-  admit(connection: Connection): Promise<void> | undefined {
+  admit(connection: UpstreamConnection): Promise<void> | undefined {
     const { others, hasRoom, unused } = this.#roomFor(connection);
     const { server } = this.#options;
     if (!hasRoom && !unused) throw new GatewayError('TOO_MANY_PROCESSES', { server, count: others.length });
@@ -48,13 +48,13 @@ export class ProcessCap {
     this.#closing.add(gone);
   }
 
-  async #untilRoom(connection: Connection): Promise<void> {
+  async #untilRoom(connection: UpstreamConnection): Promise<void> {
     while (this.#closing.size > 0 && this.#othersThan(connection).length + this.#closing.size >= this.#options.max) {
       await Promise.race(this.#closing);
     }
   }
 
-  #othersThan(connection: unknown): Connection[] {
+  #othersThan(connection: unknown): UpstreamConnection[] {
     return this.#options.connections().filter((one) => one !== connection && one.supervised.isLive);
   }
 
@@ -66,7 +66,7 @@ export class ProcessCap {
   }
 
   /** The last process is left for a connection that clients share: calls that ask nothing must not be refused because of others that do. */
-  #roomFor(connection: Pick<Connection, 'isShared'>): Room {
+  #roomFor(connection: Pick<UpstreamConnection, 'isShared'>): Room {
     const { max, isKept } = this.#options;
     const others = this.#othersThan(connection);
     const needsShared = !connection.isShared && !others.some((one) => one.isShared);

@@ -4,13 +4,13 @@ import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { flowOf } from '../../../protocol/interaction.ts';
-import type { Connection } from './connection.ts';
-import { Supervised } from './supervised.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
+import { SupervisedConnection } from './supervised-connection.ts';
 import { openUpstream } from '../upstream.ts';
 import type { Upstream } from '../upstream.ts';
 import type { UpstreamTargetOptions } from '../target-options.ts';
 
-export interface Supervision {
+export interface SupervisionOptions {
   events: ServerEvents;
   /** `isAgain`: it was open before, and lost. */
   onOpen(upstream: Upstream, isAgain: boolean): void;
@@ -24,15 +24,15 @@ export interface Supervision {
 }
 
 export function superviseUpstream(
-  connection: Connection,
+  connection: UpstreamConnection,
   options: UpstreamTargetOptions,
-  supervision: Supervision,
-): Supervised {
+  supervision: SupervisionOptions,
+): SupervisedConnection {
   const { address, client, revision, era, timeoutMs, limits, id } = options;
   const { events, log, clock } = supervision;
   const { ownIdleMs } = { ...DEFAULT_LIMITS, ...limits };
   let isAgain = false;
-  return new Supervised({
+  return new SupervisedConnection({
     clock,
     idleMs: () => options.idleMs ?? (connection.isReplaceable ? ownIdleMs : undefined),
     lingerMs: ownIdleMs,

@@ -8,11 +8,11 @@ import type { Abortable } from '../../../shared/cancellation.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Backoff } from '../connections/backoff.ts';
-import { readConnection, startPlace, type EventOptions, type Place } from './event-connection.ts';
+import { readEvents, createStreamPosition, type EventStreamOptions, type StreamPosition } from './event-stream.ts';
 import { HttpRefusal } from '../links/link.ts';
 import type { ResponseBody } from './response-body.ts';
 
-export interface FollowOptions extends EventOptions {
+export interface FollowStreamOptions extends EventStreamOptions {
   /** The connection that is already open. Without it, the first is opened like the others, and needs no event id. */
   first?: ResponseBody | undefined;
   open(lastEventId: string): Promise<ResponseBody>;
@@ -32,14 +32,14 @@ const MAX_RETRY_MS = 10 * 60_000;
 /** Statuses of a server that may think otherwise later: it is busy, or still holds our old connection (409). */
 const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 
-export async function followStream(options: FollowOptions): Promise<FollowEnd> {
+export async function followStream(options: FollowStreamOptions): Promise<FollowEnd> {
   const { signal, backoff } = options;
-  const place = startPlace();
+  const place = createStreamPosition();
   let reason = 'it ended too early';
   let next = options.first ?? (await tryOpen(place, options));
   for (;;) {
     if (next instanceof Error) reason = next.message;
-    else await readConnection(next, place, options);
+    else await readEvents(next, place, options);
     if (signal.aborted) return { kind: 'aborted' };
     if (options.isDone()) return { kind: 'done' };
     if (next instanceof Error && isFinal(next)) return { kind: 'lost', reason };
@@ -52,7 +52,7 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
   }
 }
 
-async function tryOpen(place: Place, options: FollowOptions): Promise<ResponseBody | Error> {
+async function tryOpen(place: StreamPosition, options: FollowStreamOptions): Promise<ResponseBody | Error> {
   try {
     return await options.open(place.lastEventId);
   } catch (error) {
@@ -66,7 +66,7 @@ function isFinal(error: Error): boolean {
 }
 
 /** A server that was heard knows when to come back; one that was not heard may be in trouble. */
-async function pause(place: Place, { backoff, signal, first }: FollowOptions): Promise<void> {
+async function pause(place: StreamPosition, { backoff, signal, first }: FollowStreamOptions): Promise<void> {
   const backoffMs = backoff.nextMs();
   const retryMs = Math.min(place.retryMs ?? backoffMs, MAX_RETRY_MS);
   const ms = place.isHeard ? retryMs : Math.max(retryMs, backoffMs);

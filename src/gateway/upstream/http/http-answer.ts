@@ -4,8 +4,8 @@
 import { toErrorMessage, type Message, type RequestId } from '../../../protocol/message.ts';
 import { Backoff, type BackoffOptions } from '../connections/backoff.ts';
 import { followStream } from './follow-stream.ts';
-import { readBody, type Body } from './http-body.ts';
-import type { HttpResponse } from './http-exchange.ts';
+import { readResponseBody, type BodyContent } from './http-body.ts';
+import type { UpstreamResponse } from './http-exchange.ts';
 import type { Inbox } from '../links/inbox.ts';
 import type { OpenRequest } from '../links/open-requests.ts';
 import type { ResponseBody } from './response-body.ts';
@@ -16,7 +16,7 @@ export interface ReconnectOptions extends BackoffOptions {
 }
 
 export interface HttpAnswer {
-  response: HttpResponse;
+  response: UpstreamResponse;
   isStream: boolean;
   /** Of the request; undefined where no answer is awaited. */
   id: RequestId | undefined;
@@ -41,7 +41,7 @@ export function readAnswer(answer: HttpAnswer, told: () => void): void {
     told();
   };
   if (answer.isStream) void readStream(answer).then(end);
-  else readBody(answer.response.body, answer.inbox.maxBytes, (body) => end(takeJson(answer, body)));
+  else readResponseBody(answer.response.body, answer.inbox.maxBytes, (body) => end(takeJson(answer, body)));
 }
 
 /** Made in place of an answer that did not come. */
@@ -57,7 +57,7 @@ export function isLostAnswer(message: Message): boolean {
 }
 
 /** Says why there was no answer, as `readStream` does; undefined when there was one. */
-function takeJson({ id, inbox }: HttpAnswer, body: Body): string | undefined {
+function takeJson({ id, inbox }: HttpAnswer, body: BodyContent): string | undefined {
   if (body.kind === 'broken') return body.reason;
   if (body.kind === 'oversize') {
     inbox.oversize();

@@ -5,11 +5,11 @@
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { VIA_HEADER, arrivedVia, ownVia, viaFrom, writeVia } from '../../../shared/via.ts';
-import { discard } from './http-body.ts';
+import { discardBody } from './http-body.ts';
 import { connectionsTo } from './http-exchange.ts';
-import type { HttpConnections, HttpResponse, Tls } from './http-exchange.ts';
+import type { HttpConnections, UpstreamResponse, Tls } from './http-exchange.ts';
 import { HttpRefusal } from '../links/link.ts';
-import { networkWords } from '../links/network-words.ts';
+import { describeNetworkError } from '../links/describe-network-error.ts';
 
 export interface HttpClientOptions {
   url: string | URL;
@@ -21,7 +21,7 @@ export interface HttpClientOptions {
   tls?: Tls | undefined;
 }
 
-export interface HttpRequest {
+export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Of the same origin; the URL of the client where it is not given. */
   url?: URL | undefined;
@@ -60,7 +60,7 @@ export class HttpClient {
   }
 
   /** Resolves with the head of the response, whatever its status; rejects with UPSTREAM_UNREACHABLE, or as aborted. */
-  request(request: HttpRequest): Promise<HttpResponse> {
+  request(request: UpstreamRequest): Promise<UpstreamResponse> {
     // Not spread: where keys meet, as they do here, that takes V8 ten times as long.
     const headers = Object.assign({}, this.#headers, request.headers);
     // A connection is shared by clients that have come by different ways. Its streams and its end are nobody's request.
@@ -74,7 +74,7 @@ export class HttpClient {
     return this.#connections.destroy();
   }
 
-  #hop(request: HttpRequest, headers: Record<string, string>, url: URL, hops: number): Promise<HttpResponse> {
+  #hop(request: UpstreamRequest, headers: Record<string, string>, url: URL, hops: number): Promise<UpstreamResponse> {
     const { method, body, signal } = request;
     const path = url === this.url ? this.#path : pathOf(url);
     return this.#connections.exchange({ path, method, headers, body, signal }).then(
@@ -84,13 +84,21 @@ export class HttpClient {
       },
       (cause) => {
         if (signal.aborted) throw signal.reason;
-        throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: networkWords(cause) }, { cause });
+        throw new GatewayError(
+          'UPSTREAM_UNREACHABLE',
+          { server: this.name, reason: describeNetworkError(cause) },
+          { cause },
+        );
       },
     );
   }
 
-  async #redirected(response: HttpResponse, to: URL, follow: () => Promise<HttpResponse>): Promise<HttpResponse> {
-    await discard(response.body);
+  async #redirected(
+    response: UpstreamResponse,
+    to: URL,
+    follow: () => Promise<UpstreamResponse>,
+  ): Promise<UpstreamResponse> {
+    await discardBody(response.body);
     if (to.origin === this.url.origin) return follow();
     throw new HttpRefusal(response.statusCode, `redirect to another origin, ${to.origin}, not followed`);
   }
@@ -118,7 +126,7 @@ function lowerCased(headers: Record<string, string>): Record<string, string> {
 }
 
 /** Where to go instead. A POST is repeated only where the status promises that it stays a POST. */
-function redirectOf({ statusCode, headers }: HttpResponse, method: string, from: URL): URL | undefined {
+function redirectOf({ statusCode, headers }: UpstreamResponse, method: string, from: URL): URL | undefined {
   if (statusCode < 300) return undefined;
   const isFollowed = method === 'GET' ? [301, 302, 307, 308] : [307, 308];
   const location = headers.location;

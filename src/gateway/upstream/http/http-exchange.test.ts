@@ -3,8 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { Cancellation } from '../../../shared/cancellation.ts';
-import { readBody, type Body } from './http-body.ts';
-import { connectionsTo, type ExchangeOptions, type HttpConnections, type HttpResponse } from './http-exchange.ts';
+import { readResponseBody, type BodyContent } from './http-body.ts';
+import {
+  connectionsTo,
+  type HttpExchangeOptions,
+  type HttpConnections,
+  type UpstreamResponse,
+} from './http-exchange.ts';
 import { PlainHttp } from './plain-http.ts';
 import { PooledHttp } from './pooled-http.ts';
 
@@ -147,10 +152,10 @@ async function open(
   return { connections, seen, first, close, [Symbol.asyncDispose]: dispose };
 }
 
-function ask({ connections }: Peer, options: Partial<ExchangeOptions> = {}): Promise<HttpResponse> {
+function ask({ connections }: Peer, options: Partial<HttpExchangeOptions> = {}): Promise<UpstreamResponse> {
   return connections.exchange({ path: '/mcp', method: 'POST', headers: {}, signal: new Cancellation(), ...options });
 }
 
-function bodyOf({ body }: HttpResponse): Promise<Body> {
-  return new Promise((resolve) => readBody(body, 1000, resolve));
+function bodyOf({ body }: UpstreamResponse): Promise<BodyContent> {
+  return new Promise((resolve) => readResponseBody(body, 1000, resolve));
 }

@@ -11,13 +11,13 @@ import type { ResponseBody } from './response-body.ts';
 /** A header that came several times is a list of them. */
 export type HttpHeaders = Record<string, string | string[] | undefined>;
 
-export interface HttpResponse {
+export interface UpstreamResponse {
   statusCode: number;
   headers: HttpHeaders;
   body: ResponseBody;
 }
 
-export interface ExchangeOptions {
+export interface HttpExchangeOptions {
   path: string;
   method: 'GET' | 'POST' | 'DELETE';
   headers: Record<string, string>;
@@ -29,7 +29,7 @@ export type Tls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnautho
 
 /** Connections to one origin, as many as there are requests at once; those that are free wait a little for the next. */
 export interface HttpConnections {
-  exchange(options: ExchangeOptions): Promise<HttpResponse>;
+  exchange(options: HttpExchangeOptions): Promise<UpstreamResponse>;
   /** Breaks off everything that is still open. */
   destroy(): Promise<void>;
 }
@@ -56,7 +56,7 @@ class Connections implements HttpConnections {
     this.#left = plainRequests;
   }
 
-  exchange(options: ExchangeOptions): Promise<HttpResponse> {
+  exchange(options: HttpExchangeOptions): Promise<UpstreamResponse> {
     if (this.#pooled) return this.#pooled.exchange(options);
     if (this.#isDestroyed) return Promise.reject(new Error('closed'));
     if (this.#left-- === 0) this.#goOver().catch(() => {}); // then it goes on as it began

@@ -3,7 +3,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Abortable } from '../../../shared/cancellation.ts';
-import type { ExchangeOptions, HttpConnections, HttpResponse, Tls } from './http-exchange.ts';
+import type { HttpExchangeOptions, HttpConnections, UpstreamResponse, Tls } from './http-exchange.ts';
 import { ResponseBody } from './response-body.ts';
 
 const CONNECT_MS = 10_000;
@@ -28,7 +28,7 @@ export class PlainHttp implements HttpConnections {
     this.#to = { protocol, host: hostname.replace(/^\[|\]$/g, ''), port, agent: this.#agent };
   }
 
-  exchange({ signal, body, ...options }: ExchangeOptions): Promise<HttpResponse> {
+  exchange({ signal, body, ...options }: HttpExchangeOptions): Promise<UpstreamResponse> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const request = this.#request({ ...this.#to, ...options });
@@ -46,7 +46,7 @@ export class PlainHttp implements HttpConnections {
 function tellOf(
   request: ClientRequest,
   signal: Abortable,
-  resolve: (response: HttpResponse) => void,
+  resolve: (response: UpstreamResponse) => void,
   reject: (reason: Error) => void,
 ): void {
   let body: ResponseBody | undefined;

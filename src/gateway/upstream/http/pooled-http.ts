@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import type { Dispatcher, Pool } from 'undici';
 import type { Abortable } from '../../../shared/cancellation.ts';
-import type { ExchangeOptions, HttpConnections, HttpHeaders, HttpResponse, Tls } from './http-exchange.ts';
+import type { HttpExchangeOptions, HttpConnections, HttpHeaders, UpstreamResponse, Tls } from './http-exchange.ts';
 import { ResponseBody } from './response-body.ts';
 
 const undiciPool = createRequire(import.meta.url)('undici/lib/dispatcher/pool.js') as typeof Pool;
@@ -15,7 +15,7 @@ export class PooledHttp implements HttpConnections {
     this.#pool = new undiciPool(origin, { headersTimeout: 0, bodyTimeout: 0, ...(tls && { connect: tls }) });
   }
 
-  exchange({ path, method, headers, body, signal }: ExchangeOptions): Promise<HttpResponse> {
+  exchange({ path, method, headers, body, signal }: HttpExchangeOptions): Promise<UpstreamResponse> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       this.#pool.dispatch({ path, method, headers, body: body ?? null }, new Exchange(signal, resolve, reject));
@@ -29,12 +29,12 @@ export class PooledHttp implements HttpConnections {
 
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: Abortable;
-  readonly #resolve: (response: HttpResponse) => void;
+  readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (reason: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #body: ResponseBody | undefined;
 
-  constructor(signal: Abortable, resolve: (response: HttpResponse) => void, reject: (reason: Error) => void) {
+  constructor(signal: Abortable, resolve: (response: UpstreamResponse) => void, reject: (reason: Error) => void) {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { answer } from '../fixtures/peer.mjs';
 import { json, result, serve, stream, type Served, type Write } from '../fixtures/serve.mjs';
 import { createSseLink, type SseLinkOptions } from './legacy-sse.ts';
-import { call, describeLink, later, started, Told, type LinkPeer } from '../upstream.contract.ts';
+import { call, describeLink, later, started, RecordedEvents, type LinkPeer } from '../upstream.contract.ts';
 
 describeLink({ name: 'HTTP+SSE', connect: async (limits) => linkTo(await serveSse(), { limits }) });
 
@@ -34,7 +34,7 @@ test('a POST that is refused is a refusal with its body', async () => {
 test('a server that has no event stream refuses the start', async () => {
   await using server = await serve((_, response) => json(response, { error: 'POST only' }, 405));
   await using peer = linkTo(server);
-  const told = new Told();
+  const told = new RecordedEvents();
   await expect(peer.link.start(told)).rejects.toMatchObject({ status: 405, body: { error: 'POST only' } });
   await peer.link.close();
   expect(told.closes).toEqual([]);
@@ -43,14 +43,14 @@ test('a server that has no event stream refuses the start', async () => {
 test('what is no event stream is refused', async () => {
   await using server = await serve((_, response) => json(response, {}));
   await using peer = linkTo(server);
-  await expect(peer.link.start(new Told())).rejects.toMatchObject({ code: 'UPSTREAM_INVALID' });
+  await expect(peer.link.start(new RecordedEvents())).rejects.toMatchObject({ code: 'UPSTREAM_INVALID' });
 });
 
 test('an endpoint of another origin is refused', async () => {
   for (const data of ['http://example.com/post', '//example.com/post', 'file:///etc/passwd']) {
     await using server = await serve((_, response) => stream(response)({ event: 'endpoint', data }));
     await using peer = linkTo(server);
-    const error = await peer.link.start(new Told()).catch((error: unknown) => error);
+    const error = await peer.link.start(new RecordedEvents()).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: 'UPSTREAM_INVALID', message: expect.stringContaining('same origin') });
   }
 });
@@ -58,7 +58,7 @@ test('an endpoint of another origin is refused', async () => {
 test('a server that never names its endpoint is given up', async () => {
   await using server = await serve((_, response) => stream(response)({ data: result('x') }));
   await using peer = linkTo(server, { startMs: 50 });
-  const told = new Told();
+  const told = new RecordedEvents();
   await expect(peer.link.start(told)).rejects.toMatchObject({
     code: 'UPSTREAM_UNREACHABLE',
     message: expect.stringContaining('no endpoint event within 50 ms'),
@@ -72,7 +72,7 @@ test('a stream that ends before the endpoint refuses the start', async () => {
     response.end();
   });
   await using peer = linkTo(server);
-  await expect(peer.link.start(new Told())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+  await expect(peer.link.start(new RecordedEvents())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
 });
 
 test('close refuses what is under way', async () => {

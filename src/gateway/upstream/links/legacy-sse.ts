@@ -7,8 +7,8 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import type { SseEvent } from '../../codec/sse-reader.ts';
-import { openEvents, readConnection, startPlace } from '../http/event-connection.ts';
-import { discard, toRefusal } from '../http/http-body.ts';
+import { openEventStream, readEvents, createStreamPosition } from '../http/event-stream.ts';
+import { discardBody, toRefusal } from '../http/http-body.ts';
 import { HttpClient, type HttpClientOptions } from '../http/http-client.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
@@ -76,7 +76,7 @@ class SseLink implements Link {
         signal,
       });
       if (response.statusCode >= 300) throw await toRefusal(response);
-      await discard(response.body);
+      await discardBody(response.body);
     } finally {
       request.leave();
     }
@@ -89,7 +89,7 @@ class SseLink implements Link {
 
   /** Resolves when the endpoint is known; the stream is read on from there. */
   async #connect(signal: Abortable): Promise<void> {
-    const body = await openEvents(this.#http, { signal });
+    const body = await openEventStream(this.#http, { signal });
     const inbox = this.#inbox;
     await new Promise<void>((resolve, reject) => {
       const onEvent = ({ event = 'message', data }: SseEvent): void => {
@@ -99,7 +99,7 @@ class SseLink implements Link {
         else reject(this.#foreignEndpoint());
       };
       const options = { onEvent, onOversize: () => inbox.oversize(), maxBytes: inbox.maxBytes };
-      void readConnection(body, startPlace(), options).then(() => {
+      void readEvents(body, createStreamPosition(), options).then(() => {
         reject(signal.aborted ? signal.reason : this.#unreachable('the stream ended before its endpoint event'));
         return this.#lost();
       });

@@ -6,7 +6,7 @@ import { answer } from '../fixtures/peer.mjs';
 import { isLostAnswer } from '../http/http-answer.ts';
 import type { LinkLimits } from './inbox.ts';
 import { createTransportLink } from './sdk-transport.ts';
-import { call, describeLink, note, started, Told, type LinkPeer } from '../upstream.contract.ts';
+import { call, describeLink, note, started, RecordedEvents, type LinkPeer } from '../upstream.contract.ts';
 
 describeLink({
   name: 'SDK transport',
@@ -54,7 +54,7 @@ test('the revision reaches the transport, and the headers and signal of a call g
 
 test('a transport that cannot start is unreachable', async () => {
   const link = createTransportLink(fake({ start: () => Promise.reject(new Error('no way')) }));
-  const told = new Told();
+  const told = new RecordedEvents();
   await expect(link.start(told)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', details: { reason: 'no way' } });
   expect(told.closes).toEqual([]);
 });

@@ -6,8 +6,8 @@ import { isRequest, type Message } from '../../../protocol/message.ts';
 import { toPlainMessage } from '../../../protocol/raw/encoded-params.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toLostAnswer } from '../http/http-answer.ts';
-import { parsed } from '../http/http-body.ts';
-import { networkWords } from './network-words.ts';
+import { parseJsonOrText } from '../http/http-body.ts';
+import { describeNetworkError } from './describe-network-error.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import { HttpRefusal, type Link, type LinkEvents, type SendOptions } from './link.ts';
 
@@ -45,7 +45,7 @@ class TransportLink implements Link {
     try {
       await this.#transport.start();
     } catch (cause) {
-      const reason = networkWords(cause);
+      const reason = describeNetworkError(cause);
       this.#inbox.abandon(reason);
       throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause });
     }
@@ -65,7 +65,7 @@ class TransportLink implements Link {
         onRequestStreamEnd: () => this.#streamEnded(message),
       });
     } catch (cause) {
-      throw toRefusal(cause) ?? this.#closedError(networkWords(cause), cause);
+      throw toRefusal(cause) ?? this.#closedError(describeNetworkError(cause), cause);
     }
   }
 
@@ -90,5 +90,5 @@ function toRefusal(cause: unknown): HttpRefusal | undefined {
   const { name, data } = cause as { name?: unknown; data?: { status?: unknown; text?: unknown } };
   if (name === 'UnauthorizedError') return new HttpRefusal(401, '');
   if (typeof data?.status !== 'number') return undefined;
-  return new HttpRefusal(data.status, typeof data.text === 'string' ? parsed(data.text) : '');
+  return new HttpRefusal(data.status, typeof data.text === 'string' ? parseJsonOrText(data.text) : '');
 }

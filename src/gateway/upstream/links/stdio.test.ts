@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { createStdioLink, type StdioOptions } from './stdio.ts';
-import { call, describeLink, started, type LinkPeer, type Told } from '../upstream.contract.ts';
+import { createStdioLink, type StdioLinkOptions } from './stdio.ts';
+import { call, describeLink, started, type LinkPeer, type RecordedEvents } from '../upstream.contract.ts';
 
 describeLink({ name: 'stdio', connect: (limits) => child('echo', { limits }) });
 
@@ -124,7 +124,7 @@ test('a link that is closed while it starts leaves nothing running', async () =>
   expect(closes).toHaveLength(1);
 });
 
-async function child(name: string, options: Partial<StdioOptions> = {}, args: string[] = []): Promise<LinkPeer> {
+async function child(name: string, options: Partial<StdioLinkOptions> = {}, args: string[] = []): Promise<LinkPeer> {
   const link = createStdioLink({ command: process.execPath, args: [fixture(name), ...args], ...options });
   return { link, [Symbol.asyncDispose]: () => link.close() };
 }
@@ -133,14 +133,17 @@ function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}.mjs`, import.meta.url));
 }
 
-async function startFails(start: (events: Told) => Promise<void>): Promise<unknown> {
+async function startFails(start: (events: RecordedEvents) => Promise<void>): Promise<unknown> {
   const never = (): never => {
     throw new Error('a link that could not be started tells it by the rejection alone');
   };
-  return start({ onMessage: never, onClose: never, onGarbage: never } as unknown as Told).then(never, (error) => error);
+  return start({ onMessage: never, onClose: never, onGarbage: never } as unknown as RecordedEvents).then(
+    never,
+    (error) => error,
+  );
 }
 
-async function saidPid(told: Told): Promise<number> {
+async function saidPid(told: RecordedEvents): Promise<number> {
   await told.until(() => told.notes().length > 0, 'its pid');
   return Number(told.notes()[0]!.pid);
 }

@@ -11,14 +11,14 @@ import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { LineReader } from '../../codec/lines.ts';
 import { WriteBatcher } from '../../codec/write-batcher.ts';
-import { startProcess, takeStarted } from './head-start.ts';
+import { startProcess, takePrestarted } from './prestart.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
 import type { ProcessGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
-import { within } from '../within.ts';
+import { settledWithin } from '../settled-within.ts';
 
-export interface StdioOptions {
+export interface StdioLinkOptions {
   command: string;
   args?: readonly string[] | undefined;
   /** Added to the few variables that are inherited. */
@@ -32,7 +32,7 @@ export interface StdioOptions {
   stopMs?: number | undefined;
 }
 
-export function createStdioLink(options: StdioOptions): Link {
+export function createStdioLink(options: StdioLinkOptions): Link {
   return new StdioLink(options);
 }
 
@@ -46,7 +46,7 @@ class StdioLink implements Link {
   readonly perRequestStreams = false;
   /** Without the arguments, which may hold secrets. */
   readonly name: string;
-  readonly #options: StdioOptions;
+  readonly #options: StdioLinkOptions;
   readonly #inbox: Inbox;
   readonly #tail = new StderrTail();
   #out: WriteBatcher | undefined;
@@ -54,7 +54,7 @@ class StdioLink implements Link {
   #ended: Promise<void> | undefined;
   readonly #closeAsked = new AbortController();
 
-  constructor(options: StdioOptions) {
+  constructor(options: StdioLinkOptions) {
     this.name = options.command;
     this.#options = options;
     this.#inbox = new Inbox(options.limits);
@@ -94,7 +94,7 @@ class StdioLink implements Link {
   }
 
   async #spawn(): Promise<ProcessGroup> {
-    const started = takeStarted(this.#options);
+    const started = takePrestarted(this.#options);
     if (started) return started;
     try {
       const group = startProcess(this.#options);
@@ -131,9 +131,9 @@ class StdioLink implements Link {
     await Promise.race([group.exited, drained, aborted(this.#closeAsked.signal)]);
     this.#out?.flush();
     child.stdin.end();
-    await within(group.exited, stopMs);
+    await settledWithin(group.exited, stopMs);
     await group.stop(stopMs);
-    await within(drained, DRAIN_MS);
+    await settledWithin(drained, DRAIN_MS);
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
     this.#inbox.close(this.#reason(child));
   }
@@ -150,7 +150,7 @@ class StdioLink implements Link {
 
   /** A pipe breaks when the child has ended, mostly: how it ended says more. */
   async #brokenError(reason: string): Promise<GatewayError> {
-    if (this.#ended) await within(this.#ended, DRAIN_MS);
+    if (this.#ended) await settledWithin(this.#ended, DRAIN_MS);
     return this.#closedError(reason);
   }
 
@@ -159,7 +159,7 @@ class StdioLink implements Link {
   }
 }
 
-function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioOptions): string {
+function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioLinkOptions): string {
   // The system says ENOENT for both, and names the command.
   if (cwd !== undefined && !existsSync(cwd)) return `working directory not found: ${cwd}`;
   if (error.code === 'ENOENT') return `command not found: ${command}; is it on PATH?`;

@@ -10,12 +10,12 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { Backoff } from '../connections/backoff.ts';
-import { openEvents } from '../http/event-connection.ts';
+import { openEventStream } from '../http/event-stream.ts';
 import { followStream } from '../http/follow-stream.ts';
 import { readAnswer, type HttpAnswer, type ReconnectOptions } from '../http/http-answer.ts';
-import { discard, mediaType, toRefusal } from '../http/http-body.ts';
+import { discardBody, mediaType, toRefusal } from '../http/http-body.ts';
 import { HttpClient, type HttpClientOptions } from '../http/http-client.ts';
-import type { HttpResponse } from '../http/http-exchange.ts';
+import type { UpstreamResponse } from '../http/http-exchange.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
 import { OpenRequests, type OpenRequest } from './open-requests.ts';
@@ -36,7 +36,7 @@ const POSTED = { 'content-type': 'application/json', accept: 'application/json, 
 const DELETE_MS = 1000;
 
 /** A message on its way. */
-interface Posted {
+interface PostedMessage {
   message: Message;
   headers: Record<string, string>;
   /** That it was sent in. */
@@ -80,7 +80,7 @@ class HttpLink implements Link {
     } catch (error) {
       return Promise.reject(error);
     }
-    const posted: Posted = { message, headers, session: this.#session, request: this.#open.enter(signal) };
+    const posted: PostedMessage = { message, headers, session: this.#session, request: this.#open.enter(signal) };
     return this.#post(body, posted).then(
       (response) => this.#onResponse(response, posted),
       (thrown) => {
@@ -109,22 +109,22 @@ class HttpLink implements Link {
     return this.#closed;
   }
 
-  #post(body: string, { headers: extra, request }: Posted): Promise<HttpResponse> {
+  #post(body: string, { headers: extra, request }: PostedMessage): Promise<UpstreamResponse> {
     const headers = Object.assign({}, this.#headers(extra), POSTED);
     return this.#http.request({ method: 'POST', body, signal: request.signal, headers });
   }
 
-  #onResponse(response: HttpResponse, posted: Posted): void | Promise<void> {
+  #onResponse(response: UpstreamResponse, posted: PostedMessage): void | Promise<void> {
     if (response.statusCode >= 300) return this.#refused(response, posted);
     const given = response.headers['mcp-session-id'];
     if (typeof given === 'string' && given !== '') this.#session = given;
     const type = isSilent(response) ? undefined : mediaType(response);
     if (type !== undefined && isAnswerType(type)) this.#read(response, type, posted);
     else if (isRequest(posted.message)) throw this.#oddAnswer(response, type, posted);
-    else void discard(response.body).then(() => posted.request.leave());
+    else void discardBody(response.body).then(() => posted.request.leave());
   }
 
-  async #refused(response: HttpResponse, { session, request }: Posted): Promise<never> {
+  async #refused(response: UpstreamResponse, { session, request }: PostedMessage): Promise<never> {
     // The session is gone; a later initialize must not name it.
     if (response.statusCode === 404 && session === this.#session) this.#session = undefined;
     const refusal = await toRefusal(response);
@@ -133,7 +133,11 @@ class HttpLink implements Link {
   }
 
   /** A login page, for example, or nothing: it is no answer, whatever its status says. */
-  #oddAnswer({ body, statusCode }: HttpResponse, type: string | undefined, { request }: Posted): GatewayError {
+  #oddAnswer(
+    { body, statusCode }: UpstreamResponse,
+    type: string | undefined,
+    { request }: PostedMessage,
+  ): GatewayError {
     body.destroy();
     request.leave();
     const reason =
@@ -143,7 +147,7 @@ class HttpLink implements Link {
     return new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
   }
 
-  #read(response: HttpResponse, type: string, { message, request, headers }: Posted): void {
+  #read(response: UpstreamResponse, type: string, { message, request, headers }: PostedMessage): void {
     const answer: HttpAnswer = {
       response,
       isStream: type === 'text/event-stream',
@@ -176,7 +180,7 @@ class HttpLink implements Link {
     // Header values are bytes: the id goes back as the UTF-8 in which it came.
     const id = Buffer.from(lastEventId).toString('latin1');
     const headers = { ...this.#headers(extra), ...(id === '' ? {} : { 'last-event-id': id }) };
-    return openEvents(this.#http, { headers, signal });
+    return openEventStream(this.#http, { headers, signal });
   }
 
   #headers(extra: Record<string, string>): Record<string, string> {
@@ -194,7 +198,7 @@ class HttpLink implements Link {
     try {
       const signal = AbortSignal.timeout(DELETE_MS);
       const response = await this.#http.request({ method: 'DELETE', headers: this.#headers({}), signal });
-      await discard(response.body);
+      await discardBody(response.body);
     } catch (error) {
       this.#options.log?.debug({ link: this.name, error }, 'upstream.session.not-ended');
     }
@@ -209,7 +213,7 @@ class HttpLink implements Link {
 }
 
 /** Accepted, and nothing to read. */
-function isSilent({ statusCode }: HttpResponse): boolean {
+function isSilent({ statusCode }: UpstreamResponse): boolean {
   return statusCode === 202 || statusCode === 204;
 }
 

@@ -5,7 +5,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { answer } from '../fixtures/peer.mjs';
 import { serve } from '../fixtures/serve.mjs';
 import { createWebSocketLink, type WebSocketLinkOptions } from './websocket.ts';
-import { describeLink, later, note, started, Told, type LinkPeer } from '../upstream.contract.ts';
+import { describeLink, later, note, started, RecordedEvents, type LinkPeer } from '../upstream.contract.ts';
 
 describeLink({
   name: 'WebSocket',
@@ -58,7 +58,7 @@ test('a server that never says goodbye is left all the same', async () => {
 test('a handshake that is refused is a refusal with its status', async () => {
   await using server = await serve((_, response) => response.writeHead(401).end('no'));
   const link = createWebSocketLink({ url: server.url.replace('http', 'ws') });
-  const told = new Told();
+  const told = new RecordedEvents();
   await expect(link.start(told)).rejects.toMatchObject({ name: 'HttpRefusal', status: 401 });
   await link.close();
   expect(told.closes).toEqual([]);
@@ -69,7 +69,7 @@ test('a server that is not there is named by its URL, without credentials and qu
   await server.close();
   const url = `${server.url.replace('http://', 'ws://user:secret@')}?key=secret`;
   const link = createWebSocketLink({ url });
-  const error = await link.start(new Told()).catch((error: unknown) => error);
+  const error = await link.start(new RecordedEvents()).catch((error: unknown) => error);
   expect(error).toMatchObject({ code: 'UPSTREAM_UNREACHABLE', message: expect.stringContaining('ECONNREFUSED') });
   expect(link.name + String(error)).not.toContain('secret');
   await link.close();

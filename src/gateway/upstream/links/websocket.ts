@@ -13,10 +13,10 @@ import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { VIA_HEADER, ownVia, writeVia } from '../../../shared/via.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
-import { networkWords } from './network-words.ts';
+import { describeNetworkError } from './describe-network-error.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import { HttpRefusal, type Link, type LinkEvents } from './link.ts';
-import { within } from '../within.ts';
+import { settledWithin } from '../settled-within.ts';
 
 export interface WebSocketLinkOptions {
   url: string | URL;
@@ -66,7 +66,7 @@ class WebSocketLink implements Link {
     });
     this.#socket = socket;
     this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
-    socket.on('error', (error) => (this.#lastError = networkWords(error)));
+    socket.on('error', (error) => (this.#lastError = describeNetworkError(error)));
     // Before it is open: the first frame may come together with the answer to the handshake.
     socket.on('message', (data, isBinary) => this.#read(data, isBinary));
     await this.#opened(socket);
@@ -83,7 +83,7 @@ class WebSocketLink implements Link {
   async close(): Promise<void> {
     if (this.#socket?.readyState === WebSocket.CONNECTING) this.#socket.terminate();
     this.#socket?.close(1000);
-    if (this.#closed !== undefined && !(await within(this.#closed, GOODBYE_MS))) this.#socket?.terminate();
+    if (this.#closed !== undefined && !(await settledWithin(this.#closed, GOODBYE_MS))) this.#socket?.terminate();
     await this.#closed;
     this.#inbox.close('closed');
   }
@@ -100,7 +100,7 @@ class WebSocketLink implements Link {
       });
     } catch (error) {
       socket.terminate();
-      const reason = networkWords(error);
+      const reason = describeNetworkError(error);
       this.#inbox.abandon(reason);
       if (error instanceof HttpRefusal) throw error;
       throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause: error });

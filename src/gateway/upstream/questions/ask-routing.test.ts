@@ -3,10 +3,10 @@ import type { Ask, ClientView } from '../../../protocol/exchange.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
 import { AskRouting } from './ask-routing.ts';
-import type { Put } from './ask-routing.ts';
+import type { AskHandler } from './ask-routing.ts';
 import { CallHabits } from './call-habits.ts';
 import { OpenCall } from './open-call.ts';
-import type { Caller, OpenCallOptions } from './open-call.ts';
+import type { CallOwner, OpenCallOptions } from './open-call.ts';
 
 const client = (assisted?: ClientView['assisted']): ClientView => ({
   dialect: 'handshake',
@@ -45,8 +45,8 @@ function setUp({
     asksByRequest: () => asksByRequest,
     onWorn: (isWorn) => void worn.push(isWorn),
   });
-  const send = (put: Put, { by = client(), ...more }: Partial<OpenCallOptions> & { by?: ClientView } = {}) => {
-    const caller: Caller & { isGone: boolean } = { client: by, put, isGone: false, mayAsk: true, tell: () => {} };
+  const send = (put: AskHandler, { by = client(), ...more }: Partial<OpenCallOptions> & { by?: ClientView } = {}) => {
+    const caller: CallOwner & { isGone: boolean } = { client: by, put, isGone: false, mayAsk: true, tell: () => {} };
     const call = new OpenCall(routing, caller, { method: 'tools/call', subject: 'tool', habits, ...more });
     const clock = { pauses: 0 };
     call.onSent({ pause: () => void clock.pauses++, resume: () => void clock.pauses-- });
@@ -350,7 +350,7 @@ describe('a ping of the server', () => {
 describe('while a question is open', () => {
   const open = () => {
     let answer = (): void => {};
-    const put: Put = () => new Promise((resolve) => (answer = () => resolve({})));
+    const put: AskHandler = () => new Promise((resolve) => (answer = () => resolve({})));
     return { put, answer: () => answer() };
   };
 

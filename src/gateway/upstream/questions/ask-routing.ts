@@ -16,10 +16,10 @@ import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { PassingList } from '../../../shared/containers/passing-list.ts';
 import { META } from '../../dialect/meta.ts';
-import type { Caller, OpenCall } from './open-call.ts';
+import type { CallOwner, OpenCall } from './open-call.ts';
 import { HeldQuestions } from '../connections/held-questions.ts';
 
-export type Put = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
+export type AskHandler = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
 export interface AskRoutingOptions {
   /** What the server was told that it may ask for. */
@@ -58,7 +58,7 @@ export class AskRouting {
   #asking = 0;
   readonly #waiting = new Set<() => void>();
   /** The client whose own connection this is, asked outside of calls. */
-  #client: Put | undefined;
+  #client: AskHandler | undefined;
   #isExpecting: boolean;
   /** The client whose own connection this is can be asked during its calls only. */
   isAskedInCalls = false;
@@ -116,7 +116,7 @@ export class AskRouting {
    * The only call that somebody waits for, where all that the server has not answered is of one principal. A stateless server never
    * answers a cancelled call: without this, one cancel would silence it for good.
    */
-  get soleOfPrincipal(): Caller | undefined {
+  get soleOfPrincipal(): CallOwner | undefined {
     const calls = this.#calls.values();
     const isOfOne = calls.every(({ client }) => client && client.principal === calls[0]?.client?.principal);
     const waiting = calls.filter(({ caller }) => caller && !caller.isGone);
@@ -124,7 +124,7 @@ export class AskRouting {
   }
 
   /** The one call that the server is at work for; undefined when there are several, or none that anybody waits for. */
-  get sole(): Caller | undefined {
+  get sole(): CallOwner | undefined {
     const [only, ...others] = this.#calls.values();
     return others.length === 0 && !this.#hasForgotten ? only?.caller : undefined;
   }
@@ -167,7 +167,7 @@ export class AskRouting {
   }
 
   /** The client is there, and answers what belongs to no call of it. */
-  attend(client: Put): void {
+  attend(client: AskHandler): void {
     this.#client = client;
     this.#decide();
   }
@@ -179,7 +179,7 @@ export class AskRouting {
   }
 
   /** For a call that has the connection to itself: whatever it asks, the connection is not at work meanwhile. */
-  counted(put: Put): Put {
+  counted(put: AskHandler): AskHandler {
     return async (ask, signal) => {
       this.#asking++;
       this.onAsking?.();
@@ -272,7 +272,7 @@ export class AskRouting {
     return this.isAskedInCalls && !this.#options.isShared() && this.held.takes(ask);
   }
 
-  async #ask(caller: Caller, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+  async #ask(caller: CallOwner, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const questions = this.#questions;
     const question = {};
     questions.add(question);

@@ -5,13 +5,13 @@ import { isObject } from '../../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { RequestTracker, SentRequest, UnattributedChange } from '../../../protocol/server-view.ts';
 import { Passing } from '../../../shared/containers/passing-list.ts';
-import type { AskRouting, Put } from './ask-routing.ts';
+import type { AskRouting, AskHandler } from './ask-routing.ts';
 import type { CallHabits } from './call-habits.ts';
 
 /** Who made the request, as long as somebody waits for its answer. */
-export interface Caller {
+export interface CallOwner {
   readonly client: ClientView;
-  readonly put: Put;
+  readonly put: AskHandler;
   /** Its client can be asked during it: not during a list, for example. */
   readonly mayAsk: boolean;
   /** Its client has given up, which the wire may not know yet. */
@@ -34,7 +34,7 @@ const ENDED = new Set<unknown>(['completed', 'failed', 'cancelled']);
 
 export class OpenCall extends Passing<OpenCall> implements RequestTracker {
   /** Undefined where nobody is to be asked: the call was abandoned, or was made by the gateway for itself. */
-  caller: Caller | undefined;
+  caller: CallOwner | undefined;
   readonly client: ClientView | undefined;
   taskId: string | undefined;
   isTask = false;
@@ -44,7 +44,7 @@ export class OpenCall extends Passing<OpenCall> implements RequestTracker {
   readonly #options: OpenCallOptions;
   #request: SentRequest | undefined;
 
-  constructor(routing: AskRouting, caller: Caller | undefined, options: OpenCallOptions) {
+  constructor(routing: AskRouting, caller: CallOwner | undefined, options: OpenCallOptions) {
     super();
     this.#routing = routing;
     this.caller = caller;

@@ -3,14 +3,14 @@ import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
-import { ended } from '../ending.ts';
-import type { Ending } from '../ending.ts';
+import { handleResult } from '../result-handler.ts';
+import type { ResultHandler } from '../result-handler.ts';
 import { CallWithUrls } from './url-elicitation.ts';
 
 function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>, waited: (readonly string[])[] = []) {
   const kind = {
     completed: async (ids: readonly string[]) => void waited.push(ids),
-    send: (_: Exchange, ending: Ending) => ended(call(), ending),
+    send: (_: Exchange, handler: ResultHandler) => handleResult(call(), handler),
     read: (result: ResultObject) => result,
     toError: (thrown: unknown) => thrown,
   };

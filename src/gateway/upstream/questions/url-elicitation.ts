@@ -7,7 +7,7 @@ import { isObject } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
-import type { Ending } from '../ending.ts';
+import type { ResultHandler } from '../result-handler.ts';
 
 const URL_ELICITATION_REQUIRED = -32042;
 /** How often a call may send its user to other pages, one after the other. */
@@ -17,14 +17,14 @@ const MAX_ATTEMPTS = 7;
 
 /** How calls of one kind are made, and what becomes of them; the same for all of them. */
 export interface CallKind {
-  send(exchange: Exchange, ending: Ending): Promise<ResultObject>;
+  send(exchange: Exchange, handler: ResultHandler): Promise<ResultObject>;
   read(result: ResultObject, exchange: Exchange): ResultObject;
   toError(thrown: unknown, exchange: Exchange): unknown;
   completed(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void>;
 }
 
 /** One call, with whatever pages have to be visited for it. */
-export class CallWithUrls implements Ending {
+export class CallWithUrls implements ResultHandler {
   readonly #exchange: Exchange;
   readonly #kind: CallKind;
   /** Ids and addresses of pages that were asked for; made for the first of them, because most calls need none. */

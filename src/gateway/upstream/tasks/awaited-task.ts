@@ -8,31 +8,31 @@ import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { META } from '../../dialect/meta.ts';
-import { lateAbort } from './late-abort.ts';
-import type { Send } from '../connections/loan.ts';
+import { delayAbort } from './delayed-abort.ts';
+import type { Send } from '../connections/connection-lease.ts';
 
-export type Say = (statusMessage: string) => void;
+export type StatusListener = (statusMessage: string) => void;
 
-interface Following {
-  say: Say;
+interface AwaitedTaskOptions {
+  say: StatusListener;
   clock: Clock;
 }
 
-export class Awaited {
+export class AwaitedTask {
   readonly #exchange: Exchange;
-  readonly #say: Say;
+  readonly #say: StatusListener;
   readonly #clock: Clock;
   #taskId: string | undefined;
   #send: Send | undefined;
 
-  constructor(exchange: Exchange, { say, clock }: Following) {
+  constructor(exchange: Exchange, { say, clock }: AwaitedTaskOptions) {
     this.#exchange = exchange;
     this.#say = say;
     this.#clock = clock;
   }
 
   /** `followed`: where it is found by what the server tells of its tasks. */
-  async run(send: Send, followed: Map<string, Say>): Promise<ResultObject> {
+  async run(send: Send, followed: Map<string, StatusListener>): Promise<ResultObject> {
     this.#send = send;
     const created = await this.#create(send);
     const task = fieldOf(created, 'task');
@@ -55,7 +55,7 @@ export class Awaited {
   }
 
   async #create(send: Send): Promise<ResultObject> {
-    const { signal, end } = lateAbort(this.#exchange.signal, this.#clock);
+    const { signal, end } = delayAbort(this.#exchange.signal, this.#clock);
     try {
       return await send({ task: { ttl: this.#exchange.task?.ttl }, signal });
     } finally {

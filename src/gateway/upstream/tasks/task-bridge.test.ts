@@ -9,13 +9,13 @@ import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { FakeClock, settled } from '../../dialect/fake-context.contract.ts';
 import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 import { FakeExchange } from '../../middleware/fake-exchange.contract.ts';
-import type { Put } from '../questions/ask-routing.ts';
-import type { Lender } from '../connections/lender.ts';
-import { PLAIN, ended } from '../ending.ts';
+import type { AskHandler } from '../questions/ask-routing.ts';
+import type { ConnectionLeases } from '../connections/connection-leases.ts';
+import { PASS_THROUGH, handleResult } from '../result-handler.ts';
 import { TaskBridge } from './task-bridge.ts';
 import { runsTasks } from './task-support.ts';
-import type { Wanted } from '../to-call.ts';
-import { ToolBook } from '../tool-book.ts';
+import type { CallOverrides } from '../call-from-exchange.ts';
+import { ToolFacts } from '../tool-facts.ts';
 
 const handshake = {
   dialect: 'handshake',
@@ -38,43 +38,46 @@ const task = (more: object = {}): JsonObject => ({
 });
 
 /** `answer` is the server. */
-function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonObject>, tools: JsonObject[] = []) {
-  const sent: Wanted[] = [];
+function setUp(
+  answer: (wanted: CallOverrides, ask: AskHandler) => JsonObject | Promise<JsonObject>,
+  tools: JsonObject[] = [],
+) {
+  const sent: CallOverrides[] = [];
   const told: Change[] = [];
   const clock = new FakeClock();
-  const book = new ToolBook();
+  const book = new ToolFacts();
   if (tools.length > 0) book.learn({ tools }, true);
-  let lent = 0;
-  const lend = (exchange: Exchange, given?: Put) => {
-    const ask: Put = given ?? ((question, signal) => exchange.ask(question, signal));
-    lent++;
+  let leased = 0;
+  const lease = (exchange: Exchange, given?: AskHandler) => {
+    const ask: AskHandler = given ?? ((question, signal) => exchange.ask(question, signal));
+    leased++;
     return {
-      end: () => void lent--,
+      release: () => void leased--,
       async send(wanted = {}) {
         sent.push({ method: exchange.method, ...wanted });
         return answer({ method: exchange.method, ...wanted }, ask);
       },
     };
   };
-  const send: Lender['send'] = (exchange, ending) => {
-    const one = lend(exchange);
-    return ended(one.send().finally(one.end), ending ?? PLAIN);
+  const send: ConnectionLeases['send'] = (exchange, handler) => {
+    const one = lease(exchange);
+    return handleResult(one.send().finally(one.release), handler ?? PASS_THROUGH);
   };
   const bridge = new TaskBridge({
     tools: () => book,
     clock,
     limits: DEFAULT_LIMITS,
     tell: (change) => void told.push(change),
-    lender: { lend, send },
+    leases: { lease, send },
   });
-  return { bridge, sent, told, clock, lent: () => lent };
+  return { bridge, sent, told, clock, leased: () => leased };
 }
 
 function calling(client: Partial<ClientView>, given: { task?: Exchange['task']; name?: string } = {}) {
   return Object.assign(new FakeExchange('tools/call', { name: given.name ?? 'x' }, client), { task: given.task });
 }
 
-const methods = (sent: Wanted[]) => sent.map(({ method }) => method);
+const methods = (sent: CallOverrides[]) => sent.map(({ method }) => method);
 const supporting = (taskSupport: string) => [{ name: 'x', execution: { taskSupport } }];
 
 describe('a stateless client and a handshake server', () => {
@@ -83,7 +86,7 @@ describe('a stateless client and a handshake server', () => {
 
   it('a tool that may be a task is called as one, and becomes one when it says where it stands', async () => {
     let finish: (result: JsonObject) => void = () => {};
-    const { bridge, sent, told, lent } = setUp(({ method }) => {
+    const { bridge, sent, told, leased } = setUp(({ method }) => {
       if (method === 'tools/call') return { task: task() };
       return new Promise((resolve) => (finish = resolve));
     }, supporting('optional'));
@@ -102,7 +105,7 @@ describe('a stateless client and a handshake server', () => {
       { method: 'tasks/result', params: { taskId: 't' } },
     ]);
     expect(told.length).toBeGreaterThan(0);
-    expect(lent()).toBe(0);
+    expect(leased()).toBe(0);
     expect(bridge.onTask(task() as unknown as TaskState)).toBe(false);
   });
 
@@ -138,7 +141,7 @@ describe('a stateless client and a handshake server', () => {
   });
 
   it('calling the task off calls it off at the server', async () => {
-    const { bridge, sent, lent } = setUp(({ method, signal }) => {
+    const { bridge, sent, leased } = setUp(({ method, signal }) => {
       if (method === 'tools/call') return { task: task() };
       if (method === 'tasks/cancel') return {};
       return new Promise((_, reject) => {
@@ -152,7 +155,7 @@ describe('a stateless client and a handshake server', () => {
     await bridge.handle(new FakeExchange('tasks/cancel', { taskId }, modern), handshake);
     await settled();
     expect(sent.at(-1)).toMatchObject({ method: 'tasks/cancel', params: { taskId: 't' }, signal: undefined });
-    expect(lent()).toBe(0);
+    expect(leased()).toBe(0);
   });
 });
 
@@ -212,7 +215,7 @@ describe('a handshake client and a stateless server', () => {
 
 describe('client and server of one era', () => {
   it('know the same tasks: they pass', async () => {
-    const { bridge, sent, lent } = setUp(() => done);
+    const { bridge, sent, leased } = setUp(() => done);
     for (const [dialect, server] of [
       ['handshake', handshake],
       ['stateless', stateless],
@@ -222,7 +225,7 @@ describe('client and server of one era', () => {
       await bridge.handle(new FakeExchange('tasks/get', { taskId: 't' }, client), server);
     }
     expect(methods(sent)).toEqual(['tools/call', 'tasks/get', 'tools/call', 'tasks/get']);
-    expect(lent()).toBe(0);
+    expect(leased()).toBe(0);
   });
 
   it('but a client whose revision has no tasks waits for the end of one that must be', async () => {

@@ -16,30 +16,30 @@ import { featuresOf } from '../../dialect/revisions.ts';
 import { followTask } from '../../tasks/follow-task.ts';
 import { TaskStore } from '../../tasks/task-store.ts';
 import { Tasks } from '../../tasks/tasks.ts';
-import type { Put } from '../questions/ask-routing.ts';
-import type { Connection } from '../connections/connection.ts';
-import { lateAbort } from './late-abort.ts';
-import { PLAIN, ended } from '../ending.ts';
-import type { Ending } from '../ending.ts';
-import type { Lender } from '../connections/lender.ts';
-import type { Loan, Send } from '../connections/loan.ts';
-import { Awaited } from './awaited-task.ts';
-import type { Say } from './awaited-task.ts';
+import type { AskHandler } from '../questions/ask-routing.ts';
+import type { UpstreamConnection } from '../connections/upstream-connection.ts';
+import { delayAbort } from './delayed-abort.ts';
+import { PASS_THROUGH, handleResult } from '../result-handler.ts';
+import type { ResultHandler } from '../result-handler.ts';
+import type { ConnectionLeases } from '../connections/connection-leases.ts';
+import type { ConnectionLease, Send } from '../connections/connection-lease.ts';
+import { AwaitedTask } from './awaited-task.ts';
+import type { StatusListener } from './awaited-task.ts';
 import { isCrossing, needsTask, runsTasks } from './task-support.ts';
-import type { ToolBook } from '../tool-book.ts';
+import type { ToolFacts } from '../tool-facts.ts';
 
-type Calls = Pick<Loan, 'send' | 'end'> & { connection?: Connection };
+type Calls = Pick<ConnectionLease, 'send' | 'release'> & { connection?: UpstreamConnection };
 
 export interface TaskBridgeOptions {
   /** What is known of the tools as such a client sees them. */
-  tools: (client: ClientView) => ToolBook;
+  tools: (client: ClientView) => ToolFacts;
   clock: Clock;
   limits: Limits;
   tell: (change: Change) => void;
-  lender: {
-    send: Lender['send'];
+  leases: {
+    send: ConnectionLeases['send'];
     /** For calls that belong together; `ask` answers what is asked on the connection. */
-    lend(exchange: Exchange, ask?: Put): Calls | Promise<Calls>;
+    lease(exchange: Exchange, ask?: AskHandler): Calls | Promise<Calls>;
   };
 }
 
@@ -52,7 +52,7 @@ export class TaskBridge {
   readonly #store: TaskStore;
   readonly #tasks: Tasks;
   /** Who is told what a task of the server says of its state. */
-  readonly #followed = new WeakMap<object, Map<string, Say>>();
+  readonly #followed = new WeakMap<object, Map<string, StatusListener>>();
 
   constructor(options: TaskBridgeOptions) {
     const { clock, limits, tell } = options;
@@ -61,20 +61,22 @@ export class TaskBridge {
     this.#tasks = new Tasks(this.#store, { clock, taskGraceMs: GRACE_MS });
   }
 
-  callTool(exchange: Exchange, server: ServerView, ending: Ending = PLAIN): Promise<ResultObject> {
+  callTool(exchange: Exchange, server: ServerView, handler: ResultHandler = PASS_THROUGH): Promise<ResultObject> {
     const { client } = exchange;
-    if (exchange.awaitsTask && runsTasks(server)) return ended(this.#toEnd(exchange, server), ending);
+    if (exchange.awaitsTask && runsTasks(server)) return handleResult(this.#toEnd(exchange, server), handler);
     if (server.dialect === 'stateless' && client.dialect !== 'stateless')
-      return this.#toStateless(exchange, server, ending);
-    if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange, ending);
-    return client.dialect === 'stateless' ? this.#fromStateless(exchange, ending) : this.#toHandshake(exchange, ending);
+      return this.#toStateless(exchange, server, handler);
+    if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange, handler);
+    return client.dialect === 'stateless'
+      ? this.#fromStateless(exchange, handler)
+      : this.#toHandshake(exchange, handler);
   }
 
-  #fromStateless(exchange: Exchange, ending: Ending): Promise<ResultObject> {
+  #fromStateless(exchange: Exchange, handler: ResultHandler): Promise<ResultObject> {
     const tools = this.#options.tools(exchange.client);
     const name = String(exchange.params.name);
-    if (!tools.misses(name) && !tools.taskSupport(name)) return this.#send(exchange, ending);
-    return ended(this.#asSupported(exchange), ending);
+    if (!tools.misses(name) && !tools.taskSupport(name)) return this.#send(exchange, handler);
+    return handleResult(this.#asSupported(exchange), handler);
   }
 
   async #asSupported(exchange: Exchange): Promise<ResultObject> {
@@ -122,46 +124,46 @@ export class TaskBridge {
     this.#store.clear();
   }
 
-  #send(exchange: Exchange, ending: Ending = PLAIN): Promise<ResultObject> {
-    return this.#options.lender.send(exchange, ending);
+  #send(exchange: Exchange, handler: ResultHandler = PASS_THROUGH): Promise<ResultObject> {
+    return this.#options.leases.send(exchange, handler);
   }
 
-  async #with<T>(exchange: Exchange, work: (send: Send, loan: Calls) => Promise<T>, ask?: Put): Promise<T> {
-    const loan = await this.#options.lender.lend(exchange, ask);
+  async #with<T>(exchange: Exchange, work: (send: Send, lease: Calls) => Promise<T>, ask?: AskHandler): Promise<T> {
+    const lease = await this.#options.leases.lease(exchange, ask);
     try {
-      return await work((wanted) => loan.send(wanted), loan);
+      return await work((wanted) => lease.send(wanted), lease);
     } finally {
-      loan.end();
+      lease.release();
     }
   }
 
   /** It counts how long the call takes, not how long the connection does: that is lent first. */
   async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<ResultObject> {
-    let put: Put = (ask, signal) => exchange.ask(ask, signal);
-    const loan = await this.#options.lender.lend(exchange, (ask, signal) => put(ask, signal));
+    let put: AskHandler = (ask, signal) => exchange.ask(ask, signal);
+    const lease = await this.#options.leases.lease(exchange, (ask, signal) => put(ask, signal));
     return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
       const waiting = this.#awaited(own, say);
       put = (ask, signal) => waiting.ask(ask, signal);
       try {
-        return await waiting.run((wanted) => loan.send(wanted), this.#followedOn(loan));
+        return await waiting.run((wanted) => lease.send(wanted), this.#followedOn(lease));
       } finally {
-        loan.end();
+        lease.release();
       }
     });
   }
 
   /** Without the extension the server answers the plain way, with progress and all; where it cannot, it has not begun yet. */
-  #toStateless(exchange: Exchange, server: ServerView, ending: Ending): Promise<ResultObject> {
-    if (exchange.task?.requested && runsTasks(server)) return ended(this.#start(exchange, server), ending);
+  #toStateless(exchange: Exchange, server: ServerView, handler: ResultHandler): Promise<ResultObject> {
+    if (exchange.task?.requested && runsTasks(server)) return handleResult(this.#start(exchange, server), handler);
     return this.#send(exchange, {
-      read: (result) => ending.read(result),
+      read: (result) => handler.read(result),
       failed: (thrown) =>
         needsTask(thrown)
-          ? ended(
+          ? handleResult(
               this.#follow(exchange, server, () => {}),
-              ending,
+              handler,
             )
-          : ending.failed(thrown),
+          : handler.failed(thrown),
     });
   }
 
@@ -170,10 +172,10 @@ export class TaskBridge {
   }
 
   /** Clients whose revision has no tasks wait for the end of one. */
-  #toHandshake(exchange: Exchange, ending: Ending): Promise<ResultObject> {
+  #toHandshake(exchange: Exchange, handler: ResultHandler): Promise<ResultObject> {
     const isRequired = this.#options.tools(exchange.client).taskSupport(String(exchange.params.name)) === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
-    return !isRequired || knowsTasks ? this.#send(exchange, ending) : ended(this.#await(exchange), ending);
+    return !isRequired || knowsTasks ? this.#send(exchange, handler) : handleResult(this.#await(exchange), handler);
   }
 
   async #toEnd(exchange: Exchange, server: ServerView): Promise<ResultObject> {
@@ -185,16 +187,16 @@ export class TaskBridge {
     const waiting = this.#awaited(exchange, () => {});
     return this.#with(
       exchange,
-      (send, loan) => waiting.run(send, this.#followedOn(loan)),
+      (send, lease) => waiting.run(send, this.#followedOn(lease)),
       (ask, signal) => waiting.ask(ask, signal),
     );
   }
 
   /** A call to a stateless server, as the task that it may become. */
-  #follow(exchange: Exchange, server: ServerView, say: Say): Promise<ResultObject> {
+  #follow(exchange: Exchange, server: ServerView, say: StatusListener): Promise<ResultObject> {
     const { signal, trace } = exchange;
     return this.#with(exchange, async (send) => {
-      const { signal: late, end } = lateAbort(signal, this.#options.clock);
+      const { signal: late, end } = delayAbort(signal, this.#options.clock);
       const result = await send({ mayBecomeTask: true, signal: late }).finally(end);
       const task = fieldOf(result, 'task');
       if (!isObject(task)) return result;
@@ -204,17 +206,17 @@ export class TaskBridge {
           toPlainObject(await send({ method, params, signal, mayBecomeTask: true })),
       };
       const onTask = ({ statusMessage }: TaskState): void => void (statusMessage !== undefined && say(statusMessage));
-      const answers = { answer: (ask: Parameters<Put>[0], lost: AbortSignal) => exchange.ask(ask, lost) };
+      const answers = { answer: (ask: Parameters<AskHandler>[0], lost: AbortSignal) => exchange.ask(ask, lost) };
       return followTask(host, answers, task as unknown as TaskState, { signal, trace, onTask });
     });
   }
 
-  #awaited(exchange: Exchange, say: Say): Awaited {
-    return new Awaited(exchange, { say, clock: this.#options.clock });
+  #awaited(exchange: Exchange, say: StatusListener): AwaitedTask {
+    return new AwaitedTask(exchange, { say, clock: this.#options.clock });
   }
 
   /** Two processes may use the same names for tasks. */
-  #followedOn({ connection = this }: { connection?: object }): Map<string, Say> {
+  #followedOn({ connection = this }: { connection?: object }): Map<string, StatusListener> {
     let followed = this.#followed.get(connection);
     if (!followed) this.#followed.set(connection, (followed = new Map()));
     return followed;

@@ -21,13 +21,13 @@ const MAX_NAME = 80;
 const MAX_VALUE = 400;
 const secrets = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '[not shown]');
 
-export interface Calling {
+export interface CallToApprove {
   tool: string;
   server: string | undefined;
   arguments: unknown;
 }
 
-export function toQuestion(calling: Calling, message: string, note: string): Ask {
+export function toApprovalQuestion(calling: CallToApprove, message: string, note: string): Ask {
   const words: Record<string, string> = {
     tool: toLine(calling.tool, MAX_NAME),
     server: toLine(calling.server ?? 'the server', MAX_NAME),
@@ -51,7 +51,7 @@ export function refusalIn({ action, content }: JsonObject): string | undefined {
   return action === 'decline' ? 'the user said no' : 'the question was closed without an answer';
 }
 
-function toLines({ arguments: given }: Calling): string {
+function toLines({ arguments: given }: CallToApprove): string {
   if (given === undefined || (isObject(given) && Object.keys(given).length === 0)) return 'It has no arguments.';
   const exact = writeExactly(given);
   if (!isObject(given)) return toLine(exact, MAX_VALUE);

@@ -10,11 +10,11 @@ import { GatewayError } from '../../../../shared/errors.ts';
 import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
 import { ChainExchange } from '../../chain/chain-exchange.ts';
 import type { JudgedTool } from './approval-rule.ts';
-import { refusalIn, toQuestion } from './approval-question.ts';
+import { refusalIn, toApprovalQuestion } from './approval-question.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { Deadline } from '../../chain/deadline.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
-import { badOption, checkChoice, withDefaults } from '../../chain/step-options.ts';
+import { badOption, checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 
 /** For how long a yes holds, and for what: just these arguments, or the tool whatever its arguments. */
 export interface Remember {
@@ -93,7 +93,7 @@ export class Approvals {
     const { message, timeoutMs: waitsMs } = this.#options;
     const { owner: server, signal } = exchange;
     const calling = { tool, server, arguments: exchange.params.arguments };
-    const question = { ...toQuestion(calling, message, this.#note), onAnswered, waitsMs };
+    const question = { ...toApprovalQuestion(calling, message, this.#note), onAnswered, waitsMs };
     const deadline = new Deadline(this.#limit, signal);
     try {
       const late = () => new GatewayError('ASK_REFUSED', { reason: 'nobody answered in time' });
@@ -130,7 +130,7 @@ function toRefusal(thrown: unknown, signal: AbortSignal): string {
 
 function readRemember(remember: Remember): Required<Remember> {
   const { ms, per } = withDefaults('approve.remember', remember, { ms: 0, per: 'arguments' });
-  checkChoice('approve.remember.per', per, ['arguments', 'tool']);
+  checkOptionChoice('approve.remember.per', per, ['arguments', 'tool']);
   if (ms === 0) throw badOption('approve.remember.ms', 'must be more than 0');
   return { ms, per };
 }

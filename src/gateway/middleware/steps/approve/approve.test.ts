@@ -7,7 +7,7 @@ import { GatewayError } from '../../../../shared/errors.ts';
 import { approve } from './approve.ts';
 import type { ApproveOptions } from './approve.ts';
 import { FakeClock, FakeExchange, chainOf, serverOf, settled } from '../../fake-exchange.contract.ts';
-import { byName } from '../../chain/order.ts';
+import { findBuiltIn } from '../../chain/step-order.ts';
 
 const tools = [
   { name: 'read', annotations: { readOnlyHint: true } },
@@ -321,6 +321,6 @@ describe('approve: options', () => {
     [{ remember: { ms: 1, per: 'day' } }, 'approve.remember.per: must be arguments or tool'],
     [{ timeoutMs: -1 }, 'approve.timeoutMs: must be a number from 0 up'],
   ])('%j is refused', (options, reason) => {
-    expect(() => byName('approve')!(options)).toThrow(reason);
+    expect(() => findBuiltIn('approve')!(options)).toThrow(reason);
   });
 });

@@ -12,7 +12,7 @@ import { readRule } from './approval-rule.ts';
 import type { ApprovalRule, ApproveWhen, Judge } from './approval-rule.ts';
 import { Approvals, logDecision } from './approvals.ts';
 import type { ApprovalsOptions, Remember } from './approvals.ts';
-import { KnownTools } from '../../chain/known-tools.ts';
+import { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import { respond } from '../../chain/outcome.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 
@@ -43,7 +43,7 @@ export function approve(options: ApproveOptions = {}): Step {
 
 export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Step {
   const approvals = new Approvals(asking);
-  const tools = new KnownTools();
+  const tools = new ToolAnnotations();
   return {
     name: 'approve',
     toolRules: rule.rules,

@@ -3,27 +3,27 @@ import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step } from '../../../../protocol/step.ts';
-import { KnownTools } from '../../chain/known-tools.ts';
-import { toListed } from '../../chain/list-all.ts';
+import { ToolAnnotations } from '../../chain/tool-annotations.ts';
+import { toListEntries } from '../../chain/list-entries.ts';
 import { toToolRules } from '../filter/name-rule.ts';
-import { RUNNING, editSchema, readArguments, runEdited } from './tool-arguments.ts';
-import type { Editing, ToolArguments } from './tool-arguments.ts';
+import { RUN_METHODS, editSchema, readArguments, runEdited } from './tool-arguments.ts';
+import type { ArgumentEdit, ToolArguments } from './tool-arguments.ts';
 
 export function defaults(byTool: ToolArguments): Step {
   const argumentsOf = readArguments('defaults', byTool);
-  const tools = new KnownTools();
-  const editing: Editing = { argumentsOf, tools, edit: (given, set) => ({ ...set, ...given }) };
+  const tools = new ToolAnnotations();
+  const editing: ArgumentEdit = { argumentsOf, tools, edit: (given, set) => ({ ...set, ...given }) };
   return {
     name: 'defaults',
     toolRules: toToolRules(Object.keys(byTool)),
-    methods: ['tools/list', ...Object.keys(RUNNING)],
+    methods: ['tools/list', ...Object.keys(RUN_METHODS)],
     onChange: (change) => tools.hear(change),
     handle: async function defaults(exchange, next, lookUp, originOf) {
       const ran = runEdited(editing, exchange, next, { lookUp, originOf });
       if (ran) return ran;
       const outcome = await next();
       tools.learn(exchange, outcome.result);
-      const shown = toListed(outcome.result.tools).map((tool) => {
+      const shown = toListEntries(outcome.result.tools).map((tool) => {
         const values = isGatewayTool(tool) ? undefined : argumentsOf(tool.name, originOf?.('tools', tool.name));
         return values ? editSchema(tool, values, (properties) => withValues(properties, values)) : tool;
       });

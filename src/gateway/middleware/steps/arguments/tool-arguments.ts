@@ -2,9 +2,9 @@
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import type { Next, Origin, Outcome, StepExchange } from '../../../../protocol/step.ts';
-import type { KnownTools } from '../../chain/known-tools.ts';
-import type { Listed } from '../../chain/list-all.ts';
-import type { Around } from '../names/mapped-area.ts';
+import type { ToolAnnotations } from '../../chain/tool-annotations.ts';
+import type { ListEntry } from '../../chain/list-entries.ts';
+import type { ChainLookup } from '../names/name-mapper.ts';
 import { toNameRule } from '../filter/name-rule.ts';
 import { badOption } from '../../chain/step-options.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
@@ -28,25 +28,25 @@ export function readArguments(step: string, given: ToolArguments): ArgumentsOf {
 }
 
 /** The requests that run a tool with arguments, and where these and its name stand in them. */
-export const RUNNING: Readonly<Record<string, { name: string; args: string }>> = dictionary({
+export const RUN_METHODS: Readonly<Record<string, { name: string; args: string }>> = dictionary({
   'tools/call': { name: 'name', args: 'arguments' },
   'interaction.start': { name: 'toolName', args: 'initialParams' },
 });
 
-export interface Editing {
+export interface ArgumentEdit {
   argumentsOf: ArgumentsOf;
-  tools: KnownTools;
+  tools: ToolAnnotations;
   edit: (given: JsonObject, set: JsonObject) => JsonObject;
 }
 
 /** Changes the arguments of a tool that is to be run, and runs it; undefined where the request is another one. */
 export function runEdited(
-  { argumentsOf, tools, edit }: Editing,
+  { argumentsOf, tools, edit }: ArgumentEdit,
   exchange: StepExchange,
   next: Next,
-  around: Around,
+  around: ChainLookup,
 ): Promise<Outcome> | undefined {
-  const places = RUNNING[exchange.method];
+  const places = RUN_METHODS[exchange.method];
   if (!places) return undefined;
   const tool = exchange.params[places.name];
   if (typeof tool !== 'string' || exchange.ownTool?.name === tool) return next();
@@ -61,7 +61,7 @@ export function runEdited(
 }
 
 /** Changes the properties of the input schema, and takes those that are set here from the required ones. */
-export function editSchema(tool: Listed, set: JsonObject, edit: (properties: JsonObject) => JsonObject): Listed {
+export function editSchema(tool: ListEntry, set: JsonObject, edit: (properties: JsonObject) => JsonObject): ListEntry {
   const { inputSchema } = tool;
   if (!isObject(inputSchema) || !isObject(inputSchema.properties)) return tool;
   const { required, properties, ...rest } = inputSchema;

@@ -6,7 +6,7 @@ import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { Circuit } from './circuit.ts';
-import { checkChoice, withDefaults } from '../../chain/step-options.ts';
+import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 import { isUpstreamTrouble } from '../../chain/upstream-trouble.ts';
 
 export interface CircuitBreakerOptions {
@@ -25,7 +25,7 @@ const MAX_KNOWN = 10_000;
 
 export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
   const chosen = withDefaults('circuitBreaker', options, DEFAULTS);
-  checkChoice('circuitBreaker.per', chosen.per, ['server', 'tool']);
+  checkOptionChoice('circuitBreaker.per', chosen.per, ['server', 'tool']);
   const perTool = chosen.per === 'tool';
   const circuits = new BoundedMap<string, Circuit>(MAX_KNOWN);
   const servers = new BoundedMap<string, string>(MAX_KNOWN);

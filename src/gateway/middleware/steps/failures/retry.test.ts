@@ -1,7 +1,7 @@
+import type { Handle } from '../../../../protocol/target.ts';
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../../shared/error-table.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
-import type { Last } from '../../chain/chain.ts';
 import { FakeClock, FakeExchange, chainOf, serverOf, settled } from '../../fake-exchange.contract.ts';
 import { retry } from './retry.ts';
 import type { RetryOptions } from './retry.ts';
@@ -17,7 +17,7 @@ const tools = [
 function failing(times: number, error: Error = new GatewayError('UPSTREAM_CLOSED', { server: 's', reason: 'gone' })) {
   const server = serverOf({ tools });
   const calls: string[] = [];
-  const last: Last = (exchange) => {
+  const last: Handle = (exchange) => {
     if (exchange.method === 'tools/list' && exchange.id.startsWith('quiet')) return server(exchange);
     calls.push(exchange.method);
     if (calls.length <= times) throw error;
@@ -26,7 +26,7 @@ function failing(times: number, error: Error = new GatewayError('UPSTREAM_CLOSED
   return Object.assign(last, { calls });
 }
 
-async function attempted(last: Last & { calls: string[] }, exchange: FakeExchange, options: RetryOptions = {}) {
+async function attempted(last: Handle & { calls: string[] }, exchange: FakeExchange, options: RetryOptions = {}) {
   const clock = new FakeClock();
   const answer = chainOf([retry({ clock, random: () => 1, ...options })], last)(exchange).catch(() => {});
   for (let pauses = 0; pauses < 10; pauses++) {
@@ -59,7 +59,7 @@ describe('retry', () => {
 
   it('does not know a tool whose server cannot list it', async () => {
     const last = failing(9);
-    const down: Last = (exchange) => {
+    const down: Handle = (exchange) => {
       if (exchange.method === 'tools/list') throw new GatewayError('UPSTREAM_CLOSED', {});
       return last(exchange);
     };
@@ -136,7 +136,7 @@ describe('retry', () => {
 
   it('does not ask the user the same twice', async () => {
     const last = failing(9);
-    const asking: Last = async (exchange) => {
+    const asking: Handle = async (exchange) => {
       if (exchange.method === 'tools/call') await exchange.ask({ method: 'elicitation/create' });
       return last(exchange);
     };

@@ -3,9 +3,8 @@
 import type { LookUp, Step, StepExchange } from '../../../../protocol/step.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
-import { KnownTools } from '../../chain/known-tools.ts';
+import { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import { LIST_METHODS } from '../../chain/on-method.ts';
-import { pause } from '../../chain/pause.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 import { isUpstreamTrouble } from '../../chain/upstream-trouble.ts';
 
@@ -26,7 +25,7 @@ const SAFE = ['resources/read', 'prompts/get', 'completion/complete'];
 
 export function retry(options: RetryOptions = {}): Step {
   const { attempts, delayMs, maxDelayMs, clock, random } = withDefaults('retry', options, DEFAULTS);
-  const tools = new KnownTools();
+  const tools = new ToolAnnotations();
   return {
     name: 'retry',
     methods: [...LIST_METHODS, ...SAFE, 'tools/call'],
@@ -44,7 +43,7 @@ export function retry(options: RetryOptions = {}): Step {
           const wanted = thrown.retryAfterMs ?? 0;
           if (wanted > maxDelayMs || !(await mayRepeat(tools, exchange, lookUp))) throw thrown;
           const longest = Math.min(maxDelayMs, delayMs * 2 ** (attempt - 1));
-          await pause(Math.max(wanted, random() * longest), exchange.signal, clock);
+          await pauseUnlessAborted(Math.max(wanted, random() * longest), exchange.signal, clock);
           if (exchange.signal.aborted) throw thrown;
         }
       }
@@ -59,8 +58,22 @@ function watchQuestions(exchange: StepExchange): () => boolean {
   return () => asked;
 }
 
-async function mayRepeat(tools: KnownTools, exchange: StepExchange, lookUp: LookUp): Promise<boolean> {
+async function mayRepeat(tools: ToolAnnotations, exchange: StepExchange, lookUp: LookUp): Promise<boolean> {
   if (exchange.method !== 'tools/call') return true;
   const { readOnlyHint, idempotentHint } = await tools.annotations(String(exchange.params.name), exchange, lookUp);
   return readOnlyHint === true || idempotentHint === true;
+}
+
+/** Waits, but no longer than the caller wants the outcome. */
+function pauseUnlessAborted(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stop();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const stop = clock.after(ms, end);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
 }

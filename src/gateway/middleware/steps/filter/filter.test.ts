@@ -1,6 +1,6 @@
+import type { Handle } from '../../../../protocol/target.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../protocol/message.ts';
-import type { Last } from '../../chain/chain.ts';
 import { chainOf, serverOf } from '../../fake-exchange.contract.ts';
 import { filter } from './filter.ts';
 import type { FilterOptions } from './filter.ts';
@@ -9,7 +9,7 @@ const named = serverOf({
   tools: ['read_file', 'delete_file'].map((name) => ({ name })),
   prompts: ['greet', 'delete_all'].map((name) => ({ name })),
 });
-const server: Last = (exchange) => {
+const server: Handle = (exchange) => {
   const resources = ['file:///data/a', 'file:///etc/passwd'].map((uri) => ({ uri, name: uri }));
   if (exchange.method === 'resources/list') return { resources, nextCursor: 'n' };
   if (exchange.method === 'resources/templates/list')

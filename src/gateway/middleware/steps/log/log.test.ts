@@ -1,15 +1,15 @@
+import type { Handle } from '../../../../protocol/target.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { createLog } from '../../../../shared/log.ts';
-import type { Last } from '../../chain/chain.ts';
 import { FakeClock, FakeExchange, chainOf } from '../../fake-exchange.contract.ts';
 import { log } from './log.ts';
 import type { LogOptions } from './log.ts';
 
 const params = { name: 'search', arguments: { query: 'my illness' } };
 
-async function linesOf(last: Last, options: LogOptions = {}, exchange = new FakeExchange('tools/call', params)) {
+async function linesOf(last: Handle, options: LogOptions = {}, exchange = new FakeExchange('tools/call', params)) {
   const lines: JsonObject[] = [];
   const sink = createLog({ level: 'debug', write: (line) => lines.push(JSON.parse(line) as JsonObject) });
   const call = chainOf([log({ log: sink, clock: new FakeClock(), ...options })], last);
@@ -20,7 +20,7 @@ async function linesOf(last: Last, options: LogOptions = {}, exchange = new Fake
 describe('log', () => {
   it('writes one line: what, of whom, how long, how it ended, for whom', async () => {
     const clock = new FakeClock();
-    const last: Last = async (exchange) => {
+    const last: Handle = async (exchange) => {
       exchange.server = 'web';
       await clock.advance(42);
       return {};

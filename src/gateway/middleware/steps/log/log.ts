@@ -10,7 +10,7 @@ import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { createLog } from '../../../../shared/log.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { resultIn } from '../../chain/outcome.ts';
-import { checkChoice, withDefaults } from '../../chain/step-options.ts';
+import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 
 export interface LogOptions {
   /** Where the lines go. Default: JSON lines on stderr. */
@@ -28,7 +28,7 @@ const DEFAULTS = { log: undefined, level: 'info', arguments: false, toolErrors: 
 
 export function log(options: LogOptions = {}): Step {
   const given = withDefaults('log', options, DEFAULTS);
-  checkChoice('log.level', given.level, ['debug', 'info']);
+  checkOptionChoice('log.level', given.level, ['debug', 'info']);
   const { level, toolErrors, clock, log: lines = createLog({ level }) } = given;
   return {
     name: 'log',

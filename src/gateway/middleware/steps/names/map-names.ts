@@ -6,13 +6,13 @@ import { isObject } from '../../../../protocol/message.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import type { Next, Outcome, Step, StepExchange, StepFunction, ToolRule } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
-import { toListed } from '../../chain/list-all.ts';
-import { MappedArea } from './mapped-area.ts';
-import type { Around } from './mapped-area.ts';
+import { toListEntries } from '../../chain/list-entries.ts';
+import { NameMapper } from './name-mapper.ts';
+import type { ChainLookup } from './name-mapper.ts';
 import type { MapEntry } from './name-table.ts';
 import { respond } from '../../chain/outcome.ts';
 
-export interface Mapping {
+export interface NameMapping {
   /** The step, for errors. */
   name: string;
   tools?: MapEntry | undefined;
@@ -22,20 +22,20 @@ export interface Mapping {
   toolRules?: readonly ToolRule[] | undefined;
 }
 
-export function mapNames({ name, tools, prompts, strict = false, toolRules }: Mapping): Step {
-  const toolNames = tools && new MappedArea(name, 'tools', tools);
-  const promptNames = prompts && new MappedArea(name, 'prompts', prompts);
+export function mapNames({ name, tools, prompts, strict = false, toolRules }: NameMapping): Step {
+  const toolNames = tools && new NameMapper(name, 'tools', tools);
+  const promptNames = prompts && new NameMapper(name, 'prompts', prompts);
   const handlers: Record<string, StepFunction> = {};
   if (toolNames) {
-    handlers['tools/list'] = showing(toolNames, 'tools');
-    handlers['tools/call'] = resolving(toolNames, { key: 'name', unknown: 'TOOL_NOT_FOUND', strict });
-    handlers['interaction.start'] = resolving(toolNames, { key: 'toolName', unknown: 'INVALID_PARAMS', strict });
-    handlers['interaction.getState'] = telling(toolNames);
+    handlers['tools/list'] = showEntries(toolNames, 'tools');
+    handlers['tools/call'] = resolveName(toolNames, { key: 'name', unknown: 'TOOL_NOT_FOUND', strict });
+    handlers['interaction.start'] = resolveName(toolNames, { key: 'toolName', unknown: 'INVALID_PARAMS', strict });
+    handlers['interaction.getState'] = showToolName(toolNames);
   }
   if (promptNames) {
-    handlers['prompts/list'] = showing(promptNames, 'prompts');
-    handlers['prompts/get'] = resolving(promptNames, { key: 'name', unknown: 'PROMPT_NOT_FOUND', strict });
-    handlers['completion/complete'] = completing(promptNames, strict);
+    handlers['prompts/list'] = showEntries(promptNames, 'prompts');
+    handlers['prompts/get'] = resolveName(promptNames, { key: 'name', unknown: 'PROMPT_NOT_FOUND', strict });
+    handlers['completion/complete'] = completePrompt(promptNames, strict);
   }
   return {
     name,
@@ -62,10 +62,10 @@ export function mapTools(map: MapEntry, name: string = map.name || 'mapTools'): 
   return mapNames({ name, tools: map });
 }
 
-function showing(names: MappedArea, area: 'tools' | 'prompts'): StepFunction {
+function showEntries(names: NameMapper, area: 'tools' | 'prompts'): StepFunction {
   return async (exchange, next, lookUp, originOf) => {
     const outcome = await next();
-    const entries = toListed(outcome.result[area]);
+    const entries = toListEntries(outcome.result[area]);
     if (entries.length === 0) return outcome;
     const shown = await names.show(entries, exchange, { lookUp, originOf });
     outcome.result = { ...outcome.result, [area]: shown };
@@ -73,7 +73,7 @@ function showing(names: MappedArea, area: 'tools' | 'prompts'): StepFunction {
   };
 }
 
-interface Resolving {
+interface NameResolution {
   /** The parameter with the name. */
   key: 'name' | 'toolName';
   /** What a name is answered with that there is not. */
@@ -81,9 +81,9 @@ interface Resolving {
   strict: boolean;
 }
 
-function resolving(names: MappedArea, how: Resolving): StepFunction {
+function resolveName(names: NameMapper, how: NameResolution): StepFunction {
   const { key, unknown, strict } = how;
-  const find = async (name: string, exchange: StepExchange, next: Next, around: Around): Promise<Outcome> => {
+  const find = async (name: string, exchange: StepExchange, next: Next, around: ChainLookup): Promise<Outcome> => {
     const found = await names.resolve(name, exchange, around);
     if (found === 'unlisted' && !strict) return next();
     const away = found === 'unlisted' ? names.away(name, around.originOf) : undefined;
@@ -98,12 +98,12 @@ function resolving(names: MappedArea, how: Resolving): StepFunction {
   };
 }
 
-function toUnknown(code: Resolving['unknown'], name: string): GatewayError {
+function toUnknown(code: NameResolution['unknown'], name: string): GatewayError {
   if (code !== 'INVALID_PARAMS') return new GatewayError(code, { name });
   return new GatewayError(code, { data: { toolName: name, error: 'There is no such tool' } });
 }
 
-function nextAs(own: string, key: Resolving['key'], exchange: StepExchange, next: Next): Promise<Outcome> {
+function nextAs(own: string, key: NameResolution['key'], exchange: StepExchange, next: Next): Promise<Outcome> {
   if (own !== exchange.params[key]) exchange.params = { ...exchange.params, [key]: own };
   return next();
 }
@@ -119,7 +119,7 @@ function reword(thrown: unknown, passedOn: JsonObject, found: JsonObject): unkno
 }
 
 /** The state of an interactive session says which tool it is of. */
-function telling(names: MappedArea): StepFunction {
+function showToolName(names: NameMapper): StepFunction {
   return async (_exchange, next, _lookUp, originOf) => {
     const outcome = await next();
     const { metadata } = outcome.result;
@@ -131,7 +131,7 @@ function telling(names: MappedArea): StepFunction {
 }
 
 /** Clients ask on every key stroke: for something unknown nothing is suggested, and nothing is an error. */
-function completing(names: MappedArea, strict: boolean): StepFunction {
+function completePrompt(names: NameMapper, strict: boolean): StepFunction {
   return async (exchange, next, lookUp, originOf) => {
     const { ref } = exchange.params;
     if (!isObject(ref) || ref.type !== 'ref/prompt' || typeof ref.name !== 'string') return next();

@@ -4,16 +4,16 @@
 // 2. What a changed list may have made untrue is kept until there is something newer: a server that is away keeps its names.
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Origin } from '../../../../protocol/step.ts';
-import type { Listed } from '../../chain/list-all.ts';
+import type { ListEntry } from '../../chain/list-entries.ts';
 
 /** The entry as clients should see it, under whatever name; undefined hides it. `origin`: where it comes from, as far as that is known. */
-export type MapEntry = (entry: Listed, origin?: Origin) => Listed | undefined;
+export type MapEntry = (entry: ListEntry, origin?: Origin) => ListEntry | undefined;
 
 /** Where entries of one area come from, by the names they have further in. */
 export type EntryOrigin = (name: string) => Origin | undefined;
 
 /** Two entries for which a step wants the same name. */
-export interface Clash {
+export interface NameClash {
   name: string;
   owners: [string, string];
 }
@@ -31,8 +31,8 @@ export class NameTable {
   }
 
   /** The entries as they are to be shown, or the names that cannot be kept apart. */
-  learn(entries: readonly Listed[], originOf: EntryOrigin): Listed[] | Clash {
-    const shown: Listed[] = [];
+  learn(entries: readonly ListEntry[], originOf: EntryOrigin): ListEntry[] | NameClash {
+    const shown: ListEntry[] = [];
     for (const entry of entries) {
       const asked = this.#map(entry, originOf(entry.name));
       const isOwn = isGatewayTool(entry);

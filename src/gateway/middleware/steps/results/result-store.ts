@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 
-export interface Kept {
+export interface StoredResult {
   result: JsonObject;
   until: number;
   /** The method of a list, or the URI of what was read. */
@@ -11,7 +11,7 @@ export interface Kept {
 
 export class ResultStore {
   readonly #maxBytes: number;
-  readonly #entries: BoundedMap<string, Kept & { bytes: number }>;
+  readonly #entries: BoundedMap<string, StoredResult & { bytes: number }>;
   #bytes = 0;
   /** How often something was forgotten because it had changed. */
   changes = 0;
@@ -21,14 +21,14 @@ export class ResultStore {
     this.#entries = new BoundedMap(maxEntries, ({ bytes }) => (this.#bytes -= bytes));
   }
 
-  get(key: string, now: number): Kept | undefined {
+  get(key: string, now: number): StoredResult | undefined {
     const kept = this.#entries.get(key);
     if (!kept || now < kept.until) return kept;
     this.#entries.delete(key);
     return undefined;
   }
 
-  set(key: string, kept: Kept): void {
+  set(key: string, kept: StoredResult): void {
     const bytes = key.length + JSON.stringify(kept.result).length;
     if (bytes > this.#maxBytes) return;
     this.#entries.delete(key);

@@ -6,7 +6,7 @@ import { RawObject } from '../../../../protocol/raw/raw-object.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { resultIn } from '../../chain/outcome.ts';
-import { checkChoice, withDefaults } from '../../chain/step-options.ts';
+import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 import { truncate } from './truncate.ts';
 
 export interface SizeLimitOptions {
@@ -20,7 +20,7 @@ const DEFAULTS = { maxBytes: 1024 * 1024, over: 'error' };
 
 export function sizeLimit(options: SizeLimitOptions = {}): Step {
   const { maxBytes, over } = withDefaults('sizeLimit', options, DEFAULTS);
-  checkChoice('sizeLimit.over', over, ['error', 'truncate']);
+  checkOptionChoice('sizeLimit.over', over, ['error', 'truncate']);
   const toLimited = (result: JsonObject): JsonObject => {
     const bytes = byteLength(result);
     if (bytes <= maxBytes) return result;

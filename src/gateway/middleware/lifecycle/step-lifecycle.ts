@@ -1,0 +1,88 @@
+// Starts the steps of a gateway and closes them. A step that takes the place of one with the same name is given what that one keeps.
+// 1. Each step is started once before it is used, and closed once when it is not used any more.
+// 2. A step that cannot be started leaves everything as it was. One that cannot be closed costs a line in the log.
+import type { Step } from '../../../protocol/step.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Log } from '../../../shared/log.ts';
+
+/** How long the end of a gateway waits for its steps. */
+const CLOSE_MS = 5000;
+
+export class StepLifecycle {
+  readonly #log: Log;
+  readonly #clock: Clock;
+  #steps: readonly Step[] = [];
+  #starting: Promise<unknown> = Promise.resolve();
+
+  constructor({ log, clock }: { log: Log; clock: Clock }) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Resolves when all steps have started. Rejects with the reason of one that could not be. */
+  get started(): Promise<unknown> {
+    return this.#starting;
+  }
+
+  /** These steps from now on. Throws when one cannot be started. */
+  replace(next: readonly Step[]): void {
+    const gone = this.#steps.filter((step) => !next.includes(step));
+    const fresh = [...new Set(next)].filter((step) => !this.#steps.includes(step));
+    const begun: Step[] = [];
+    try {
+      const starting = fresh.flatMap((step) => {
+        const former = gone.find(({ name }) => name === step.name);
+        const promise = startStep(step, former);
+        begun.push(step);
+        return promise ?? [];
+      });
+      this.#starting = Promise.all(starting);
+    } catch (thrown) {
+      void this.#closeAll(begun);
+      throw thrown;
+    }
+    this.#starting.catch((error: unknown) => this.#log.error({ error }, 'step.not-started'));
+    this.#steps = next;
+    void this.#closeAll(gone);
+  }
+
+  async close(): Promise<void> {
+    const steps = this.#steps;
+    this.#steps = [];
+    let stop = (): void => {};
+    const late = new Promise<void>((resolve) => (stop = this.#clock.after(CLOSE_MS, resolve)));
+    await Promise.race([this.#closeAll(new Set(steps)), late]);
+    stop();
+  }
+
+  async #closeAll(steps: Iterable<Step>): Promise<void> {
+    await Promise.all([...steps].map((step) => closeStep(step, this.#log)));
+  }
+}
+
+/** `former`: the step, or the version of it, whose place it takes. Throws, or rejects, when it cannot be started. */
+export function startStep(step: Step, former?: Step): Promise<void> | undefined {
+  if (!step.start) return undefined;
+  try {
+    const started = step.start(former?.keep?.());
+    return started?.catch((thrown: unknown) => {
+      throw notStarted(step, thrown);
+    });
+  } catch (thrown) {
+    throw notStarted(step, thrown);
+  }
+}
+
+export async function closeStep(step: Step, log: Log): Promise<void> {
+  try {
+    await step.close?.();
+  } catch (error) {
+    log.warn({ step: step.name, error }, 'step.not-closed');
+  }
+}
+
+function notStarted({ name }: Step, thrown: unknown): GatewayError {
+  const reason = `step ${name} could not be started: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  return new GatewayError('BAD_OPTION', { option: 'steps', reason }, { cause: thrown });
+}

@@ -1,0 +1,138 @@
+// The tools or the prompts as one step shows them, with a table for every chain the step is part of: the same name may mean
+// different things behind /mcp and behind /mcp/<server>.
+import type { LookUp, OriginOf, StepExchange } from '../../../../protocol/step.ts';
+import type { Change } from '../../../../protocol/target.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+import { listAllEntries } from '../../chain/list-entries.ts';
+import type { ListEntry } from '../../chain/list-entries.ts';
+import { NameTable } from './name-table.ts';
+import type { EntryOrigin, MapEntry } from './name-table.ts';
+import { misuseError } from '../../chain/step-error.ts';
+
+/** More chains than a gateway has parts. */
+const MAX_TABLES = 256;
+
+/** What a step can find out of the rest of the chain. */
+export interface ChainLookup {
+  lookUp: LookUp;
+  originOf: OriginOf | undefined;
+}
+
+type ToolsChange = Extract<Change, { kind: 'tools' }>;
+
+export class NameMapper {
+  readonly #step: string;
+  readonly #area: 'tools' | 'prompts';
+  readonly #map: MapEntry;
+  readonly #tables = new BoundedMap<string, NameTable>(MAX_TABLES);
+  /** The table that was used last: mostly there is no other. */
+  #last: { scope: string; table: NameTable } | undefined;
+
+  constructor(step: string, area: 'tools' | 'prompts', map: MapEntry) {
+    this.#step = step;
+    this.#area = area;
+    this.#map = map;
+  }
+
+  /** The entries as clients should see them. */
+  async show(entries: ListEntry[], { scope }: StepExchange, { lookUp, originOf }: ChainLookup): Promise<ListEntry[]> {
+    const origin = this.#originIn(originOf);
+    const shown = this.#table(scope).learn(entries, origin);
+    if (Array.isArray(shown)) return shown;
+    // The other owner of the name may be long gone: only a list of all there is now can tell.
+    await this.#renew(scope, { lookUp, originOf });
+    return entries.flatMap((entry) => this.#map(entry, origin(entry.name)) ?? []);
+  }
+
+  /** What the rest of the chain calls it, if that is known and still holds. */
+  known(name: string, { scope, ownTool }: StepExchange): string | undefined {
+    const table = this.#table(scope);
+    return table.stale ? undefined : table.owner(name, ownTool?.name === name);
+  }
+
+  /** The same, looked for where it is not. `unlisted`: it is neither shown nor kept from clients. */
+  async resolve(
+    name: string,
+    { scope, ownTool }: StepExchange,
+    around: ChainLookup,
+  ): Promise<{ own: string } | 'kept back' | 'unlisted'> {
+    let table = this.#table(scope);
+    const isOwn = ownTool?.name === name;
+    const known = table.owner(name, isOwn);
+    if (known === undefined || table.stale) {
+      try {
+        table = await this.#renew(scope, around);
+      } catch (thrown) {
+        if (known === undefined) throw thrown; // else the server is away, and what was known of it has to do
+      }
+    }
+    const own = table.owner(name, isOwn);
+    if (own !== undefined) return { own };
+    return table.has(name, isOwn) ? 'kept back' : 'unlisted';
+  }
+
+  /** Why the server of something unlisted is not up; undefined where it is, and where the step would keep it from clients. */
+  away(name: string, originOf: OriginOf | undefined): Error | undefined {
+    const origin = this.#originIn(originOf)(name);
+    const reason = origin?.away?.();
+    return reason && this.#map({ name }, origin) ? reason : undefined;
+  }
+
+  /** What the rest of the chain calls it, as far as it is known without asking. */
+  behind(name: string, scope: string): string | undefined {
+    return this.#tables.get(scope)?.owner(name);
+  }
+
+  changed(): void {
+    for (const [, table] of this.#tables.entries()) table.stale = true;
+  }
+
+  /** The change in the names that clients know; undefined when it is about nothing they can see. */
+  toldOf(change: ToolsChange, originOf?: OriginOf): ToolsChange | undefined {
+    this.changed();
+    const origin = this.#originIn(originOf);
+    const added = change.added?.flatMap((tool) => this.#shownTool(tool, origin) ?? []);
+    const removed = change.removed?.flatMap((name) => this.shownName(name, originOf) ?? []);
+    const told = (change.added?.length ?? 0) + (change.removed?.length ?? 0);
+    if (told > 0 && (added?.length ?? 0) + (removed?.length ?? 0) === 0) return undefined;
+    return { ...change, ...(added && { added }), ...(removed && { removed }) };
+  }
+
+  #shownTool(tool: NonNullable<ToolsChange['added']>[number], origin: EntryOrigin): typeof tool | undefined {
+    const mapped = this.#map({ ...tool }, origin(tool.name));
+    if (!mapped) return undefined;
+    const { name, description = tool.description } = mapped;
+    return { name, ...(typeof description === 'string' && { description }) };
+  }
+
+  /** The name it is shown by, so far as that is known. */
+  shownName(own: string, originOf?: OriginOf): string | undefined {
+    const table = this.#tables.entries().find(([, table]) => table.has(own))?.[1] ?? new NameTable(this.#map);
+    return table.shownName(own, this.#originIn(originOf));
+  }
+
+  #table(scope: string): NameTable {
+    if (this.#last?.scope === scope) return this.#last.table;
+    return this.#keep(scope, this.#tables.get(scope) ?? new NameTable(this.#map));
+  }
+
+  #keep(scope: string, table: NameTable): NameTable {
+    this.#tables.set(scope, table);
+    this.#last = { scope, table };
+    return table;
+  }
+
+  #originIn(originOf: OriginOf | undefined): EntryOrigin {
+    return (name) => originOf?.(this.#area, name);
+  }
+
+  async #renew(scope: string, { lookUp, originOf }: ChainLookup): Promise<NameTable> {
+    const table = new NameTable(this.#map);
+    const shown = table.learn(await listAllEntries(lookUp, this.#area), this.#originIn(originOf));
+    if (!Array.isArray(shown)) {
+      const [one, other] = shown.owners;
+      throw misuseError(this.#step, `gives the name "${shown.name}" to both "${one}" and "${other}"`);
+    }
+    return this.#keep(scope, table);
+  }
+}

@@ -1,0 +1,127 @@
+// OpenTelemetry spans, through the API alone: one for each exchange, and one for each call to a server that it leads to.
+// 1. The parent is the context in the message; without one, whatever is active here (such as the span of the HTTP request).
+// 2. What goes on to the server carries the context of our span. Where nobody records spans, it carries what came, unchanged.
+// 3. Attributes follow the conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp). Arguments and
+//    results are never among them.
+import type { Handle, HandleResult } from '../../protocol/target.ts';
+import type * as OpenTelemetry from '@opentelemetry/api';
+import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
+import type { Exchange } from '../../protocol/exchange.ts';
+import { fieldOf } from '../../protocol/raw/raw-object.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { toMethodLabel } from './labels.ts';
+import { tapOutcome } from './observed-target.ts';
+import { toSpanContext, toTraceContext } from './trace-context.ts';
+import { TracedExchange } from './traced-exchange.ts';
+
+type Api = typeof OpenTelemetry;
+
+/** Where the API of any copy and version keeps what an SDK has registered. */
+const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+
+/** Of a tool in the name of a span; longer ones exist only in the words of a client that makes them up. */
+const MAX_NAME = 128;
+
+/** Whether this process has an SDK that takes spans. */
+export function hasTracing(): boolean {
+  const registered = (globalThis as { [REGISTERED]?: { trace?: unknown } })[REGISTERED];
+  return registered?.trace !== undefined;
+}
+
+export class ExchangeTracer {
+  readonly #api: Api = process.getBuiltinModule('node:module').createRequire(import.meta.url)(
+    '@opentelemetry/api',
+  ) as Api;
+  readonly #tracer: Tracer = this.#api.trace.getTracer('mcp-parley');
+
+  /** The span of an exchange, as the client sees us: a server. */
+  serve(exchange: Exchange, handle: Handle): HandleResult {
+    return this.#around(exchange, handle, this.#api.SpanKind.SERVER);
+  }
+
+  /** The span of the way to a server, for which we are a client. */
+  call(server: string, exchange: Exchange, handle: Handle): HandleResult {
+    return this.#around(exchange, handle, this.#api.SpanKind.CLIENT, server);
+  }
+
+  #around(exchange: Exchange, handle: Handle, kind: SpanKind, server?: string): HandleResult {
+    const { trace, context } = this.#api;
+    const active = context.active();
+    const came = toSpanContext(exchange.trace, this.#api.createTraceState);
+    const parent = came ? trace.setSpanContext(active, came) : active;
+    const span = this.#start(
+      exchange,
+      kind,
+      parent,
+      came && server === undefined ? trace.getSpanContext(active) : undefined,
+    );
+    if (server !== undefined) span.setAttribute('parley.server', server);
+    const carried = this.#carry(exchange, span, came);
+    return tapOutcome(
+      carried,
+      (one) => context.with(trace.setSpan(parent, span), handle, undefined, one),
+      (result) => this.#end(span, exchange, fieldOf(result, 'isError') === true ? TOOL_FAILED : undefined),
+      (thrown) => this.#end(span, exchange, toFailure(thrown)),
+    );
+  }
+
+  #start(exchange: Exchange, kind: SpanKind, parent: Context, ambient: SpanContext | undefined): Span {
+    const attributes = attributesOf(exchange);
+    const links = ambient ? [{ context: ambient }] : [];
+    return this.#tracer.startSpan(nameOf(exchange), { kind, attributes, links }, parent);
+  }
+
+  /** A span that is none has no context, or that of its parent. */
+  #carry(exchange: Exchange, span: Span, came: SpanContext | undefined): Exchange {
+    const own = span.spanContext();
+    if (!this.#api.isSpanContextValid(own) || own.spanId === came?.spanId) return exchange;
+    return new TracedExchange(exchange, toTraceContext(own, exchange.trace?.baggage));
+  }
+
+  #end(span: Span, { server }: Exchange, failure: Failure | undefined): void {
+    if (server !== undefined) span.setAttribute('parley.server', server);
+    if (failure) {
+      span.setAttributes({ 'error.type': failure.type, ...failure.attributes });
+      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, ...(failure.message && { message: failure.message }) });
+    }
+    span.end();
+  }
+}
+
+interface Failure {
+  type: string;
+  message?: string;
+  attributes?: Attributes;
+}
+
+const TOOL_FAILED: Failure = { type: 'tool_error' };
+
+function toFailure(thrown: unknown): Failure {
+  if (thrown instanceof ProtocolError) {
+    const code = String(thrown.code);
+    return { type: code, message: thrown.message, attributes: { 'rpc.response.status_code': code } };
+  }
+  return thrown instanceof GatewayError ? { type: thrown.code, message: thrown.message } : { type: 'INTERNAL' };
+}
+
+function nameOf(exchange: Exchange): string {
+  const name = isNamed(exchange) ? ` ${exchange.params.name.slice(0, MAX_NAME)}` : '';
+  return `mcp ${toMethodLabel(exchange.method)}${name}`;
+}
+
+function attributesOf(exchange: Exchange): Attributes {
+  const { id, method, params, client } = exchange;
+  return {
+    'mcp.method.name': method,
+    'mcp.protocol.version': client.revision,
+    'parley.exchange': id,
+    ...(method === 'tools/call' && { 'gen_ai.operation.name': 'execute_tool' }),
+    ...(isNamed(exchange) && { [`gen_ai.${method === 'tools/call' ? 'tool' : 'prompt'}.name`]: exchange.params.name }),
+    ...(method.startsWith('resources/') && typeof params.uri === 'string' && { 'mcp.resource.uri': params.uri }),
+  };
+}
+
+function isNamed(exchange: Exchange): exchange is Exchange & { params: { name: string } } {
+  const { method, params } = exchange;
+  return (method === 'tools/call' || method === 'prompts/get') && typeof params.name === 'string';
+}

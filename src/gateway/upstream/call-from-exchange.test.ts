@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientView } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
+import { TASKS_EXTENSION } from '../dialect/meta.ts';
+import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
+import { checkCapability, callFromExchange } from './call-from-exchange.ts';
+import type { CallOverrides } from './call-from-exchange.ts';
+
+const server = (dialect: ServerView['dialect']) => ({ dialect }) as ServerView;
+
+function called(client: Partial<ClientView>, to: ServerView['dialect'], more: object = {}, wanted?: CallOverrides) {
+  const exchange = Object.assign(new FakeExchange('tools/call', { name: 'x', task: { ttl: 1 } }, client), more);
+  const ask = async () => ({});
+  return { exchange, call: callFromExchange({ exchange, server: server(to), ask, timeoutMs: 5 }, wanted) };
+}
+
+describe('a call to a stateless server', () => {
+  it('mirrors a stateless client exactly', () => {
+    const capabilities = { sampling: {}, extensions: { [TASKS_EXTENSION]: {} }, odd: { kept: true } };
+    const info = { name: 'them', version: '2' };
+    const { call } = called({ dialect: 'stateless', capabilities, info }, 'stateless', { logLevel: 'debug' });
+    expect(call).toMatchObject({ info, logLevel: 'debug', timeoutMs: 5 });
+    expect(call.capabilities).toBe(capabilities);
+    expect(called({ dialect: 'stateless' }, 'stateless').call.logLevel).toBeUndefined();
+  });
+
+  it('declares of a handshake client what its revision can answer, and a level', () => {
+    const capabilities = {
+      sampling: { tools: {} },
+      elicitation: { form: {}, url: {} },
+      roots: { listChanged: true },
+      tasks: { list: {} },
+      extensions: { [TASKS_EXTENSION]: {}, ui: {} },
+    };
+    const declared = (revision: string) =>
+      called({ capabilities, revision }, 'stateless').call.capabilities as JsonObject;
+    const always = { roots: {}, extensions: { ui: {} } };
+    expect(declared('2025-11-25')).toEqual({ ...always, sampling: { tools: {} }, elicitation: { form: {}, url: {} } });
+    expect(declared('2025-06-18')).toEqual({ ...always, sampling: {}, elicitation: {} });
+    expect(declared('2025-03-26')).toEqual({ ...always, sampling: {} });
+    expect(called({}, 'stateless').call.logLevel).toBe('info');
+    expect(called({}, 'stateless', { logLevel: 'error' }).call.logLevel).toBe('error');
+    expect(called({ dialect: 'draft', capabilities }, 'stateless').call).toMatchObject({ capabilities: {} });
+  });
+
+  it('allows a task only where somebody follows it', () => {
+    const { call } = called({}, 'stateless', {}, { mayBecomeTask: true });
+    expect(call.capabilities).toEqual({ extensions: { [TASKS_EXTENSION]: {} } });
+  });
+});
+
+describe('a call to a handshake server', () => {
+  it('says nothing of the client, which the connection did', () => {
+    const { call } = called({ capabilities: { sampling: {} } }, 'handshake', { logLevel: 'debug' });
+    expect([call.capabilities, call.info, call.logLevel]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('asks for a task where the client did, and never by a stray parameter', () => {
+    expect(called({}, 'handshake', { task: { requested: true, ttl: 9 } }).call.task).toEqual({ ttl: 9 });
+    expect(called({}, 'handshake', { task: { requested: false } }).call.task).toBeUndefined();
+    const stateless = called({ dialect: 'stateless' }, 'handshake', { task: { requested: false } }).call;
+    expect(stateless.params).toEqual({ name: 'x' });
+  });
+
+  it('can be another call on behalf of the exchange', () => {
+    const wanted = { method: 'tasks/get', params: { taskId: 't' }, signal: undefined };
+    const { call, exchange } = called({}, 'handshake', { task: { requested: true }, wantsProgress: true }, wanted);
+    expect(call).toMatchObject({ method: 'tasks/get', params: { taskId: 't' } });
+    expect([call.signal, call.task]).toEqual([undefined, undefined]);
+    expect(called({}, 'handshake').call.signal).toBeInstanceOf(AbortSignal);
+    call.onProgress!({ progress: 1 });
+    call.onLog!({ level: 'info', data: 1 });
+    call.onNotify!({ jsonrpc: '2.0', method: 'n', params: { a: 1 } });
+    expect(called({}, 'handshake').call.onProgress).toBeUndefined();
+    expect(exchange.sent).toEqual([{ progress: 1 }, { level: 'info', data: 1 }, { method: 'n', params: { a: 1 } }]);
+  });
+});
+
+describe('a failed result that names what the client lacked', () => {
+  const meta = { 'mcp-parley/required-capabilities': { sampling: {} } };
+  const result = { content: [], isError: true, _meta: meta };
+
+  it('is an error to a stateless client', () => {
+    const exchange = new FakeExchange('tools/call', {}, { dialect: 'stateless' });
+    expect(() => checkCapability(result, exchange)).toThrow(
+      expect.objectContaining({
+        code: 'CLIENT_CANNOT_BE_ASKED',
+        details: expect.objectContaining({ what: 'sampling' }),
+      }),
+    );
+    for (const other of [
+      { content: [], _meta: meta },
+      { content: [], isError: true },
+      { ...result, _meta: {} },
+    ]) {
+      expect(checkCapability(other, exchange)).toBe(other);
+    }
+  });
+
+  it('passes to others as it is', () => {
+    expect(checkCapability(result, new FakeExchange('tools/call'))).toBe(result);
+  });
+});

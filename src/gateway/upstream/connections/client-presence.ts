@@ -1,0 +1,42 @@
+// The clients that watch a server, and whether they are still there. An HTTP client that leaves without a word keeps its
+// session for a while: it watches, but it is not present.
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { Watcher } from '../../../protocol/target.ts';
+
+export class ClientPresence {
+  readonly #watchers = new Map<ClientView, Set<Watcher>>();
+
+  /** Returns the way to leave. */
+  add(watcher: Watcher): () => void {
+    const { client } = watcher;
+    const watchers = this.#watchers.get(client) ?? new Set();
+    this.#watchers.set(client, watchers.add(watcher));
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0 && this.#watchers.get(client) === watchers) this.#watchers.delete(client);
+    };
+  }
+
+  has(client: ClientView): boolean {
+    return this.#watchers.has(client);
+  }
+
+  /** How to ask a client what belongs to no request of it; undefined where its era has no such questions. */
+  askOf(client: ClientView): Watcher['ask'] {
+    const watcher = [...(this.#watchers.get(client) ?? [])].findLast((one) => 'ask' in one);
+    return watcher && ((ask, signal) => watcher.ask!(ask, signal));
+  }
+
+  isPresent(client: ClientView): boolean {
+    return [...(this.#watchers.get(client) ?? [])].some((one) => one.isPresent?.() ?? true);
+  }
+
+  /** The client that is there, if it is the only one. */
+  get sole(): ClientView | undefined {
+    return this.#watchers.size === 1 ? this.#watchers.keys().next().value : undefined;
+  }
+
+  isAnyPresent(test: (client: ClientView) => boolean): boolean {
+    return [...this.#watchers.keys()].some((client) => test(client) && this.isPresent(client));
+  }
+}

@@ -1,0 +1,152 @@
+// Lends connections to calls. What is asked on a connection while it is lent is asked of the client of the call.
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { Exchange } from '../../../protocol/exchange.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import type { ServerView } from '../../../protocol/server-view.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { AskHandler } from '../questions/ask-routing.ts';
+import { CallHabits, subjectOf } from '../questions/call-habits.ts';
+import { coalesce } from '../questions/coalesce.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import { PASS_THROUGH, handleResult } from '../result-handler.ts';
+import type { ResultHandler } from '../result-handler.ts';
+import { ConnectionLease } from './connection-lease.ts';
+import type { LeaseTerms } from './connection-lease.ts';
+import type { TaskOwners } from '../tasks/task-owners.ts';
+import type { Upstream } from '../upstream.ts';
+
+/** What a handshake server may ask during. */
+const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read', 'tasks/result']);
+
+/** Requests about a task, which go where it runs. */
+const OF_TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
+
+export interface ConnectionLeasesOptions {
+  clock: Clock;
+  timeoutMs: number | undefined;
+  taskOwners: TaskOwners;
+}
+
+export class ConnectionLeases {
+  readonly #connections: ConnectionPool;
+  readonly habits: CallHabits = new CallHabits();
+  readonly #options: ConnectionLeasesOptions;
+
+  constructor(connections: ConnectionPool, options: ConnectionLeasesOptions) {
+    this.#connections = connections;
+    this.#options = options;
+  }
+
+  send(exchange: Exchange, handler: ResultHandler = PASS_THROUGH): Promise<ResultObject> {
+    try {
+      const lease = this.lease(exchange);
+      if (!(lease instanceof Promise)) return lease.sendOnce(handler);
+      return handleResult(
+        lease.then((one) => one.sendOnce(PASS_THROUGH)),
+        handler,
+      );
+    } catch (thrown) {
+      return handleResult(Promise.reject(thrown), handler);
+    }
+  }
+
+  /** `put` answers what is asked on it; default: the client of the exchange. At once where nothing has to be waited for. */
+  lease(
+    exchange: Exchange,
+    put: AskHandler = (ask, signal) => exchange.ask(ask, signal),
+  ): ConnectionLease | Promise<ConnectionLease> {
+    const home = this.#connections.homeOf(exchange);
+    const { current } = home.supervised;
+    return current ? this.#leaseFrom(home, current, exchange, put) : this.#leaseLater(home, exchange, put);
+  }
+
+  async #leaseLater({ supervised }: UpstreamConnection, exchange: Exchange, put: AskHandler): Promise<ConnectionLease> {
+    const upstream = await supervised.get();
+    // Looked for again: the first words of a server may have changed it.
+    return this.#leaseFrom(this.#connections.homeOf(exchange), upstream, exchange, put);
+  }
+
+  #leaseFrom(
+    home: UpstreamConnection,
+    { transport, server }: Upstream,
+    exchange: Exchange,
+    put: AskHandler,
+  ): ConnectionLease | Promise<ConnectionLease> {
+    const mayAsk = server.dialect === 'handshake' && MAY_ASK.has(exchange.method);
+    const inRounds = exchange.client.dialect === 'stateless' && server.dialect === 'handshake';
+    const terms: LeaseTerms = {
+      exchange,
+      put: inRounds ? coalesce(put, this.#options.clock) : put,
+      mayAsk,
+      timeoutMs: this.#options.timeoutMs,
+      habits: this.habits,
+      taskOwners: this.#options.taskOwners,
+      onEnd: mayAsk ? this.#giveBack : undefined,
+    };
+    // On HTTP a question comes on the stream of its call, unless the server does not care.
+    const isNamed = transport === 'streamable-http' && !this.habits.asksUnnamed;
+    const connection = this.#placeOfTask(exchange, home) ?? (mayAsk ? this.#place(exchange, home, isNamed) : home);
+    return connection instanceof Promise
+      ? connection.then((one) => this.#enter(one, terms))
+      : this.#enter(connection, terms);
+  }
+
+  #enter(connection: UpstreamConnection, terms: LeaseTerms): ConnectionLease | Promise<ConnectionLease> {
+    if (connection.isTaken) terms.put = connection.asks.counted(terms.put);
+    const lease = new ConnectionLease(connection, terms);
+    const { logLevel } = terms.exchange;
+    lease.upstream = connection.supervised.current;
+    const isReady = lease.upstream && !logLevel && (connection.asks.held.isEmpty || !lease.mayAsk);
+    return isReady ? lease : this.#prepare(lease, logLevel);
+  }
+
+  async #prepare(lease: ConnectionLease, level: LoggingLevel | undefined): Promise<ConnectionLease> {
+    const { connection } = lease;
+    try {
+      lease.upstream ??= await connection.supervised.get();
+      if (level) await setLevel(connection, lease.upstream.server, level);
+      if (lease.mayAsk && !connection.asks.held.isEmpty) await connection.asks.held.release(lease.put);
+      return lease;
+    } catch (thrown) {
+      lease.release();
+      throw thrown;
+    }
+  }
+
+  #placeOfTask(
+    { method, params: { taskId }, client }: Exchange,
+    home: UpstreamConnection,
+  ): UpstreamConnection | undefined {
+    if (!OF_TASKS.has(method)) return undefined;
+    const { taskOwners } = this.#options;
+    const connection = taskOwners.connectionOf(taskId, client);
+    const isForeign = taskOwners.isForeign(taskId, client, connection ?? home);
+    if (isForeign) throw new GatewayError('TASK_NOT_FOUND', { taskId });
+    return connection;
+  }
+
+  /** Calls of clients that share a connection run side by side there, until one of them is known to ask. */
+  #place(
+    exchange: Exchange,
+    home: UpstreamConnection,
+    isNamed: boolean,
+  ): UpstreamConnection | Promise<UpstreamConnection> {
+    const { client, expectsQuestions } = exchange;
+    // On a connection of its own, a client's call is alone as long as it makes no other.
+    const isWatched = !isNamed && client.assisted?.elicitation && (home.isShared || !home.asks.isFree);
+    if (isWatched && (expectsQuestions || this.habits.asks(subjectOf(exchange)))) {
+      return this.#connections.takeAlone(client);
+    }
+    if (home.isShared) return this.#connections.calm(client, home);
+    return isNamed ? home : this.#connections.take(client, this.habits.isQuiet(subjectOf(exchange)));
+  }
+
+  readonly #giveBack = (connection: UpstreamConnection): void => this.#connections.giveBack(connection);
+}
+
+/** Where the level is not said with each call. */
+async function setLevel(connection: UpstreamConnection, server: ServerView, level: LoggingLevel): Promise<void> {
+  if (server.dialect === 'handshake' && server.capabilities.logging) await connection.setLevel(level);
+}

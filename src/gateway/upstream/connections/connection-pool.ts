@@ -1,0 +1,153 @@
+// All connections to a server, by the era that is spoken on them. A server that has both eras is spoken to in the era of
+// each client, so that nothing has to be translated. What it has is found out when the first client of an era comes, and
+// is remembered: the clients of an era that the server does not have use the connections of the other.
+import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
+import type { ClientOpening } from '../../../protocol/target.ts';
+import type { ServerView } from '../../../protocol/server-view.ts';
+import { eraOf, spokenEraOf } from '../../dialect/revisions.ts';
+import type { RevisionPin, SpokenEra } from '../../dialect/revisions.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
+import { signatureOf } from './connection-signature.ts';
+import { EraPool } from './era-pool.ts';
+import type { EraPoolOptions } from './era-pool.ts';
+
+export interface ConnectionPoolOptions extends Omit<EraPoolOptions, 'isOnly'> {
+  /** The only era to speak, where that is configured. */
+  pin?: RevisionPin | undefined;
+}
+
+/** Never asks the client anything, and depends on nothing the client has done. */
+const LISTING: ReadonlySet<string> = new Set([
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'completion/complete',
+  'capabilities',
+]);
+
+export class ConnectionPool {
+  /** By the era of the client. The same pool twice where the server has one era. */
+  readonly #pools: Record<SpokenEra, EraPool>;
+  /** The client that has come, or its principal, while there is just one. */
+  #only: ClientOpening | string | undefined;
+  #isMany = false;
+  readonly #hasRoom: NonNullable<EraPoolOptions['hasRoom']>;
+
+  constructor(options: ConnectionPoolOptions) {
+    this.#hasRoom = options.hasRoom ?? (() => true);
+    const toPool = (era: SpokenEra): EraPool =>
+      new EraPool(era, { ...options, isOnly: (client) => this.isOnly(client) });
+    const pinned = pinnedEra(options.pin);
+    const only = pinned && toPool(pinned);
+    this.#pools = { handshake: only ?? toPool('handshake'), stateless: only ?? toPool('stateless') };
+  }
+
+  get all(): UpstreamConnection[] {
+    const { handshake, stateless } = this.#pools;
+    return handshake === stateless ? handshake.all : [...handshake.all, ...stateless.all];
+  }
+
+  /** The era in which the server is spoken to for such a client, as far as it is known. */
+  eraFor({ dialect }: Pick<ClientView, 'dialect'>): SpokenEra {
+    return this.#of(dialect).era;
+  }
+
+  /** The connection to learn from what the server offers to such a client. */
+  prepare(opening: ClientOpening | undefined): UpstreamConnection {
+    const isExpecting = this.#only === undefined && !this.#isMany;
+    return this.#of(opening?.dialect ?? 'handshake').prepare(opening, isExpecting);
+  }
+
+  /** It has turned out what the server speaks on a connection. */
+  learn(connection: UpstreamConnection, { dialect }: Pick<ServerView, 'dialect'>): void {
+    const spoken = spokenEraOf(dialect);
+    const wanted = connection.era;
+    const pool = this.#pools[spoken];
+    if (this.#pools[wanted] !== pool) {
+      pool.absorb(this.#pools[wanted]);
+      this.#pools[wanted] = pool;
+    }
+    connection.era = pool.era = spoken;
+    // The pool may have had another one in its place, and closes this one.
+    if (dialect !== 'handshake' && pool.all.includes(connection)) pool.serveAllBy(connection);
+  }
+
+  /** Where a request goes. */
+  homeOf({ method, client }: Pick<Exchange, 'method' | 'client'>): UpstreamConnection {
+    return LISTING.has(method) ? this.listing(client) : this.home(client);
+  }
+
+  listing(client: ClientView): UpstreamConnection {
+    const pool = this.#of(client.dialect);
+    if (!pool.isOneForAll) this.#note(client);
+    return pool.listing(client);
+  }
+
+  home(client: ClientView): UpstreamConnection {
+    const pool = this.#of(client.dialect);
+    if (!pool.isOneForAll) this.#note(client);
+    return pool.home(client);
+  }
+
+  known(client: ClientView): UpstreamConnection | undefined {
+    return this.#of(client.dialect).known(client);
+  }
+
+  take(client: ClientView, isQuiet?: boolean): UpstreamConnection | Promise<UpstreamConnection> {
+    return this.#of(client.dialect).take(client, isQuiet);
+  }
+
+  takeAlone(client: ClientView): UpstreamConnection | Promise<UpstreamConnection> {
+    return this.#of(client.dialect).takeAlone(client);
+  }
+
+  calm(client: ClientView, home: UpstreamConnection): UpstreamConnection {
+    return this.#of(client.dialect).calm(client, home);
+  }
+
+  giveBack(connection: UpstreamConnection): void {
+    this.#pools[connection.era].giveBack(connection);
+  }
+
+  forget(connection: UpstreamConnection): void {
+    this.#pools[connection.era].forget(connection);
+  }
+
+  drop(client: ClientView): UpstreamConnection | undefined {
+    return this.#of(client.dialect).drop(client);
+  }
+
+  /** Whether no other client has come so far. */
+  isOnly(client: ClientOpening): boolean {
+    return !this.#isMany && this.#isSame(client);
+  }
+
+  /** Where no process is left to speak the era of a stateless client, it shares one of the other: it has no session to lose by that. */
+  #of(dialect: ClientView['dialect']): EraPool {
+    const { handshake, stateless } = this.#pools;
+    if (spokenEraOf(dialect) === 'handshake') return handshake;
+    if (stateless === handshake || stateless.shared || !handshake.shared) return stateless;
+    return this.#hasRoom({ isShared: true, mayReplace: true }) ? stateless : handshake;
+  }
+
+  #note(client: ClientView): void {
+    if (this.#isMany || this.#isSame(client)) return;
+    if (this.#only === undefined) this.#only = keyOf(client);
+    else this.#isMany = true;
+  }
+
+  #isSame(client: ClientOpening): boolean {
+    return this.#only !== undefined && this.#only === keyOf(client);
+  }
+}
+
+/** Each request of the stateless era makes a client of its own. */
+function keyOf(client: ClientOpening & { principal?: string }): ClientOpening | string {
+  return client.dialect === 'stateless' ? `${client.principal} ${signatureOf(client)}` : client;
+}
+
+function pinnedEra({ era, revision }: RevisionPin = {}): SpokenEra | undefined {
+  const pinned = revision === undefined ? era : eraOf(revision);
+  return pinned && spokenEraOf(pinned);
+}

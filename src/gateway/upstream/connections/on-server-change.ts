@@ -1,0 +1,46 @@
+// What a server tells without being asked: what it means for what is known of the server, and who else has to know.
+import { hasEnded } from '../../../protocol/target.ts';
+import type { Change } from '../../../protocol/target.ts';
+import type { ChangeListeners } from './change-listeners.ts';
+import type { ElicitationCompletions } from '../questions/elicitation-completions.ts';
+import type { UpstreamConnection } from './upstream-connection.ts';
+import type { TaskBridge } from '../tasks/task-bridge.ts';
+import type { TaskOwners } from '../tasks/task-owners.ts';
+import type { ToolFacts } from '../tool-facts.ts';
+import type { Upstream } from '../upstream.ts';
+
+export const LIST_KINDS = ['tools', 'prompts', 'resources'] as const;
+
+export interface ChangeContext {
+  tools: ToolFacts;
+  tasks: TaskBridge;
+  taskOwners: TaskOwners;
+  listeners: ChangeListeners;
+  completions: ElicitationCompletions;
+}
+
+export function onServerChange(change: Change, connection: UpstreamConnection, context: ChangeContext): void {
+  const { tools, tasks, taskOwners, listeners } = context;
+  if (change.kind === 'tools') tools.outdate();
+  if (change.kind === 'elicited') context.completions.complete(change.elicitationId);
+  if (change.kind === 'task') {
+    if (hasEnded(change.task)) {
+      connection.forgetTask(change.task.taskId);
+      connection.asks.endTask(change.task.taskId);
+    }
+    const owned = tasks.onTask(change.task, connection) ? undefined : taskOwners.address(change, connection);
+    if (owned) listeners.tellAll(owned);
+    return;
+  }
+  const { current } = connection.supervised;
+  const isDirect = change.kind === 'resource' && !connection.isShared && current?.server.dialect === 'handshake';
+  listeners.tell(connection, isDirect ? { ...change, isDirect } : change, current?.transport === 'stdio');
+}
+
+/** What changed while the server was away was told to nobody. */
+export function catchUp(upstream: Upstream, connection: UpstreamConnection, context: ChangeContext): void {
+  context.taskOwners.forget(connection);
+  void connection.repeatTo(upstream);
+  for (const kind of LIST_KINDS) if (upstream.server.capabilities[kind]) onServerChange({ kind }, connection, context);
+  for (const uri of connection.uris) onServerChange({ kind: 'resource', uri }, connection, context);
+}

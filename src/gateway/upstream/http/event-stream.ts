@@ -1,0 +1,66 @@
+// One connection of an event stream, read to its end. However that comes (ended, broken, aborted), it is no error here:
+// whether the stream was over is known by who reads the events.
+import { SseReader, type SseEvent } from '../../codec/sse-reader.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { mediaType, toRefusal } from './http-body.ts';
+import type { HttpClient, UpstreamRequest } from './http-client.ts';
+import type { ResponseBody } from './response-body.ts';
+
+/** Where a stream stands; goes from one of its connections to the next. */
+export interface StreamPosition {
+  lastEventId: string;
+  retryMs: number | undefined;
+  /** Whether the server said anything since this was last set to false. */
+  isHeard: boolean;
+}
+
+export interface EventStreamOptions {
+  /** Gets the events of the type `message`, which is also the default type; an empty one only carries an id. */
+  onEvent(event: SseEvent): void;
+  onOversize(): void;
+  maxBytes: number;
+}
+
+export function createStreamPosition(): StreamPosition {
+  return { lastEventId: '', retryMs: undefined, isHeard: false };
+}
+
+/** Rejects with HttpRefusal, with UPSTREAM_INVALID where the answer is no event stream, or as `http` does. */
+export async function openEventStream(
+  http: HttpClient,
+  request: Omit<UpstreamRequest, 'method'>,
+): Promise<ResponseBody> {
+  const headers = { ...request.headers, accept: 'text/event-stream' };
+  const response = await http.request({ ...request, method: 'GET', headers });
+  if (response.statusCode >= 300) throw await toRefusal(response);
+  if (mediaType(response) === 'text/event-stream') return response.body;
+  // Not `dump`: what is no event stream may be a download of any length.
+  response.body.destroy();
+  const reason = `an event stream was asked for, ${mediaType(response) || 'nothing'} came`;
+  throw new GatewayError('UPSTREAM_INVALID', { server: http.name, reason });
+}
+
+/** Resolves when the connection is over; never rejects. */
+export function readEvents(body: ResponseBody, place: StreamPosition, options: EventStreamOptions): Promise<void> {
+  const reader = new SseReader({
+    maxBytes: options.maxBytes,
+    onOversize: () => options.onOversize(),
+    onEvent: (event) => {
+      place.isHeard = true;
+      if (event.data !== '') options.onEvent(event);
+    },
+    onRetry: (ms) => {
+      place.isHeard = true;
+      place.retryMs = ms;
+    },
+  });
+  return new Promise((resolve) => {
+    body.read({
+      onData(chunk) {
+        reader.push(chunk);
+        if (reader.lastEventId !== '') place.lastEventId = reader.lastEventId;
+      },
+      onEnd: () => resolve(),
+    });
+  });
+}

@@ -1,0 +1,140 @@
+// Who waits for which answer, and for how long. Invariants:
+// 1. Each call is settled exactly once: by its answer, its caller, the clock, or the end of the connection.
+// 2. The clock of a call restarts with each sign of life, stands still while a question of it is open, and has an upper bound.
+import type { Progress } from '../../protocol/exchange.ts';
+import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
+import { DeadlineList } from '../../shared/deadline-list.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
+import type { WireCall } from '../dialect/speak/server-dialect.ts';
+import type { PendingCall, PendingCallOwner } from './pending-call.ts';
+
+export interface Deadlines {
+  timeoutMs: number;
+  maxTimeoutMs: number;
+}
+
+/** Told of a call that was taken out already, and is to be settled. */
+export interface GiveUpListener {
+  onTimeout(pending: PendingCall, ms: number): void;
+  onAbort(pending: PendingCall): void;
+}
+
+export class PendingCalls implements PendingCallOwner {
+  readonly #alarms: DeadlineList;
+  readonly #deadlines: Deadlines;
+  readonly #givenUp: GiveUpListener;
+  #calls = new ShortLivedMap<RequestId, PendingCall>();
+
+  constructor(clock: Clock, deadlines: Deadlines, givenUp: GiveUpListener) {
+    this.#alarms = new DeadlineList(clock);
+    this.#deadlines = deadlines;
+    this.#givenUp = givenUp;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  add(pending: PendingCall): void {
+    const { id, call } = pending;
+    pending.owner = this;
+    const now = this.#alarms.now();
+    pending.until = now + this.#totalOf(call);
+    this.#calls.set(id, pending);
+    call.signal?.addEventListener('abort', pending);
+    this.#restart(pending, now);
+  }
+
+  get(id: unknown): PendingCall | undefined {
+    return this.#calls.get(id as RequestId);
+  }
+
+  /** Takes a call out, to be settled by the one who takes it. */
+  take(id: RequestId): PendingCall | undefined {
+    const pending = this.#calls.delete(id);
+    if (!pending) return undefined;
+    pending.callOff();
+    pending.call.signal?.removeEventListener('abort', pending);
+    return pending;
+  }
+
+  /** False when nobody waits for this answer. */
+  settle(response: ResponseMessage, sent?: string): boolean {
+    const pending = response.id === null ? undefined : this.take(response.id);
+    pending?.settle(response, sent);
+    return pending !== undefined;
+  }
+
+  /** Something came that belongs to this call. */
+  tell(id: unknown, notification: NotificationMessage): void {
+    const pending = this.#calls.get(id as RequestId);
+    if (!pending) return;
+    this.#restart(pending);
+    pending.call.onNotify?.(notification);
+  }
+
+  /** False when nobody waits for it. */
+  progress(token: unknown, progress: Progress): boolean {
+    const pending = this.#calls.get(token as RequestId);
+    if (!pending) return false;
+    this.#restart(pending);
+    pending.call.onProgress?.(progress);
+    return true;
+  }
+
+  /** The one call that an answer can be for; undefined when there are several, or none. */
+  sole(): PendingCall | undefined {
+    const awaited = this.#calls.values().filter(({ call }) => !call.endless);
+    return awaited.length === 1 ? awaited[0] : undefined;
+  }
+
+  /** Until the returned function is called, this call is not silent for too long; without one, all that wait now. */
+  hold(call?: object): () => void {
+    const held = this.#calls.values().filter((pending) => call === undefined || pending.call === call);
+    for (const pending of held) pending.pause();
+    return () => {
+      for (const pending of held.splice(0)) pending.resume();
+    };
+  }
+
+  onPause(pending: PendingCall): void {
+    if (this.#calls.get(pending.id) === pending) this.#restart(pending);
+  }
+
+  /** The connection is gone. */
+  fail(reason: (pending: PendingCall) => Error): void {
+    for (const id of this.#calls.keys()) {
+      const pending = this.take(id)!;
+      pending.reject(reason(pending));
+    }
+    this.#alarms.clear();
+  }
+
+  onTimeout(pending: PendingCall): void {
+    if (this.take(pending.id)) this.#givenUp.onTimeout(pending, pending.limitMs);
+  }
+
+  onAbort(pending: PendingCall): void {
+    if (this.take(pending.id)) this.#givenUp.onAbort(pending);
+  }
+
+  /** One time for both bounds: it rings at the one that comes first. */
+  #restart(pending: PendingCall, now = this.#alarms.now()): void {
+    const { call, until } = pending;
+    if (call.endless) return;
+    const silence = pending.isPaused ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
+    const left = Math.max(0, until - now);
+    pending.limitMs = silence <= left ? silence : this.#totalOf(call);
+    this.#alarms.set(pending, Math.min(silence, left), now);
+  }
+
+  #totalOf({ maxTimeoutMs = this.#deadlines.maxTimeoutMs }: WireCall): number {
+    return maxTimeoutMs;
+  }
+}
+
+export function cancelledError(): GatewayError {
+  return new GatewayError('CANCELLED');
+}

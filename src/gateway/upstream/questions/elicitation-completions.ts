@@ -1,0 +1,49 @@
+// Waits for servers to say that a page has been visited (`notifications/elicitation/complete`). Not every server says so: after a
+// while the caller that waits tries again without it.
+import type { Abortable } from '../../../shared/cancellation.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+
+/** Of pages that were visited before anybody waited for them. */
+const MAX_KNOWN = 1000;
+const FIRST_WAIT_MS = 15_000;
+const LAST_WAIT_MS = 120_000;
+
+export class ElicitationCompletions {
+  readonly #clock: Clock;
+  readonly #known = new Set<string>();
+  readonly #waiting = new Set<() => void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  complete(elicitationId: string): void {
+    this.#known.add(elicitationId);
+    const [oldest] = this.#known;
+    if (this.#known.size > MAX_KNOWN) this.#known.delete(oldest!);
+    for (const look of this.#waiting) look();
+  }
+
+  /** Resolves when all of these are complete, or when it is time to try again. `attempt` counts from 0. Rejects once the call is cancelled. */
+  wait(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void> {
+    if (signal.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    return new Promise((resolve, reject) => {
+      const end = (by: () => void): void => {
+        stop();
+        this.#waiting.delete(look);
+        signal.removeEventListener('abort', cancel);
+        for (const id of elicitationIds) this.#known.delete(id);
+        by();
+      };
+      const look = (): void => {
+        if (elicitationIds.length > 0 && elicitationIds.every((id) => this.#known.has(id))) end(resolve);
+      };
+      const cancel = (): void => end(() => reject(new GatewayError('CANCELLED')));
+      const stop = this.#clock.after(Math.min(FIRST_WAIT_MS * 2 ** attempt, LAST_WAIT_MS), () => end(resolve));
+      this.#waiting.add(look);
+      signal.addEventListener('abort', cancel, { once: true });
+      look();
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import { expect, test, describe } from 'vitest';
+import { connectFakeLink as setUp } from './fake-link.contract.ts';
+import { toLostAnswer } from './http/http-answer.ts';
+
+describe('answers that are none', () => {
+  test('a second answer and one that nobody waits for are dropped and logged', async () => {
+    const { wire, link, log } = await setUp(() => ({}));
+    await wire.call({ method: 'a' });
+    link.say({ jsonrpc: '2.0', id: 1, result: { again: true } });
+    link.say({ jsonrpc: '2.0', id: 99, result: {} });
+    link.say({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
+    expect(log.events).toEqual(['answer.unexpected', 'answer.unexpected', 'answer.unexpected']);
+  });
+
+  test('one that comes after its call was cancelled is reported to the listener', async () => {
+    const { wire, link, clock, log } = await setUp();
+    const late: unknown[] = [];
+    const controller = new AbortController();
+    const calls = [
+      wire.call({ method: 'a', signal: controller.signal, onLate: (result) => late.push(result) }),
+      wire.call({ method: 'b', onLate: (result) => late.push(result) }),
+    ];
+    controller.abort();
+    clock.advance(100);
+    await Promise.allSettled(calls);
+    link.say({ jsonrpc: '2.0', id: 1, result: { n: 1 } });
+    link.say({ jsonrpc: '2.0', id: 1, result: { n: 1 } });
+    link.say({ jsonrpc: '2.0', id: 2, error: { code: -1, message: 'cancelled' } });
+    expect([late, log.events]).toEqual([[{ n: 1 }], ['answer.unexpected']]);
+  });
+
+  test('an id of the wrong type is told at once', async () => {
+    const { wire, link } = await setUp();
+    const call = wire.call({ method: 'a' });
+    link.say({ jsonrpc: '2.0', id: '1', result: {} });
+    await expect(call).rejects.toMatchObject({
+      code: 'UPSTREAM_INVALID',
+      message: expect.stringContaining('"1" and not 1'),
+    });
+  });
+
+  test('one that was lost on its stream fails its call', async () => {
+    const { wire, link } = await setUp(undefined, 'streamable-http');
+    const call = wire.call({ method: 'a' });
+    link.say(toLostAnswer(1, 'the stream ended'), 1);
+    await expect(call).rejects.toMatchObject({
+      code: 'UPSTREAM_CLOSED',
+      message: expect.stringContaining('the stream ended'),
+    });
+  });
+
+  test('an error without an id on the stream of a request is for that request', async () => {
+    const { wire, link } = await setUp(undefined, 'streamable-http');
+    const call = wire.call({ method: 'a' });
+    link.say({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no' } }, 1);
+    await expect(call).rejects.toMatchObject({ code: -32600 });
+  });
+
+  test('one that is too large fails the only call there is, and the next works', async () => {
+    const { wire, link } = await setUp(({ method }) => (method === 'small' ? {} : undefined));
+    const call = wire.call({ method: 'huge' });
+    link.garbage('message larger than 10 bytes', 'oversize');
+    await expect(call).rejects.toMatchObject({
+      code: 'UPSTREAM_INVALID',
+      message: expect.stringContaining('limits.maxResultBytes'),
+    });
+    await expect(wire.call({ method: 'small' })).resolves.toEqual({});
+  });
+
+  test('one that is too large, among several calls, is named by the time-out', async () => {
+    const { wire, link, clock } = await setUp();
+    const calls = [wire.call({ method: 'a' }), wire.call({ method: 'b' })];
+    link.garbage('message larger than 10 bytes', 'oversize');
+    clock.advance(100);
+    for (const call of calls)
+      await expect(call).rejects.toThrow(/it sent a message larger than 10 bytes .* was skipped/);
+  });
+
+  test('garbage costs nothing but a line in the log', async () => {
+    const { wire, link, log } = await setUp();
+    const call = wire.call({ method: 'a' });
+    link.garbage('Parse error');
+    link.say({ jsonrpc: '2.0', id: 1, result: {} });
+    await call;
+    expect(log.events).toEqual(['upstream.garbage']);
+  });
+});

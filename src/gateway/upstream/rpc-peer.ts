@@ -1,0 +1,323 @@
+// Requests and answers over a link: ids, time-outs, calling off, and who is told of what the server says by itself.
+// Nothing that a caller's callback throws reaches the link: it would cost other callers whose messages came in the same bytes.
+import type {
+  JsonObject,
+  Message,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from '../../protocol/message.ts';
+import {
+  isNotification,
+  isObject,
+  isRequest,
+  toErrorMessage,
+  toNotification,
+  toResult,
+} from '../../protocol/message.ts';
+import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
+import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
+import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import { arrivedVia, viaFrom } from '../../shared/via.ts';
+import { OutgoingRequest } from '../codec/json-rpc.ts';
+import { META } from '../dialect/meta.ts';
+import type { ServerDialect, Wire, WireCall } from '../dialect/speak/server-dialect.ts';
+import { fromRefusal } from './http/from-refusal.ts';
+import { isLostAnswer } from './http/http-answer.ts';
+import { HttpRefusal } from './links/link.ts';
+import type { Link, LinkEvents } from './links/link.ts';
+import { PendingCalls, cancelledError } from './pending-calls.ts';
+import type { Deadlines } from './pending-calls.ts';
+import { PendingCall } from './pending-call.ts';
+import { parseProgress } from './to-progress.ts';
+
+export interface RpcPeerOptions extends Deadlines {
+  clock: Clock;
+  log: Log;
+  /** Of the gateway that speaks on it (shared/via.ts). */
+  id?: string | undefined;
+  onClose(reason: string): void;
+  /** A call has timed out, and the server has said nothing at all since it was sent. Not on HTTP, where each call has its own stream. */
+  onSilence?(): void;
+}
+
+/** Of a server that talks before it is known what it speaks. */
+const MAX_EARLY = 100;
+/** Calls that were given up and may still be answered; a server that never answers them must not fill the memory. */
+const MAX_LATE = 1000;
+
+export class RpcPeer implements Wire, LinkEvents {
+  readonly name: string;
+  readonly http: boolean;
+  readonly log: Log;
+  closedBy: string | undefined;
+  readonly #link: Link;
+  readonly #options: RpcPeerOptions;
+  readonly #pending: PendingCalls;
+  #speaker: ServerDialect | undefined;
+  #early: (RequestMessage | NotificationMessage)[] = [];
+  readonly #late = new Map<RequestId, Pick<WireCall, 'onLate' | 'tracker'>>();
+  #isMute = false;
+  #skipped = '';
+  #nextId = 0;
+  #heard = 0;
+  #sending: { sent: Promise<void> | undefined; ids: RequestId[] } = { sent: undefined, ids: [] };
+
+  constructor(link: Link, options: RpcPeerOptions) {
+    this.#link = link;
+    this.#options = options;
+    this.name = link.name;
+    this.http = link.perRequestStreams;
+    this.log = options.log;
+    this.#pending = new PendingCalls(options.clock, options, {
+      onTimeout: (pending, ms) => this.#timeOut(pending, ms),
+      onAbort: (pending) => this.#callOff(pending),
+    });
+  }
+
+  /** How many messages the server has sent. */
+  get heard(): number {
+    return this.#heard;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#link.start(this);
+    } catch (error) {
+      throw this.#toError(error);
+    }
+  }
+
+  /** It is known now which dialect the server speaks; what it said meanwhile is heard first. */
+  adopt(speaker: ServerDialect): void {
+    this.#speaker = speaker;
+    for (const message of this.#early.splice(0)) this.onMessage(message);
+  }
+
+  call(call: WireCall): Promise<unknown> {
+    const { signal, method } = call;
+    if (signal?.aborted) return Promise.reject(cancelledError());
+    if (this.closedBy !== undefined) return Promise.reject(this.#closed());
+    const id = ++this.#nextId;
+    const params = this.#withVia(call.toParams?.(id) ?? call.params);
+    const stream = this.http ? new Cancellation() : undefined;
+    const pending = new PendingCall(id, call, stream);
+    pending.heardBefore = this.#heard;
+    const answer = new Promise<unknown>((resolve, reject) => {
+      pending.resolve = resolve;
+      pending.reject = reject;
+    });
+    this.#pending.add(pending);
+    call.tracker?.onSent(pending);
+    const message = params ? new OutgoingRequest(id, method, params) : { jsonrpc: '2.0' as const, id, method };
+    const others = this.#pending.size > 1;
+    this.#follow(this.#link.send(message, { headers: call.headers, signal: stream, others }), id);
+    return answer;
+  }
+
+  /**
+   * The server was told at the opening which gateway speaks on the connection. A request that has passed others before this one says so:
+   * on HTTP in a header, elsewhere in `_meta`. A server that says it is a gateway finds the ids in the `_meta` of each request.
+   */
+  #withVia(params: OutgoingParams | undefined): OutgoingParams | undefined {
+    const { id } = this.#options;
+    if (id === undefined) return params;
+    const isTold = this.#speaker?.server.isGateway ?? (!this.http && arrivedVia().length > 0);
+    if (!isTold) return params;
+    const plain = params instanceof EncodedParams ? params.toJSON() : params;
+    const meta = isObject(plain?._meta) ? plain._meta : {};
+    return { ...plain, _meta: { ...meta, [META.via]: viaFrom(id) } };
+  }
+
+  /** What cannot be sent has failed. Requests that leave together share the promise of it, and what follows it. */
+  #follow(sent: Promise<void>, id: RequestId): void {
+    if (sent === this.#sending.sent) return void this.#sending.ids.push(id);
+    const ids = [id];
+    this.#sending = { sent, ids };
+    sent.catch((error: unknown) => ids.forEach((one) => this.#unsent(one, error)));
+  }
+
+  /** An HTTP status is an answer of the server. Whether it has seen what was broken off, nobody knows. */
+  #unsent(id: RequestId, error: unknown): void {
+    const pending = this.#pending.take(id);
+    if (!pending) return;
+    if (error instanceof HttpRefusal) pending.call.tracker?.onAnswered();
+    else this.#abandon(pending);
+    pending.reject(this.#toError(error));
+  }
+
+  async notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void> {
+    await this.#send(notification, headers);
+  }
+
+  async respond(response: ResponseMessage): Promise<void> {
+    await this.#send(response);
+  }
+
+  sole(): WireCall | undefined {
+    return this.#pending.sole()?.call;
+  }
+
+  hold(call?: object): () => void {
+    return this.#pending.hold(call);
+  }
+
+  /** Nobody uses the connection any more: what the server still asks is refused, and what it tells is dropped. */
+  mute(): void {
+    this.#isMute = true;
+  }
+
+  onMessage(message: Message, from?: RequestId, sent?: string): void {
+    this.#heard++;
+    if (this.#isMute && 'method' in message) return this.#refuse(message);
+    try {
+      if (isRequest(message)) this.#onRequest(message, from);
+      else if (isNotification(message)) this.#onNotification(message, from);
+      else this.#onResponse(message, from, sent);
+    } catch (error) {
+      this.log.error({ link: this.name, error }, 'callback.failed');
+    }
+  }
+
+  onClose(reason: string): void {
+    if (this.closedBy !== undefined) return; // it was given up before it ended
+    this.closedBy = reason;
+    this.#late.clear();
+    this.#pending.fail(() => this.#closed());
+    this.#speaker?.onClose?.();
+    this.#options.onClose(reason);
+  }
+
+  onRelease(from: RequestId, retryMs: number): void {
+    this.#pending.get(from)?.call.onRelease?.(retryMs);
+  }
+
+  onGarbage(what: string, kind?: 'oversize'): void {
+    this.log.warn({ link: this.name, what }, 'upstream.garbage');
+    if (kind !== 'oversize' || this.http) return; // a request with a stream of its own is told by it
+    const reason = `a ${what} (limits.maxResultBytes)`;
+    this.#skipped = `; it sent ${reason}, which was skipped`;
+    const sole = this.#pending.sole();
+    if (!sole || !this.#pending.take(sole.id)) return;
+    this.#abandon(sole);
+    sole.reject(this.#invalid(reason));
+  }
+
+  #refuse(message: RequestMessage | NotificationMessage): void {
+    if (!isRequest(message)) return;
+    const { row, message: words } = new GatewayError('ASK_ABANDONED', { method: message.method });
+    void this.respond(toErrorMessage(message.id, { code: row.code, message: words })).catch(() => {}); // it is going, too
+  }
+
+  #onRequest(request: RequestMessage, from: RequestId | undefined): void {
+    if (this.#speaker) {
+      return this.#speaker.onRequest(
+        request,
+        from === undefined ? undefined : (this.#pending.get(from)?.call ?? 'ended'),
+      );
+    }
+    if (request.method !== 'ping') return this.#keep(request);
+    void this.respond(toResult(request.id, {})).catch(() => {}); // a server that is gone waits for nothing
+  }
+
+  #onNotification(notification: NotificationMessage, from: RequestId | undefined): void {
+    const { method, params = {} } = notification;
+    if (method === 'notifications/progress' || method === 'progress') {
+      const { token, progress } = parseProgress(method, params);
+      const known = progress && this.#pending.progress(token, progress);
+      if (!known) this.log.debug({ link: this.name, token }, 'progress.unexpected');
+    } else if (from !== undefined && this.#pending.get(from)) this.#pending.tell(from, notification);
+    else if (this.#speaker) this.#speaker.onNotification(notification);
+    else this.#keep(notification);
+  }
+
+  #keep(message: RequestMessage | NotificationMessage): void {
+    if (this.#early.length < MAX_EARLY) this.#early.push(message);
+    else this.log.warn({ link: this.name, method: message.method }, 'upstream.too-early');
+  }
+
+  #onResponse(response: ResponseMessage, from: RequestId | undefined, sent: string | undefined): void {
+    if (isLostAnswer(response) && response.id !== null) {
+      const reason = 'error' in response ? response.error.message : 'the answer was lost';
+      const lost = this.#pending.take(response.id);
+      if (lost) this.#abandon(lost);
+      return lost?.reject(this.#closed(reason));
+    }
+    const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
+    if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return;
+    this.log.debug({ link: this.name, id: response.id }, 'answer.unexpected');
+    // Ids keep their type. The caller that waits is told at once and not left to the clock.
+    const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
+    meant?.call.tracker?.onAnswered();
+    meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));
+  }
+
+  #tellLate(response: ResponseMessage): boolean {
+    const late = this.#late.get(response.id!);
+    if (!late) return false;
+    this.#late.delete(response.id!);
+    late.tracker?.onAnswered('result' in response ? response.result : undefined);
+    if ('result' in response) late.onLate?.(response.result);
+    return true;
+  }
+
+  #abandon({ id, call: { tracker, onLate } }: PendingCall): void {
+    if ((tracker || onLate) && this.#late.size < MAX_LATE) this.#late.set(id, { tracker, onLate });
+    tracker?.onAbandoned();
+  }
+
+  #timeOut(pending: PendingCall, ms: number): void {
+    const { method } = pending.call;
+    this.#tellCancelled(pending, { reason: `No answer within ${ms} ms` });
+    const words = this.#link.lastWords?.() ?? '';
+    const why = this.#skipped + (words === '' ? '' : `; it last wrote to stderr: ${words}`);
+    pending.reject(new GatewayError('UPSTREAM_TIMEOUT', { server: this.name, method, ms, why }));
+    if (!this.http && pending.heardBefore === this.#heard) this.#options.onSilence?.();
+  }
+
+  #callOff(pending: PendingCall): void {
+    const why = pending.call.signal?.reason;
+    this.#tellCancelled(pending, why instanceof CancelledByPeer ? why.said : { reason: 'The caller gave up' });
+    pending.reject(cancelledError());
+  }
+
+  /** `initialize` must not be called off. */
+  #tellCancelled(pending: PendingCall, said: JsonObject): void {
+    const { id, call, stream } = pending;
+    const { cancelByStream, method, cancelNotice = mcpNotice } = call;
+    const byMessage = !(stream && cancelByStream) && method !== 'initialize';
+    const notice = byMessage ? cancelNotice(id, said) : undefined;
+    if (notice) void this.#send(notice).catch(() => {}); // a server that is gone needs no notice
+    this.#abandon(pending);
+    stream?.abort();
+  }
+
+  async #send(message: NotificationMessage | ResponseMessage, headers?: Record<string, string>): Promise<void> {
+    try {
+      await this.#link.send(message, { headers });
+    } catch (error) {
+      throw this.#toError(error);
+    }
+  }
+
+  #toError(error: unknown): Error {
+    if (error instanceof HttpRefusal) return fromRefusal(error, this.name);
+    return error instanceof Error ? error : new Error(String(error));
+  }
+
+  #invalid(reason: string): GatewayError {
+    return new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
+  }
+
+  #closed(reason = this.closedBy): GatewayError {
+    return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: reason ?? 'closed' });
+  }
+}
+
+function mcpNotice(requestId: RequestId, said: JsonObject): NotificationMessage {
+  return toNotification('notifications/cancelled', { requestId, ...said });
+}

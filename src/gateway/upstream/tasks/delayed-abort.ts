@@ -1,0 +1,26 @@
+// A call that may create a task must not be called off at the very moment at which it does: the task would run on, and nobody
+// would know its name. So it is given a while to say it.
+import { Cancellation } from '../../../shared/cancellation.ts';
+import type { Abortable } from '../../../shared/cancellation.ts';
+import type { Clock } from '../../../shared/clock.ts';
+
+const A_WHILE_MS = 1000;
+
+/** To be ended when the call is over. */
+export interface DelayedAbort {
+  readonly signal: Abortable;
+  end: () => void;
+}
+
+export function delayAbort(signal: Abortable, clock: Clock): DelayedAbort {
+  const late = new Cancellation();
+  let stop = (): void => {};
+  const onAbort = (): void => void (stop = clock.after(A_WHILE_MS, () => late.abort(signal.reason)));
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  const end = (): void => {
+    stop();
+    signal.removeEventListener('abort', onAbort);
+  };
+  return { signal: late, end };
+}

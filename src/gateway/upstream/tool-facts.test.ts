@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { ToolFacts } from './tool-facts.ts';
+
+const schema = { type: 'object' };
+const tool = (name: string, taskSupport?: string) => ({ name, inputSchema: schema, execution: { taskSupport } });
+
+describe('the book of tools', () => {
+  it('knows what a list said', () => {
+    const book = new ToolFacts();
+    expect(book.misses('a')).toBe(true);
+    book.learn({ tools: [tool('a', 'required'), tool('b', 'odd'), { name: 'c' }, 'nonsense'] }, true);
+    expect(book.inputSchema('a')).toBe(schema);
+    expect(['a', 'b', 'c', 'd'].map((name) => book.taskSupport(name))).toEqual([
+      'required',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(book.inputSchema('c')).toBeUndefined();
+    expect(book.misses('d')).toBe(false); // the list was whole: there is no such tool
+  });
+
+  it('keeps pages together, and forgets tools that are gone', () => {
+    const book = new ToolFacts();
+    book.learn({ tools: [tool('a')], nextCursor: '2' }, true);
+    expect([book.misses('a'), book.misses('b')]).toEqual([false, true]);
+    book.learn({ tools: [tool('b')] }, false);
+    expect(book.inputSchema('a')).toBe(schema);
+    book.learn({ tools: [tool('b')] }, true);
+    expect(book.inputSchema('a')).toBeUndefined();
+    book.outdate();
+    expect([book.misses('b'), book.misses('new')]).toEqual([false, true]);
+    book.learn({ nonsense: true }, true);
+    expect(book.inputSchema('b')).toBe(schema);
+  });
+});

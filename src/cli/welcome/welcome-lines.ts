@@ -64,7 +64,7 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
     `  claude mcp add --transport http ${name} ${url}`,
     '',
     bold(
-      `Cursor, Windsurf and others, in their mcpServers file${served === undefined ? '' : ` (not yet in ${served})`}`,
+      `Cursor and others, in their mcpServers file; Windsurf writes "serverUrl"${served === undefined ? '' : ` (not yet in ${served})`}`,
     ),
     `  ${toLine({ mcpServers: { [name]: { url } } })}`,
     ...(served === undefined ? [] : keepApart(served)),

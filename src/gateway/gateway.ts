@@ -40,7 +40,7 @@ import type { Member } from './router/member.ts';
 import { PublicIds } from './router/public-ids.ts';
 import type { NamingMode, NamingRules } from './router/public-names.ts';
 import { shownTools } from './shown-tools.ts';
-import type { ServerTools } from './shown-tools.ts';
+import type { ListedServerTools } from './shown-tools.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
@@ -157,7 +157,7 @@ export class Gateway {
   }
 
   /** What the steps let such a client see of the tools that a server has listed. */
-  shownTools(listed: ServerTools, client: ClientView): Promise<JsonObject[]> {
+  shownTools(listed: ListedServerTools, client: ClientView): Promise<JsonObject[]> {
     const steps = [...this.#steps, ...this.#rules];
     return shownTools(listed, client, { steps, servers: this.#names.servers, log: this.#options.log });
   }

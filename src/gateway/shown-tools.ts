@@ -9,7 +9,7 @@ import type { Log } from '../shared/log.ts';
 import { createChain } from './middleware/chain/chain.ts';
 import { posesAsAnother } from './router/public-names.ts';
 
-export interface ServerTools {
+export interface ListedServerTools {
   /** Whose tools they are, by its configured name. */
   server: string;
   tools: JsonObject[];
@@ -23,7 +23,7 @@ interface Rules {
 }
 
 export async function shownTools(
-  { server, tools }: ServerTools,
+  { server, tools }: ListedServerTools,
   client: ClientView,
   { steps, servers, log }: Rules,
 ): Promise<JsonObject[]> {

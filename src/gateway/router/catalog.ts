@@ -22,7 +22,7 @@ import type { ClientLists } from './list-cache.ts';
 import type { Member } from './member.ts';
 
 export type ListArea = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
-export type ListKind = Exclude<ListArea, 'resourceTemplates'>;
+export type CatalogKind = Exclude<ListArea, 'resourceTemplates'>;
 
 export interface CatalogList {
   entries: JsonObject[];
@@ -69,7 +69,7 @@ export const UNAVAILABLE = 'mcp-parley/unavailable';
 
 export class Catalog {
   /** Told when clients were shown something else than the list that has come since. */
-  onLate: (kind: ListKind) => void = () => {};
+  onLate: (kind: CatalogKind) => void = () => {};
   readonly #member: Member;
   readonly #options: CatalogOptions;
   readonly #lists: ListCache;
@@ -114,7 +114,7 @@ export class Catalog {
   }
 
   /** Something of this kind has changed. */
-  forget(kind: ListKind): void {
+  forget(kind: CatalogKind): void {
     this.#lists.outdate(kind);
   }
 
@@ -227,6 +227,6 @@ function tooSlow(area: ListArea): string {
   return `it did not answer ${LIST_METHOD_BY_AREA[area]} in time`;
 }
 
-function kindOf(area: ListArea): ListKind {
+function kindOf(area: ListArea): CatalogKind {
   return area === 'resourceTemplates' ? 'resources' : area;
 }

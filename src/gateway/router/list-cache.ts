@@ -4,7 +4,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { arrivedVia } from '../../shared/via.ts';
-import type { ListArea, ListKind, CatalogList } from './catalog.ts';
+import type { ListArea, CatalogKind, CatalogList } from './catalog.ts';
 
 interface CachedList {
   listed: Promise<CatalogList>;
@@ -59,7 +59,7 @@ function kindOf(area: ListArea, { dialect, capabilities }: ClientView): string {
 
 export class ListCache {
   readonly clock: Clock;
-  readonly versions: Record<ListKind, number> = { tools: 0, prompts: 0, resources: 0 };
+  readonly versions: Record<CatalogKind, number> = { tools: 0, prompts: 0, resources: 0 };
   readonly #byClient = new WeakMap<ClientView, ClientLists>();
   readonly #bySignature = new Map<string, ClientLists>();
 
@@ -74,7 +74,7 @@ export class ListCache {
     return lists;
   }
 
-  outdate(kind: ListKind): void {
+  outdate(kind: CatalogKind): void {
     this.versions[kind]++;
   }
 

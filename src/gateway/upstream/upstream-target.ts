@@ -25,7 +25,7 @@ import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { ElicitationCompletions } from './questions/elicitation-completions.ts';
 import { ConnectionPool } from './connections/connection-pool.ts';
 import { FlowBridge } from './flow-bridge.ts';
-import { LIST_KINDS, catchUp, onServerChange } from './connections/on-server-change.ts';
+import { CHANGEABLE_LISTS, catchUp, onServerChange } from './connections/on-server-change.ts';
 import type { ChangeContext } from './connections/on-server-change.ts';
 import { ConnectionLeases } from './connections/connection-leases.ts';
 import { OpenCall } from './questions/open-call.ts';
@@ -355,7 +355,7 @@ export class UpstreamTarget implements Target {
   /** The clients that are here already were told nothing of what the server offers. */
   #tellNews({ capabilities }: ServerView, era: SpokenEra): void {
     const isServed = (client: ClientView | undefined): boolean => !client || this.#connections.eraFor(client) === era;
-    for (const kind of LIST_KINDS) if (capabilities[kind]) this.#listeners.tellAll({ kind }, isServed);
+    for (const kind of CHANGEABLE_LISTS) if (capabilities[kind]) this.#listeners.tellAll({ kind }, isServed);
   }
 }
 

@@ -9,7 +9,7 @@ import type { TaskOwners } from '../tasks/task-owners.ts';
 import type { ToolFacts } from '../tool-facts.ts';
 import type { Upstream } from '../upstream.ts';
 
-export const LIST_KINDS = ['tools', 'prompts', 'resources'] as const;
+export const CHANGEABLE_LISTS = ['tools', 'prompts', 'resources'] as const;
 
 export interface ChangeContext {
   tools: ToolFacts;
@@ -41,6 +41,7 @@ export function onServerChange(change: Change, connection: UpstreamConnection, c
 export function catchUp(upstream: Upstream, connection: UpstreamConnection, context: ChangeContext): void {
   context.taskOwners.forget(connection);
   void connection.repeatTo(upstream);
-  for (const kind of LIST_KINDS) if (upstream.server.capabilities[kind]) onServerChange({ kind }, connection, context);
+  for (const kind of CHANGEABLE_LISTS)
+    if (upstream.server.capabilities[kind]) onServerChange({ kind }, connection, context);
   for (const uri of connection.uris) onServerChange({ kind: 'resource', uri }, connection, context);
 }

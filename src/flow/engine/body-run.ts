@@ -17,7 +17,7 @@ import type { IncomingAnswer } from './match-answer.ts';
 import { matchEvent, toEventEntry } from './match-event.ts';
 import type { IncomingEvent } from './match-event.ts';
 import { installGlobals } from './checks/install-globals.ts';
-import { checkWaitLength, checkAwaited, toNestedError, withFlowName } from './misuse.ts';
+import { checkWaitLength, checkAwaited, toNestedError, withFlowName, withPlace } from './misuse.ts';
 import type { AskSpec, PendingQuestion, AskedStep, EventSpec, PendingStep, PendingAsk } from './pending-ask.ts';
 import { PendingAskTable, toKeyList } from './pending-ask-table.ts';
 import type { OpenAsks } from './pending-ask-table.ts';
@@ -185,7 +185,7 @@ export class BodyRun implements BodyEnvironment {
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const want = this.#wants.add(spec);
     if (spec.kind === 'sleep' || spec.kind === 'event') checkWaitLength(spec, this);
-    this.#asked.push(want);
+    this.#asked.push(this.input.checks === 'throw' ? withPlace(want) : want);
     if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
     if (currentBody() !== this) this.#ticks.plan(2);
     return want.promise;

@@ -1,5 +1,6 @@
 // Mistakes in a body that can be told at once.
 import { GatewayError } from '../../shared/errors.ts';
+import { authorLineOf } from './checks/author-line.ts';
 import type { BodyRun } from './body-run.ts';
 import { describeAsk } from './pending-ask.ts';
 import type { AskSpec, EventSpec, SleepSpec, PendingStep, PendingAsk } from './pending-ask.ts';
@@ -18,6 +19,22 @@ export function toNestedError(spec: AskSpec, running: PendingStep | undefined, f
   });
 }
 
+const places = new WeakMap<PendingAsk, Error>();
+
+/** Where it is asked for. That takes a microsecond, and so is done only where bodies are checked while they are written. */
+export function withPlace(asked: PendingAsk): PendingAsk {
+  places.set(asked, new Error('It was asked for here'));
+  return asked;
+}
+
+/** The line of the author that is wrong, for the log: clients are never told. */
+export function findMisuse(error: unknown): { where: string } | undefined {
+  if (!(error instanceof GatewayError) || error.code !== 'FLOW_MISUSED') return undefined;
+  const made = error.cause instanceof Error ? error.cause : error;
+  const where = authorLineOf(made);
+  return where === undefined ? undefined : { where };
+}
+
 /** What the body has asked for and never waited for: an effect would be left half done, an answer unread. */
 export function checkAwaited(
   asked: readonly PendingAsk[],
@@ -26,7 +43,8 @@ export function checkAwaited(
   const forgotten = asked.find(({ promise, spec }) => !promise.interest.isAwaited && spec.kind !== 'event');
   if (!forgotten) return undefined;
   const reason = `${describeAsk(forgotten.spec)} is never awaited`;
-  return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { flow: flow.name, reason }) };
+  const cause = places.get(forgotten);
+  return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { flow: flow.name, reason }, { cause }) };
 }
 
 /** It would never wake up, or never be given up. */

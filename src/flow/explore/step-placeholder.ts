@@ -1,6 +1,6 @@
 // Stands for the result of a step that was not run. It can be handed about, but whoever looks into it has come to where nothing
 // can be told without running the step.
-import { findAuthorLine } from './stop.ts';
+import { findAuthorLine } from '../engine/checks/author-line.ts';
 
 export interface StepPlaceholders {
   /** Of this step. */

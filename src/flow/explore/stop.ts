@@ -1,8 +1,5 @@
 // Where one way through a body ended before its end, and why: what comes after it is not known to clients, so its author should be.
-import { createRequire } from 'node:module';
-import { dirname, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { captureStack } from '../engine/tracer.ts';
+import { relative } from 'node:path';
 
 export interface Stop {
   why: 'consent' | 'person' | 'result' | 'wait' | 'rounds' | 'failed' | 'stalled';
@@ -32,30 +29,6 @@ export function describeStop({ why, key = '', where, error }: Stop): string {
 /** Each once. */
 export function uniqueStops(stops: readonly Stop[]): Stop[] {
   return [...new Map(stops.map((stop) => [JSON.stringify(stop), stop])).values()];
-}
-
-// Asked for before the ways out are closed.
-const ROOT = dirname(createRequire(import.meta.url).resolve('mcp-parley/package.json'));
-const OWN = ['src', 'dist'].map((folder) => `${ROOT}${sep}${folder}${sep}`);
-/** `at name (place)`, or `at place`. */
-const PLACE = /^\s*at (?:.* \((?<called>.*)\)|(?:async )?(?<bare>\S*))$/;
-const LINE = /:\d+:\d+$/;
-
-/** The line of the body that is run at this moment, or that threw the error. */
-export function findAuthorLine(frames: readonly string[] = captureStack()): string | undefined {
-  return frames.map(toPlace).find((place) => place !== undefined && !OWN.some((folder) => place.startsWith(folder)));
-}
-
-function toPlace(frame: string): string | undefined {
-  const { called, bare } = PLACE.exec(frame)?.groups ?? {};
-  const place = called ?? bare ?? '';
-  if (!LINE.test(place) || place.startsWith('node:')) return undefined;
-  return place.startsWith('file://') ? toPath(place) : place;
-}
-
-function toPath(place: string): string {
-  const [line = ''] = LINE.exec(place) ?? [];
-  return fileURLToPath(place.slice(0, -line.length)) + line;
 }
 
 function toShortPlace(where: string): string {

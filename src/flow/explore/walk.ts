@@ -12,7 +12,7 @@ import { toPlainSpec } from './plain-spec.ts';
 import { PlaceholderUsedError, createPlaceholders } from './step-placeholder.ts';
 import { branchAnswers, sampleInput, sampleAnswer } from './sample-answers.ts';
 import type { Variant } from './sample-answers.ts';
-import { findAuthorLine } from './stop.ts';
+import { findAuthorLine } from '../engine/checks/author-line.ts';
 import type { Stop } from './stop.ts';
 
 const MAX_ROUNDS = 200;

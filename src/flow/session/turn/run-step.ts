@@ -3,10 +3,12 @@ import { createHmac } from 'node:crypto';
 import type { StepContext } from '../../authoring/step.ts';
 import { toMs } from '../../authoring/span.ts';
 import { toJsonValue } from '../../engine/environment/json-value.ts';
+import { findMisuse } from '../../engine/misuse.ts';
 import { toErrorEntry } from '../../engine/step-error.ts';
 import type { StepSpec } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
 import type { StepEntry } from '../../journal.ts';
+import { toShortId } from '../../short-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { callTool } from './call-tool.ts';
 import { readStoredFile, revealSecret } from '../values/secrets.ts';
@@ -51,6 +53,9 @@ export async function runStep(run: StepExecution): Promise<StepEntry> {
       const plain = toJsonValue(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
       return done(plain === undefined ? {} : { v: plain });
     } catch (error) {
+      const misuse = findMisuse(error);
+      if (misuse)
+        setup.log.warn({ session: toShortId(run.sessionId), step: spec.key, error, ...misuse }, 'flow.misused');
       const pause = toRetryPause(retry, { error, tried, elapsedMs: setup.clock.now() - began });
       if (pause === undefined || !(await passes(run, pause))) return done({ e: toErrorEntry(error) });
     }

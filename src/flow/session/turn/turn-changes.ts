@@ -3,6 +3,7 @@ import type { AnyFlow } from '../../define.ts';
 import type { IncomingEvent } from '../../engine/match-event.ts';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import { isMismatch, toBrokenVersion } from '../../engine/mismatch.ts';
+import { findMisuse } from '../../engine/misuse.ts';
 import type { RunState } from '../../engine/run-state.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
 import type { PendingQuestion } from '../../engine/pending-ask.ts';
@@ -148,7 +149,8 @@ export function draftFailure(drive: TurnRunner, error: unknown): TurnDraft {
   const { flow, setup, incoming = [] } = drive.input;
   if (isMismatch(error)) throw error; // another version can still go on with it
   const failure = toFailure(error, flow.name);
-  setup.log.warn({ tool: flow.name, session: toShortId(drive.commits.header.id), error }, 'flow.failed');
+  const session = toShortId(drive.commits.header.id);
+  setup.log.warn({ tool: flow.name, session, error, ...findMisuse(error) }, 'flow.failed');
   return {
     patch: {
       state: 'error',

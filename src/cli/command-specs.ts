@@ -4,7 +4,7 @@ import { DEFAULT_HOST, DEFAULT_PORT, LOG_LEVELS, SHARING } from '../config/setti
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 
 export const DEFAULT_START_SECONDS = 50;
-export const LIST_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
+export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
 export const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'] as const;
 /** Those that are open, those that have ended, and what stands for several. */
 export const OPEN_STATES = ['waiting', 'working', 'parked', 'ending'] as const;
@@ -164,13 +164,10 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
   {
     name: 'ls',
     summary: 'what is offered: tools, resources, prompts, servers',
-    usage: [
-      `[${LIST_KINDS.join('|')}] [URL|CONFIG] [options]`,
-      `[${LIST_KINDS.join('|')}] [options] -- COMMAND [ARGS…]`,
-    ],
+    usage: [`[${LS_KINDS.join('|')}] [URL|CONFIG] [options]`, `[${LS_KINDS.join('|')}] [options] -- COMMAND [ARGS…]`],
     about: WHOM,
     options: { ...reach, json, log, help },
-    words: { choices: LIST_KINDS, file: true },
+    words: { choices: LS_KINDS, file: true },
     examples: [
       { line: 'parley ls', does: 'everything the running gateway offers' },
       { line: 'parley ls tools https://example.com/mcp', does: 'the tools of a server' },

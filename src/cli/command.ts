@@ -2,9 +2,9 @@
 import type { LogLevel } from '../config/settings.ts';
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
 import type { Condition } from '../flow/operator/condition.ts';
-import type { FLOW_ACTIONS, LIST_KINDS, SHELLS } from './command-specs.ts';
+import type { FLOW_ACTIONS, LS_KINDS, SHELLS } from './command-specs.ts';
 
-export type ListKind = (typeof LIST_KINDS)[number];
+export type LsKind = (typeof LS_KINDS)[number];
 export type Shell = (typeof SHELLS)[number];
 
 export interface DemoCommand {
@@ -69,7 +69,7 @@ export interface TargetOptions {
 export interface LsCommand extends TargetOptions {
   name: 'ls';
   /** Undefined: all of them. */
-  what: ListKind | undefined;
+  what: LsKind | undefined;
   json: boolean;
 }
 

@@ -6,14 +6,14 @@ import type { LogLevel } from '../config/settings.ts';
 import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Condition } from '../flow/operator/condition.ts';
-import type { Command, FlowsAction, ListKind, TargetOptions, RunnableCommand, ServeCommand, Shell } from './command.ts';
+import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, ServeCommand, Shell } from './command.ts';
 import { programName } from './welcome/program.ts';
 import {
   DEFAULT_LIST_LIMIT,
   DEFAULT_START_SECONDS,
   ENDED_STATES,
   FLOW_ACTIONS,
-  LIST_KINDS,
+  LS_KINDS,
   OPEN_STATES,
   SHELLS,
 } from './command-specs.ts';
@@ -136,12 +136,12 @@ function toDemo({ values, words }: ParsedArgs): RunnableCommand {
 
 function toLs(given: ParsedArgs): RunnableCommand {
   const { values, words } = given;
-  const isListing = (word: string): boolean => LIST_KINDS.includes(word as ListKind);
+  const isListing = (word: string): boolean => LS_KINDS.includes(word as LsKind);
   const [what, ...more] = words.filter(isListing);
-  if (more.length > 0) throw new UsageError(`Ask for one of ${LIST_KINDS.join(', ')}, or for none to see all.`);
+  if (more.length > 0) throw new UsageError(`Ask for one of ${LS_KINDS.join(', ')}, or for none to see all.`);
   const others = words.filter((word) => !isListing(word));
-  const listing = what as ListKind | undefined;
-  return { name: 'ls', what: listing, json: values['json'] === true, ...toTargetOptions(given, others, LIST_KINDS) };
+  const listing = what as LsKind | undefined;
+  return { name: 'ls', what: listing, json: values['json'] === true, ...toTargetOptions(given, others, LS_KINDS) };
 }
 
 function toStatus(given: ParsedArgs): RunnableCommand {

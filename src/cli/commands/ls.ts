@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { ListKind, LsCommand } from '../command.ts';
-import { LIST_KINDS } from '../command-specs.ts';
+import type { LsKind, LsCommand } from '../command.ts';
+import { LS_KINDS } from '../command-specs.ts';
 import { findOwningServer } from '../serve/find-owning-server.ts';
 import type { Printer } from '../terminal/print.ts';
 import type { CommandConnection } from '../connect-for-command.ts';
@@ -15,17 +15,17 @@ import { withConnection } from '../with-connection.ts';
 
 /** Set by the router on what a server offered before it went away. */
 const UNAVAILABLE = 'mcp-parley/unavailable';
-const HEADINGS: Record<Exclude<ListKind, 'servers'>, string> = {
+const HEADINGS: Record<Exclude<LsKind, 'servers'>, string> = {
   tools: 'TOOL',
   resources: 'RESOURCE',
   prompts: 'PROMPT',
 };
 
-type ListedEntries = [ListKind, JsonObject[]];
+type ListedEntries = [LsKind, JsonObject[]];
 
 export function runLs(command: LsCommand, print: Printer): Promise<number> {
   return withConnection(command, print, async (reached) => {
-    const kinds = command.what === undefined ? LIST_KINDS : [command.what];
+    const kinds = command.what === undefined ? LS_KINDS : [command.what];
     const found: ListedEntries[] = [];
     for (const kind of kinds) if (kind !== 'servers') found.push([kind, await READ[kind](reached)]);
     // Last: by now every server has been started that can be.
@@ -46,7 +46,7 @@ export function runLs(command: LsCommand, print: Printer): Promise<number> {
   });
 }
 
-const READ: Record<Exclude<ListKind, 'servers'>, (reached: CommandConnection) => Promise<JsonObject[]>> = {
+const READ: Record<Exclude<LsKind, 'servers'>, (reached: CommandConnection) => Promise<JsonObject[]>> = {
   tools: ({ client }) => orNone(client.listTools()),
   prompts: ({ client }) => orNone(client.listPrompts()),
   resources: async ({ client }) => [
@@ -96,7 +96,7 @@ function show(found: ListedEntries[], { json, what }: LsCommand, print: Printer)
   });
 }
 
-function rowsOf(kind: ListKind, entries: JsonObject[]): string[][] {
+function rowsOf(kind: LsKind, entries: JsonObject[]): string[][] {
   if (kind === 'servers') return [STATUS_HEADINGS, ...toStatusRows(entries as object[] as ServerStatus[])];
   const hasOwners = entries.some(({ server }) => server !== undefined);
   const head = [HEADINGS[kind], ...(hasOwners ? ['SERVER'] : []), 'DESCRIPTION'];

@@ -13,8 +13,8 @@ import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { answerAndSettle } from './answer-with-retry.ts';
-import { toGivenAnswers } from './question-round.ts';
-import type { QuestionRound } from './question-round.ts';
+import { toGivenAnswers } from './form-round.ts';
+import type { FormRound } from './form-round.ts';
 import { answerContent, toFieldNames } from './client-form.ts';
 
 export interface RoundReply {
@@ -27,11 +27,7 @@ export interface RoundReply {
 
 type Change = { edit: JsonObject } | { back: string | undefined };
 
-export async function applyReply(
-  sessions: Sessions,
-  session: SessionRequest,
-  reply: RoundReply,
-): Promise<QuestionRound> {
+export async function applyReply(sessions: Sessions, session: SessionRequest, reply: RoundReply): Promise<FormRound> {
   const { questions, answer, via, onWaiting } = reply;
   const change = toChange(questions, answer);
   if (change) return changed(sessions, session, change);
@@ -51,7 +47,7 @@ function toChange(questions: readonly Question[], answer: JsonObject): Change | 
 }
 
 /** What cannot be changed is said with the questions, which stay as they are. */
-async function changed(sessions: Sessions, session: SessionRequest, change: Change): Promise<QuestionRound> {
+async function changed(sessions: Sessions, session: SessionRequest, change: Change): Promise<FormRound> {
   const { data, ...now } = await sessions.getState(session);
   try {
     if ('back' in change) return { turn: await settled(await sessions.back({ ...session, key: change.back })) };

@@ -23,8 +23,8 @@ import { awaitRest, reserveSessionId } from './abandoned-sessions.ts';
 import { localeOf } from './locale-of.ts';
 import { CannotAskError, acceptWithoutAsking } from './cannot-ask.ts';
 import { ResumeDeclinedError, offerResume } from './offer-resume.ts';
-import { toFormAsk } from './question-round.ts';
-import type { QuestionRound } from './question-round.ts';
+import { toFormAsk } from './form-round.ts';
+import type { FormRound } from './form-round.ts';
 import { applyReply } from './apply-reply.ts';
 import { askAlive, sendProgress, reportProgress } from './report-progress.ts';
 import { callWithToken } from './token-call.ts';
@@ -100,7 +100,7 @@ function stopWaiting(waiting: FlowCallContext['waiting'], sessionId: string, exc
   if (waiting.get(sessionId) === exchange) waiting.delete(sessionId);
 }
 
-async function playRounds(first: QuestionRound, exchange: Exchange, context: FlowCallContext): Promise<Turn> {
+async function playRounds(first: FormRound, exchange: Exchange, context: FlowCallContext): Promise<Turn> {
   const { sessions, waiting } = context;
   let round = first;
   if (isEnded(round.turn.header)) return round.turn;
@@ -188,7 +188,7 @@ function orCancelled<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
 /** Undefined if the session has gone on by itself: then the question is withdrawn. */
 async function askClient(
   exchange: Exchange,
-  round: QuestionRound,
+  round: FormRound,
   moves: SessionWatch,
   clock: Clock,
 ): Promise<JsonObject | undefined> {
@@ -207,7 +207,7 @@ async function askClient(
   }
 }
 
-async function toMovedRound({ moved, isLate }: SessionWatch): Promise<QuestionRound> {
+async function toMovedRound({ moved, isLate }: SessionWatch): Promise<FormRound> {
   return {
     turn: await moved!,
     told: `The question before ${isLate ? 'was not answered in time' : 'is not asked any more'}.`,
@@ -215,7 +215,7 @@ async function toMovedRound({ moved, isLate }: SessionWatch): Promise<QuestionRo
 }
 
 /** The answer and the end of its time have met. */
-async function recoverLateAnswer(thrown: unknown, moves: SessionWatch): Promise<QuestionRound> {
+async function recoverLateAnswer(thrown: unknown, moves: SessionWatch): Promise<FormRound> {
   if (!moves.moved || !(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
   return toMovedRound(moves);
 }

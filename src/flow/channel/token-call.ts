@@ -23,12 +23,12 @@ import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { awaitRest, rememberSession } from './abandoned-sessions.ts';
 import { acceptWithoutAsking } from './cannot-ask.ts';
-import { toRoundKeys, toFormAsk } from './question-round.ts';
-import type { QuestionRound } from './question-round.ts';
+import { toRoundKeys, toFormAsk } from './form-round.ts';
+import type { FormRound } from './form-round.ts';
 import { applyReply } from './apply-reply.ts';
 import { sendProgress, reportProgress } from './report-progress.ts';
 
-export interface TokenCallRound extends QuestionRound {
+export interface TokenCallRound extends FormRound {
   /** What the call is answered with until it is made again. */
   suspended?: JsonObject;
 }
@@ -60,7 +60,7 @@ export async function callWithToken(
 /** The session goes on in the store, and the call waits. */
 async function continueInStore(
   session: StoredSession,
-  round: QuestionRound,
+  round: FormRound,
   { sessions, start, signal }: { sessions: Sessions; start: StartRequest; signal: AbortSignal },
 ): Promise<TokenCallRound> {
   const kept = await storeSession(session, sessions, start);
@@ -80,9 +80,9 @@ async function resumeFromToken(
   exchange: Exchange,
   bearer: Bearer,
   travelling: TokenSessions,
-): Promise<QuestionRound & TokenTurn> {
+): Promise<FormRound & TokenTurn> {
   const { state, answers } = exchange.resumed as ResumedCall;
-  let round: Omit<QuestionRound, 'turn'> = {};
+  let round: Omit<FormRound, 'turn'> = {};
   const travelled = await travelling.go(state!, bearer, async (header, sessions) => {
     reportProgress(exchange, sessions, header.id); // these sessions are of this request alone
     const session = { principal: bearer.principal, sessionId: header.id };

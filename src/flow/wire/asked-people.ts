@@ -8,7 +8,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { needsPage } from '../channel/question-round.ts';
+import { needsPage } from '../channel/form-round.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf, questionsFor, wasNotified } from '../session/external/people.ts';
 import type { SessionEvent } from '../session/session-event.ts';

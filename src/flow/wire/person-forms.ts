@@ -7,7 +7,7 @@ import type { Watcher } from '../../protocol/target.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { answerWithRetry } from '../channel/answer-with-retry.ts';
-import { toGivenAnswers, toFormAsk } from '../channel/question-round.ts';
+import { toGivenAnswers, toFormAsk } from '../channel/form-round.ts';
 import type { Header } from '../journal.ts';
 import { toShortId } from '../short-id.ts';
 import type { Question } from '../question/question.ts';

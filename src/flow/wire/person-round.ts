@@ -3,7 +3,7 @@
 import type { RoundAnswer, ClosedRound, QuestionRound, RoundReceipt } from '../../gateway/ask/question-round.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { answerWithRetry } from '../channel/answer-with-retry.ts';
-import { toGivenAnswers, toFormAsk } from '../channel/question-round.ts';
+import { toGivenAnswers, toFormAsk } from '../channel/form-round.ts';
 import { isMismatch } from '../engine/mismatch.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';

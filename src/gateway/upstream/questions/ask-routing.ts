@@ -14,7 +14,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { PassingList } from '../../../shared/containers/passing-list.ts';
+import { LinkedList } from '../../../shared/containers/linked-list.ts';
 import { META } from '../../dialect/meta.ts';
 import type { CallOwner, OpenCall } from './open-call.ts';
 import { HeldQuestions } from '../connections/held-questions.ts';
@@ -46,7 +46,7 @@ const CAPABILITY_FOR: Record<string, 'elicitation' | 'sampling' | 'roots'> = dic
 export class AskRouting {
   readonly #options: AskRoutingOptions;
   /** What the server has not answered. */
-  readonly #calls = new PassingList<OpenCall>();
+  readonly #calls = new LinkedList<OpenCall>();
   /** Whose call the server has answered last. What it said before may arrive after the answer, on another stream. */
   latest: ClientView | undefined;
   /** Abandoned calls because of which the connection should be replaced. */

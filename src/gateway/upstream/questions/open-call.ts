@@ -4,7 +4,7 @@ import type { ClientView } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { RequestTracker, SentRequest, UnattributedChange } from '../../../protocol/server-view.ts';
-import { Passing } from '../../../shared/containers/passing-list.ts';
+import { LinkedNode } from '../../../shared/containers/linked-list.ts';
 import type { AskRouting, AskHandler } from './ask-routing.ts';
 import type { CallHabits } from './call-habits.ts';
 
@@ -32,7 +32,7 @@ export interface OpenCallOptions {
 
 const ENDED = new Set<unknown>(['completed', 'failed', 'cancelled']);
 
-export class OpenCall extends Passing<OpenCall> implements RequestTracker {
+export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   /** Undefined where nobody is to be asked: the call was abandoned, or was made by the gateway for itself. */
   caller: CallOwner | undefined;
   readonly client: ClientView | undefined;

@@ -10,7 +10,7 @@ import type { Turn } from '../session/turn/turn.ts';
 import { answerContent, fromForm, toForm } from './client-form.ts';
 
 /** A turn that asks, and how it came about. */
-export interface QuestionRound {
+export interface FormRound {
   turn: Turn;
   /** What the user is to know first. */
   told?: string | undefined;
@@ -18,7 +18,7 @@ export interface QuestionRound {
   given?: readonly GivenAnswer[] | undefined;
 }
 
-export function toFormAsk({ turn: { questions, header }, told, given = [] }: QuestionRound): Ask {
+export function toFormAsk({ turn: { questions, header }, told, given = [] }: FormRound): Ask {
   const { message, requestedSchema } = toForm(questions, { told, entered: toRefusedValues(questions, given) });
   return {
     method: 'elicitation/create',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Passing, PassingList } from './passing-list.ts';
+import { LinkedNode, LinkedList } from './linked-list.ts';
 
-class Member extends Passing<Member> {
+class Member extends LinkedNode<Member> {
   readonly name: string;
 
   constructor(name: string) {
@@ -11,7 +11,7 @@ class Member extends Passing<Member> {
 }
 
 function setUp() {
-  const list = new PassingList<Member>();
+  const list = new LinkedList<Member>();
   const [a, b, c] = ['a', 'b', 'c'].map((name) => new Member(name)) as [Member, Member, Member];
   for (const member of [a, b, c]) list.add(member);
   return { list, a, b, c, names: () => list.values().map(({ name }) => name) };
@@ -36,7 +36,7 @@ it('lets go of the first, the last and the one between', () => {
 
 it('ignores one that has left, or stands in another list', () => {
   const { list, a, names } = setUp();
-  const other = new PassingList<Member>();
+  const other = new LinkedList<Member>();
   expect(other.delete(a)).toBe(false);
   expect([list.has(a), other.has(a)]).toEqual([true, false]);
   list.delete(a);

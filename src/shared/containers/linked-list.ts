@@ -1,15 +1,14 @@
-// What is under way, in the order in which it came, for the path of every message. Each member knows its neighbours, so that it comes and
-// goes without a table to be looked up and rebuilt.
-// 1. A member that has left refers to nothing any more: old dead objects would keep young ones alive (see passing-map.ts).
+// A linked list of what is under way, in order of arrival. Members come and go with every call, so there is no table to look up or rebuild.
+// A member that has left refers to nothing any more: old dead objects would keep young ones alive.
 
 /** Stands in one list at a time. */
-export abstract class Passing<T extends Passing<T>> {
-  list: PassingList<T> | undefined;
+export abstract class LinkedNode<T extends LinkedNode<T>> {
+  list: LinkedList<T> | undefined;
   before: T | undefined;
   after: T | undefined;
 }
 
-export class PassingList<T extends Passing<T>> {
+export class LinkedList<T extends LinkedNode<T>> {
   #first: T | undefined;
   #last: T | undefined;
 

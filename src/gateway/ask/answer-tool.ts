@@ -1,10 +1,10 @@
-// The tool by which a model brings what its user has answered. Listed for clients that cannot be asked.
+// The tool by which a model passes on its user's answer. It is listed for clients that cannot be asked.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toGatewayTool } from '../../protocol/gateway-tool.ts';
 
 export const ANSWER_TOOL = 'parley_answer';
-/** What every handle begins with. */
+/** The prefix of every handle. */
 export const HANDLE = 'ask_';
 
 export const answerTool: JsonObject = toGatewayTool({
@@ -38,17 +38,17 @@ export const answerTool: JsonObject = toGatewayTool({
 
 export interface AnswerArguments {
   handle: unknown;
-  /** Undefined when it is to be looked whether the page has brought one. */
+  /** Undefined to check whether the page has brought the answer. */
   answer: unknown;
   isDeclined: boolean;
 }
 
-/** Whether it names a handle as a result that asked gives one out. */
+/** Whether the arguments name a handle of the form that we give out. */
 export function hasHandle({ arguments: args }: JsonObject): boolean {
   return isObject(args) && typeof args.handle === 'string' && args.handle.startsWith(HANDLE);
 }
 
-/** Models sometimes write the object as a text. */
+/** Models sometimes send the object as text. */
 export function readAnswerArguments({ arguments: args }: JsonObject): AnswerArguments {
   const { handle, answer, decline } = isObject(args) ? args : {};
   return { handle, answer: typeof answer === 'string' ? fromText(answer) : answer, isDeclined: decline === true };

@@ -1,4 +1,5 @@
-// The means a gateway has to put questions to people whose clients cannot be asked, as it is configured.
+// The channels by which a gateway asks people whose clients cannot be asked: a web page, the model's own words, and
+// stand-ins.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -18,16 +19,16 @@ import { toQuestionText } from './question-text.ts';
 export type Channel = 'page' | 'relay';
 
 export interface GatewayAskOptions {
-  /** By which ways people are asked whose clients cannot be; none of them: not at all. Default: all. */
+  /** The channels for people whose clients cannot be asked; an empty list turns them off. Default: all. */
   channels?: readonly Channel[] | undefined;
-  /** The model that answers for clients that have no sampling. */
+  /** The model that answers sampling requests for clients without sampling. */
   model?: Omit<SamplerOptions, 'log' | 'clock'> | undefined;
-  /** Who else answers in the place of clients that cannot, by method. */
+  /** Further stand-ins for clients that cannot answer, by method. */
   standIns?: StandIns | undefined;
 }
 
 export interface AskChannelsOptions extends GatewayAskOptions {
-  /** Where answers can be given in a browser. */
+  /** The web page for answers. */
   page?: PageLinks | undefined;
   clock: Clock;
   limits?: Partial<Limits> | undefined;
@@ -35,7 +36,7 @@ export interface AskChannelsOptions extends GatewayAskOptions {
 }
 
 export interface PageLinks {
-  /** Whether a browser of the user can be expected to reach it. */
+  /** Whether the user's browser can reach it. */
   readonly isReachable: boolean;
   link(round: QuestionRound): Promise<string>;
 }
@@ -56,7 +57,7 @@ export class AskChannels {
   readonly #page: PageLinks | undefined;
   readonly #standIns: StandIns;
   readonly #hasRelay: boolean;
-  /** One object for all clients that lack the same: what others make of it is made once. */
+  /** Shared by all clients that lack the same capabilities, so that derived values are memoized once. */
   readonly #assisted: ClientCapabilities[] = [];
 
   constructor({ channels = ALL_CHANNELS, model, standIns, page, clock, limits, log }: AskChannelsOptions) {
@@ -73,17 +74,17 @@ export class AskChannels {
     this.rounds = new HeldRounds(this.limits, clock);
   }
 
-  /** Whether any question could be put in the client's place. */
+  /** Whether any channel is available. */
   get areAny(): boolean {
     return this.#hasRelay || this.#page?.isReachable === true;
   }
 
-  /** The page of a round; undefined where there can be none. */
+  /** The link to a round's page; undefined if there is none. */
   async link(round: QuestionRound): Promise<string | undefined> {
     return this.#page?.isReachable ? this.#page.link(round) : undefined;
   }
 
-  /** What is answered in the place of a client that has not declared it; undefined when nothing is. */
+  /** The capabilities that the gateway provides for a client that has not declared them; undefined if none. */
   assistedFor({ capabilities }: ClientOpening | ClientView): ClientCapabilities | undefined {
     const elicitation = !capabilities.elicitation && this.areAny;
     const sampling = !capabilities.sampling && this.#standIns['sampling/createMessage'] !== undefined;
@@ -97,13 +98,13 @@ export class AskChannels {
     });
   }
 
-  /** Of what a client has declared nothing is answered in its place: it asks its user. */
+  /** A client that declared the capability answers itself. */
   standInFor({ method }: Ask, { assisted }: ClientView): StandIn | undefined {
     if (method === 'sampling/createMessage') return assisted?.sampling && this.#standIns[method];
     return method === 'roots/list' && assisted?.roots ? this.#standIns[method] : undefined;
   }
 
-  /** Whether the question can be put by a page or in the model's words. A human's word is never taken from a model. */
+  /** Whether a page or the model can ask the question. A question for a human is never answered by a model. */
   canPut({ method, human, page }: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
     if (method !== 'elicitation/create' || during !== 'tools/call') return false;
     return this.#page?.isReachable === true || (this.#hasRelay && !human && !page);
@@ -113,7 +114,7 @@ export class AskChannels {
     return this.#page?.isReachable === true && exchange.canAsk(URL_ASK);
   }
 
-  /** A round as a tool's result. */
+  /** The round as a tool result for the model. */
   async words(round: QuestionRound, problem?: string): Promise<JsonObject> {
     const link = round.waitsFor === undefined ? await this.link(round) : undefined;
     return toQuestionText(
@@ -123,18 +124,18 @@ export class AskChannels {
     );
   }
 
-  /** Whether a model may bring the answers of this round. */
+  /** Whether the model may pass on the answers of this round. */
   takesWords(round: Pick<QuestionRound, 'questions'>): boolean {
     return this.#hasRelay && !isForHuman(round);
   }
 
-  /** Whether it may bring changes of earlier ones. */
+  /** Whether the model may pass on changes of earlier answers. */
   takesChanges({ questions: [first, ...others] }: Pick<QuestionRound, 'questions'>): boolean {
     return this.#hasRelay && others.length === 0 && first?.ask.revisable === true;
   }
 }
 
-/** Whether no model may bring the answer. */
+/** Whether only a human may answer. */
 function isForHuman({ questions }: Pick<QuestionRound, 'questions'>): boolean {
   return questions.some(({ ask }) => ask.human === true || ask.page === true);
 }

@@ -1,5 +1,5 @@
-// A question put by our page, which the client is asked to open: for clients that open pages and show no forms. That the client
-// says it was opened is no answer; the page brings it.
+// Asks a question on our page and asks the client to open it, for clients that open URLs but show no forms. The
+// client's confirmation is not the answer; the page brings it.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { rejectOnAbort } from '../../shared/reject-on-abort.ts';
@@ -27,7 +27,7 @@ export async function askOnPage(
     },
     expire: () => reject(new GatewayError('CANCELLED')),
   };
-  promise.catch(() => {}); // the client may have refused before
+  promise.catch(() => {}); // the client may have refused already
   const round = channels.rounds.open(call, [{ key: KEY, ask }]);
   try {
     const url = await channels.link(round);

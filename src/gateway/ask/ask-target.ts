@@ -1,6 +1,7 @@
-// Stands between the clients and the chain, so that whatever asks behind it finds its person: a server, a step, a flow. Clients
-// that cannot be asked see one more tool, by which their model passes answers on. It is listed from the first question on: for the client
-// that was asked, and for stateless clients, which cannot be told apart, once any of them was.
+// Sits between the clients and the chain, so that every question behind it (of a server, a step or a flow) reaches its
+// person. Clients that cannot be asked get one more tool, by which their model passes on answers. It is listed from the
+// first question on: for the client that was asked, and, since stateless clients cannot be told apart, for all of
+// those.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import { DelegatedTarget } from '../../protocol/delegated-target.ts';
@@ -20,15 +21,15 @@ import type { AskChannels } from './ask-channels.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
-/** Tools whose output schemas are remembered; their names come from servers. */
+/** Limits the remembered tools, because servers choose their names. */
 const MAX_TOOLS = 10_000;
 
 export class AskTarget extends DelegatedTarget implements HeldListener {
   readonly #channels: AskChannels;
-  /** Clients with sessions whose calls were held. */
+  /** Clients with sessions that had a held call. */
   readonly #asked = new WeakSet<ClientView>();
   #hasAsked = false;
-  /** Public names of tools that were listed with an output schema. */
+  /** The public names of tools listed with an output schema. */
   readonly #checked = new Set<unknown>();
   readonly #listeners = new Map<(change: Change) => void, ClientView>();
   readonly #handle: (exchange: Exchange) => Result;
@@ -39,7 +40,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
     this.#channels = channels;
     this.#handle = (exchange) => target.handle(exchange);
     const run = async (exchange: Exchange): Promise<ResultObject> => {
-      const { takeAnswer } = await import('./take-answer.ts'); // most clients never bring one
+      const { takeAnswer } = await import('./take-answer.ts'); // loaded lazily: most clients never answer this way
       return takeAnswer(exchange, channels);
     };
     this.#ownTool = { name: ANSWER_TOOL, entry: answerTool, run };
@@ -98,7 +99,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
     return this.#channels.areAny && hasHandle(exchange.params) ? this.#orLost(passed, exchange) : passed;
   }
 
-  /** A server may have a tool of this name. Where none has, an earlier process of this gateway has given out the handle. */
+  /** A server may have a tool of this name. If none has, the handle is from an earlier process of this gateway. */
   async #orLost(passed: Result, exchange: Exchange): Promise<ResultObject> {
     try {
       return await passed;
@@ -108,7 +109,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
     }
   }
 
-  /** The list of tools has one more from now on. */
+  /** From now on the client's tool list has one more. */
   onHeld(client: ClientView): void {
     const isNews = (one: ClientView): boolean =>
       one.dialect === 'stateless' ? !this.#hasAsked : one === client && !this.#asked.has(one);
@@ -124,7 +125,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
 
   #list(exchange: Exchange): Result {
     const listed = this.#listsAnswers(exchange.client) ? this.#withOwnTool(exchange) : this.target.handle(exchange);
-    // Only the calls of clients that cannot be asked are held.
+    // Only clients that cannot be asked have held calls.
     if (!exchange.client.assisted?.elicitation) return listed;
     return Promise.resolve(listed).then((result) => this.#noteSchemas(result));
   }
@@ -153,7 +154,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
     return assisted?.elicitation !== undefined || this.#channels.rounds.hasAny(principal);
   }
 
-  /** With the tool for answers: by the steps of the target, where it has some. */
+  /** Adds the answer tool, through the steps of the target if it has some. */
   #withOwnTool(exchange: Exchange): Result {
     const own = new OwnToolExchange(exchange, this.#ownTool);
     return this.target.takesOwnTools ? this.target.handle(own) : handleWithGatewayTool(own, this.#handle);

@@ -1,11 +1,11 @@
-// A call as the chain sees it, whose questions find their person even where the client cannot be asked. How a question goes:
-// 1. Over the client's own wire, where it can be asked that way.
-// 2. By a stand-in: roots from the configuration, a sample of a configured model.
-// 3. By our page, where the client can open pages.
-// 4. Else the call is held: its request is answered with the question itself, in words, and another request brings the answer
-//    and is told what follows.
-// A question to a human goes the next way, too, where the client answers it by itself (human-check.ts).
-// What the call tells meanwhile (progress, log lines) goes to the request that carries it just then.
+// A call whose questions reach a person even if the client cannot be asked. A question takes the first way that works:
+// 1. The client's own connection, if it can be asked that way.
+// 2. A stand-in: roots from the configuration, or a configured model for sampling.
+// 3. Our page, if the client can open URLs.
+// 4. Otherwise the call is held: its request is answered with the question as text, and a later request brings the
+//    answer and gets what follows.
+// - A question for a human also takes the next way if the client answers by itself (human-check.ts).
+// - Progress and log lines go to the request that currently carries the call.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -19,10 +19,10 @@ import { askOnPage } from './ask-on-page.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
-/** Learns which clients have calls that are held for an answer. */
+/** Is notified of clients whose calls are held. */
 export interface HeldListener {
   onHeld(client: ClientView): void;
-  /** Whether clients were shown a schema for the results of this tool. */
+  /** Whether this tool was listed with an output schema. */
   hasOutputSchema(tool: unknown): boolean;
 }
 
@@ -30,7 +30,7 @@ export class AskableExchange extends DelegatedExchange {
   readonly #channels: AskChannels;
   readonly #listener: HeldListener | undefined;
   readonly #carried = new ResultMailbox();
-  /** The request that is told what comes next. */
+  /** The request that gets the next result. */
   #carrier: Exchange | undefined;
   #held: HeldCall | undefined;
   #cancellation: Cancellation | undefined;
@@ -43,7 +43,7 @@ export class AskableExchange extends DelegatedExchange {
     this.#carrier = inner;
   }
 
-  /** A held call outlives the request that made it, and can still be called off. */
+  /** A held call outlives its request and can still be cancelled. */
   override get cancellation(): Cancellation {
     if (!this.#cancellation) {
       this.#cancellation = new Cancellation();
@@ -56,7 +56,7 @@ export class AskableExchange extends DelegatedExchange {
     return this.cancellation.signal;
   }
 
-  /** What is asked in the client's place is asked by the call itself. */
+  /** False if we ask in the client's place, because then the call itself waits. */
   override get maySuspend(): boolean | undefined {
     return this.inner.maySuspend && !this.inner.client.assisted;
   }
@@ -73,7 +73,7 @@ export class AskableExchange extends DelegatedExchange {
     this.#carrier?.log(entry);
   }
 
-  /** Lets `handle` answer. What comes of it is its outcome, or a question that has to be told first. */
+  /** Runs `handle`. Returns its result, or the question that comes first. */
   run(handle: (exchange: Exchange) => Result): Result {
     const outcome = handle(this);
     if (!(outcome instanceof Promise)) return outcome;
@@ -90,7 +90,7 @@ export class AskableExchange extends DelegatedExchange {
     return this.#carried.next();
   }
 
-  /** Another request takes over: it is told what comes next, and when it is called off the call is too. */
+  /** Another request takes over: it gets the next result, and cancelling it cancels the call. */
   carryBy(exchange: Exchange): Promise<ResultObject> {
     this.#carrier = exchange;
     this.#follow(exchange);
@@ -98,14 +98,14 @@ export class AskableExchange extends DelegatedExchange {
   }
 
   say(next: Promise<ResultObject>): void {
-    // Clients check results against the schema of their tool, and drop one that does not fit, unless it is marked as an error.
+    // Clients check results against the tool's schema and reject a mismatch, unless it is marked as an error.
     const isChecked = this.#carrier === this.inner && this.#listener?.hasOutputSchema(this.inner.params.name);
     this.#carrier = undefined;
     this.#carried.say(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
     this.#listener?.onHeld(this.inner.client);
   }
 
-  /** Its outcome, or its task, was told. */
+  /** Its result, or its task, was sent. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -127,7 +127,7 @@ export class AskableExchange extends DelegatedExchange {
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const standIn = this.#channels.standInFor(ask, this.inner.client);
     if (standIn) return standIn(ask, { id: this.id, client: this.client, signal: signal ?? this.signal });
-    // A task has questions of its own.
+    // Tasks ask their own questions.
     if (this.#isOver || !this.#channels.canPut(ask, this.inner)) return this.inner.ask(ask, signal);
     const put = this.#byWire(ask, signal);
     if (!put) return this.#hold(ask, signal);
@@ -145,7 +145,7 @@ export class AskableExchange extends DelegatedExchange {
     return this.#channels.canOpenPage(this.inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
   }
 
-  /** A request that is answered can be asked no more. */
+  /** An answered request cannot be asked any more. */
   #byWire(ask: Ask, signal: AbortSignal | undefined): (() => Promise<JsonObject>) | undefined {
     if (this.#carrier !== this.inner) return undefined;
     if (this.inner.canAsk(ask)) return () => this.inner.ask(ask, signal);
@@ -154,7 +154,7 @@ export class AskableExchange extends DelegatedExchange {
       : undefined;
   }
 
-  /** The same question goes another way where the client answers by itself. */
+  /** Asks by another way if the client answers by itself. */
   async #askPerson(ask: Ask, put: () => Promise<JsonObject>, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { humanCheck, log } = this.#channels;
     const { client } = this.inner;
@@ -169,10 +169,10 @@ export class AskableExchange extends DelegatedExchange {
     return this.#held.put(ask, signal);
   }
 
-  /** Nobody has looked whether it is called off: then nobody needs to know. */
+  /** Cancels the call with the request, if anything listens for it. */
   #follow(exchange: Exchange): void {
     if (!this.#cancellation) return;
-    const followed = exchange.cancellation ?? exchange.signal; // looking at `signal` would make one, for every call
+    const followed = exchange.cancellation ?? exchange.signal; // reading `signal` would create one for every call
     if (followed.aborted) return this.callOff(followed.reason);
     followed.addEventListener('abort', () => this.callOff(followed.reason), { once: true });
   }

@@ -1,8 +1,8 @@
-// The folders that servers are told of for clients that name none of their own, as they are configured at the moment.
+// The configured roots, for clients that have none of their own. They can change while the gateway runs.
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
-/** A folder as `roots/list` tells it. */
+/** A folder, as in `roots/list`. */
 export interface RootOption {
   /** `file://…` */
   readonly uri: string;
@@ -23,6 +23,6 @@ export class ConfiguredRoots {
     this.#roots = [...roots];
   }
 
-  /** To whichever server asks, within a call or not. */
+  /** Answers any server, within a call or not. */
   readonly answer = async (): Promise<JsonObject> => ({ roots: this.#roots.map((root) => ({ ...root })) });
 }

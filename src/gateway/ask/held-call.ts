@@ -1,5 +1,5 @@
-// The questions of one call that wait for a person. Those that come together are one round: a server asks them one by one over
-// its wire. A round is said once, by the request that waits just then; its answers come from wherever the person gave them.
+// The questions of one held call. A server asks them one by one, so those that arrive together form one round. The
+// current request delivers the round once; its answers may come from the page or the model.
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -12,13 +12,13 @@ import type { AskChannels } from './ask-channels.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
 interface Open extends RoundQuestion {
-  /** Once it was told. */
+  /** Set once the round was delivered. */
   round?: HeldRound | undefined;
   resolve(answer: JsonObject): void;
   reject(reason: unknown): void;
 }
 
-/** Matrix §4.2: long enough for what was written together, short enough not to be felt. */
+/** Collects questions that were sent together, without a noticeable delay. */
 const TOGETHER_MS = 40;
 
 export class HeldCall implements AskingCall {
@@ -67,7 +67,7 @@ export class HeldCall implements AskingCall {
     });
   }
 
-  /** Clients wait for a minute or so; what takes longer is told in words. */
+  /** Clients wait about a minute, so a longer wait is reported as text. */
   wait(words: string, signal: AbortSignal): void {
     const { clock, limits } = this.#channels;
     const stop = clock.after(limits.pollMs, () => this.#putWait(words, signal));
@@ -89,13 +89,13 @@ export class HeldCall implements AskingCall {
     return this.exchange.carryBy(exchange);
   }
 
-  /** One that waits for others may be come back for. */
+  /** A round that waits for other people can still be fetched. */
   expire({ waitsFor }: HeldRound): void {
     this.exchange.callOff(waitsFor === undefined ? undefined : CLIENT_GONE);
     this.#refuse(new GatewayError('CANCELLED'));
   }
 
-  /** The page closes; a request with the handle is told what has followed. */
+  /** Closes the page; a request with the handle gets what followed. */
   #withdraw(key: string): void {
     const round = this.#open.get(key)?.round;
     this.#open.delete(key);
@@ -131,13 +131,13 @@ export class HeldCall implements AskingCall {
   }
 
   #putWait(words: string, signal: AbortSignal): void {
-    if (signal.aborted || this.exchange.isOver || this.#open.size > 0) return; // what is asked is said
+    if (signal.aborted || this.exchange.isOver || this.#open.size > 0) return; // a question is already delivered
     try {
       const round = this.#channels.rounds.open(this, [], words);
       signal.addEventListener('abort', () => round.withdraw(), { once: true });
       this.exchange.say(this.#channels.words(round));
     } catch (error) {
-      this.#channels.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // then its client waits on
+      this.#channels.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // the client then keeps waiting
     }
   }
 

@@ -1,8 +1,8 @@
-// Rounds of questions that wait, and how they ended. What must hold:
-// 1. A handle is known to its principal only; to everybody else it does not exist.
-// 2. A handle serves once: one answer, and one who comes for what follows it.
-// 3. Nothing waits for ever: a round that nobody answers in time ends its call, and so does a client that goes away. How it
-//    ended is remembered for a while.
+// The open rounds of questions, and how the past ones ended.
+// 1. Only its principal can use a handle; for everyone else it does not exist.
+// 2. A handle works once: for one answer and one request that fetches what follows.
+// 3. Nothing waits for ever: an unanswered round ends its call, and so does a client that leaves. The outcome is
+//    remembered for a while.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -16,17 +16,17 @@ import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './qu
 export interface AskingCall {
   readonly client: ClientView;
   readonly about: QuestionRound['about'];
-  /** Whether it has been sent to a server, which may then have acted. */
+  /** Whether a server has received the call, and so may have acted. */
   readonly isSent: boolean;
-  /** All answers of the round. */
+  /** Delivers all answers of the round. */
   settle(answers: Record<string, RoundAnswer>, by: AnsweredBy): void;
-  /** Nobody will answer. */
+  /** The round expired unanswered. */
   expire(round: HeldRound): void;
-  /** Tells another request what follows; absent where the request that asked is still open. */
+  /** Gives another request what follows; absent while the asking request is open. */
   carryBy?(exchange: Exchange): Promise<ResultObject>;
 }
 
-/** Why a handle opens nothing any more. */
+/** Why a handle no longer works. */
 export interface EndedRound {
   how: 'answered' | 'expired';
   isSent: boolean;
@@ -50,12 +50,15 @@ export class HeldRounds {
     return this.#open.size;
   }
 
-  /** Throws TOO_MANY when the principal has too many questions open. `waitsFor`: nothing is asked, and what it waits for in words. */
+  /**
+   * Throws TOO_MANY if the principal has too many open questions. With `waitsFor`, nothing is asked; it says what the
+   * call waits for.
+   */
   open(call: AskingCall, questions: readonly RoundQuestion[], waitsFor?: string): HeldRound {
     const { principal } = call.client;
     const count = this.#perPrincipal.get(principal) ?? 0;
     if (count >= this.#limits.maxParked) throw tooMany();
-    // The question itself may stop waiting sooner; then the call moves on, and the handle leads to what follows.
+    // The question may expire sooner; then the call moves on, and the handle leads to what follows.
     const waitsMs = Math.min(this.#limits.parkedMs, ...questions.map(({ ask }) => ask.waitsMs ?? Infinity));
     const expiresAt = this.#clock.now() + waitsMs;
     const round = new HeldRound(call, questions, expiresAt);
@@ -66,13 +69,13 @@ export class HeldRounds {
     return round;
   }
 
-  /** It stays as long from now on: somebody has looked at it. */
+  /** Restarts the expiry, because someone has looked at it. */
   renew(round: HeldRound): void {
     round.forget();
     round.forget = this.#clock.after(this.#limits.parkedMs, () => this.#onTime(round));
   }
 
-  /** For the page, which knows the person by the link. */
+  /** For the page, which identifies the person by the link. */
   get(handle: string): QuestionRound | undefined {
     return this.#open.get(handle);
   }
@@ -86,7 +89,7 @@ export class HeldRounds {
     return this.#perPrincipal.has(principal);
   }
 
-  /** The handle is used up: its holder is told what follows. */
+  /** Uses up the handle: its holder gets what follows. */
   collect(round: HeldRound): void {
     this.#remove(round, 'answered');
   }
@@ -96,17 +99,17 @@ export class HeldRounds {
     return ended?.principal === principal ? ended : undefined;
   }
 
-  /** The client goes away. */
+  /** The client has left. */
   leave(client: ClientView): void {
     for (const round of this.#open.values()) if (round.call.client === client) this.#expire(round);
   }
 
-  /** The gateway goes away: nobody will come back. */
+  /** The gateway is closing. */
   close(): void {
     for (const round of this.#open.values()) this.#expire(round);
   }
 
-  /** A call whose question was withdrawn has gone on, and may wait for another one. */
+  /** A call whose question was withdrawn has moved on, and may ask again. */
   #onTime(round: HeldRound): void {
     if (round.isWithdrawn) this.#remove(round, 'expired');
     else this.#expire(round);
@@ -136,12 +139,12 @@ export class HeldRound implements QuestionRound {
   readonly questions: readonly RoundQuestion[];
   readonly expiresAt: number;
   readonly call: AskingCall;
-  /** What it waits for, where that is nothing the user can do. */
+  /** What the call waits for, if the user can do nothing. */
   waitsFor: string | undefined;
-  /** Answers of a model that did not fit. */
+  /** The number of invalid answers from the model. */
   attempts = 0;
   isOpen = true;
-  /** The call does not need the answer any more. */
+  /** The call no longer needs the answer. */
   isWithdrawn = false;
   forget: () => void = () => {};
   #onAnswer: (() => void)[] = [];
@@ -175,12 +178,12 @@ export class HeldRound implements QuestionRound {
     this.wake();
   }
 
-  /** Those who wait look again. */
+  /** Makes all waiting requests check again. */
   wake(): void {
     for (const tell of this.#onAnswer.splice(0)) tell();
   }
 
-  /** Resolves when it is answered, has expired, or `giveUp` does. */
+  /** Resolves when the round is answered or expired, or when `giveUp` resolves. */
   async answered(giveUp: Promise<void>): Promise<void> {
     if (!this.isOpen) return;
     await Promise.race([giveUp, new Promise<void>((resolve) => this.#onAnswer.push(resolve))]);

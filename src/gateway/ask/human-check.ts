@@ -1,9 +1,8 @@
-// Whether what a client answers is its user's own word. Some clients declare forms and then answer them by themselves: with a
-// refusal, at once, or with an empty form. Only questions to a human are looked at in this way, and only where there is
-// another way to ask: elsewhere the client's word is all there is.
-// 1. One instant refusal is taken for what it says: people can be quick. The second in a row is not.
-// 2. A form sent back without what it asks for is no answer.
-// 3. A client that does not know the question after all, or was found out, is not asked by form again for an hour.
+// Detects clients that answer forms themselves instead of showing them to a person. Some refuse at once or send back an
+// empty form. Only questions for a human are checked, and only if there is another way to ask.
+// 1. One instant refusal is accepted: people can be quick. A second one in a row is not.
+// 2. A form without its required fields is not an answer.
+// 3. A client that does not support the question after all, or was detected, gets no forms for an hour.
 import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -12,11 +11,11 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { isEditRequest } from './is-edit-request.ts';
 
-/** Nobody reads a question and refuses it in less. */
+/** People do not read and refuse a question faster than this. */
 export const INSTANT_MS = 400;
 const DISTRUST_MS = 3_600_000;
 const MAX_CLIENTS = 10_000;
-/** Method not found, invalid request: what a client says to a question that it cannot show. */
+/** Method not found, invalid request: the answers of clients that cannot show the question. */
 const UNKNOWN_TO_CLIENT = new Set<unknown>([-32601, -32600]);
 
 interface Record {
@@ -32,13 +31,13 @@ export class HumanCheck {
     this.#clock = clock;
   }
 
-  /** Whether a person is behind this client's forms, as far as is known. */
+  /** Whether a person seems to answer this client's forms. */
   isTrusted(client: ClientView): boolean {
     const record = this.#records.get(keyOf(client));
     return record === undefined || record.distrustedUntil <= ticksOf(this.#clock);
   }
 
-  /** The client's answer, if it is its user's word; undefined where the question has to be put in another way. */
+  /** The client's answer if a person gave it; undefined if the question must be asked another way. */
   async take(ask: Ask, client: ClientView, put: () => Promise<JsonObject>): Promise<JsonObject | undefined> {
     const start = ticksOf(this.#clock);
     let answer: JsonObject;
@@ -81,7 +80,7 @@ export class HumanCheck {
   }
 }
 
-/** In the stateless era every request introduces its client again. */
+/** Not the ClientView itself, because each stateless request creates a new one. */
 function keyOf({ principal, info }: ClientView): string {
   return JSON.stringify([principal, info.name, info.version]);
 }

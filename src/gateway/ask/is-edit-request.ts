@@ -1,4 +1,4 @@
-// Whether what came in the place of an answer is the wish to change an earlier one. What becomes of it is the asker's business.
+// Whether an answer is instead a request to edit an earlier answer or to go back. The asker handles it.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';

@@ -1,7 +1,7 @@
-// Lets each principal do so many things at once; what is more waits for its turn, in order, and too much of it is refused.
+// Limits how many tasks of one principal run at once. More have to wait in order, and too many are refused.
 import { GatewayError } from '../../shared/errors.ts';
 
-/** For every one that may run. */
+/** Waiting tasks per running one. */
 const MAX_WAITING = 16;
 
 interface Line {
@@ -17,7 +17,7 @@ export class PrincipalLimiter {
     this.#max = max;
   }
 
-  /** Who gives up while waiting rejects as cancelled. */
+  /** Rejects with CANCELLED if aborted while waiting. */
   async run<T>(principal: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(principal) ?? { running: 0, waiting: [] };
     this.#lines.set(principal, line);
@@ -49,7 +49,7 @@ export class PrincipalLimiter {
     });
   }
 
-  /** The place goes to the one who has waited longest. */
+  /** Starts the task that has waited longest. */
   #leave(principal: string, line: Line): void {
     const next = line.waiting.shift();
     if (next) return next();

@@ -1,15 +1,15 @@
-// Questions that wait for a person who cannot be asked over the client's wire. They are put by a page, or in words by the
-// model, and answered from outside the call that asked. A round is what one call asks at a time.
+// Questions for a person whose client cannot be asked directly. A page or the model asks them, and another request
+// brings the answers. A round is what one call asks at a time.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 
-/** As `elicitation/create` answers. */
+/** An answer as in `elicitation/create`. */
 export interface RoundAnswer {
   action: 'accept' | 'decline' | 'cancel';
   content?: JsonObject | undefined;
 }
 
-/** By which way an answer came. Only what a page brought is a person's own word. */
+/** The channel of an answer. Only the page guarantees that a person answered. */
 export type AnsweredBy = 'page' | 'relay';
 
 export interface RoundQuestion {
@@ -20,27 +20,27 @@ export interface RoundQuestion {
 }
 
 export interface QuestionRound {
-  /** Short and unguessable; names the round to the model, in links and in the log. A new one for every round. */
+  /** Short, unguessable and unique per round; names it to the model, in links and in the log. */
   readonly handle: string;
-  /** Whose call it is. */
+  /** The principal of the call. */
   readonly principal: string;
   readonly questions: readonly RoundQuestion[];
-  /** For the person: who wants to know. */
+  /** Shown to the person: who asks. */
   readonly about: { tool: string | undefined; server: string | undefined; client: string };
-  /** The call is somebody else's: the person who is asked can decline, but not cancel it. */
+  /** The call belongs to somebody else: the person can decline but not cancel it. */
   readonly isOthers?: boolean | undefined;
-  /** What it waits for, where that is nothing the user can do: then there are no questions. */
+  /** What the call waits for, if the user can do nothing; then there are no questions. */
   readonly waitsFor?: string | undefined;
   readonly expiresAt: number;
   readonly isOpen: boolean;
-  /** Answers by key, all of them. False when somebody else was faster, or it is too late: then nothing has changed. */
+  /** Takes all answers by key. False if someone else was faster or it is too late. */
   answer(answers: Record<string, RoundAnswer>, by: AnsweredBy): RoundReceipt | Promise<RoundReceipt>;
 }
 
-/** What became of answers: taken or not, refused and asked again, or too late, and why. */
+/** The result of answering: taken or not, refused and asked again, or too late and why. */
 export type RoundReceipt = boolean | { again: QuestionRound } | ClosedRound;
 
-/** A round that takes no answer any more, where the holder of its link may know why. */
+/** A closed round, and why it is closed. */
 export interface ClosedRound {
   readonly principal: string;
   readonly closed: 'answered' | 'handed-over' | 'withdrawn' | 'expired' | 'ended' | 'paused';

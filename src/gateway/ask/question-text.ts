@@ -1,5 +1,5 @@
-// A round of questions in words, as the result of a tool: for the model, which is told to ask its user and not to guess. The
-// words of a server stand in quotation marks: they are data, not instructions of ours.
+// Writes a round of questions as the text of a tool result, telling the model to ask its user and not to guess. A
+// server's text is quoted: it is data, not instructions.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
@@ -8,14 +8,14 @@ import type { SchemaField } from './form/schema-field.ts';
 import type { RoundQuestion, QuestionRound } from './question-round.ts';
 
 export interface AnswerWays {
-  /** To the page of the round. */
+  /** The link to the page of the round. */
   link: string | undefined;
-  /** Whether the model may bring the answer, and whether it may bring a change of an earlier one. */
+  /** Whether the model may pass on the answer, and changes of earlier answers. */
   hasRelay: boolean;
   hasChanges: boolean;
 }
 
-/** What a model is given to read of one question at most. */
+/** The limit for one question's text. */
 const MAX_CHARS = 4000;
 
 export function toQuestionText(round: QuestionRound, ways: AnswerWays, problem?: string): JsonObject {
@@ -33,7 +33,7 @@ export function toQuestionText(round: QuestionRound, ways: AnswerWays, problem?:
   return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
 }
 
-/** The user has nothing to do. */
+/** The text of a round without questions. */
 function toWaitingWords(round: QuestionRound, waitsFor: string): JsonObject {
   const call = `${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}`;
   const lines = [
@@ -76,7 +76,7 @@ function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChange
   return [...(byPage || []), ...byModel, ...change];
 }
 
-/** The shape of an answer, with the kind of each value in its place. */
+/** An example answer that shows the type of each value. */
 function exampleOf(questions: readonly RoundQuestion[]): unknown {
   const examples = questions.map(({ key, ask }) => [key, shapeOf(ask.params?.requestedSchema)] as const);
   return examples.length === 1 ? examples[0]![1] : Object.fromEntries(examples);
@@ -108,7 +108,7 @@ function describe(field: SchemaField, schema: JsonObject): string {
   return ` (${facts.join(', ')})${about.length > 0 ? `: ${about.join(' ')}` : ''}`;
 }
 
-/** The values, which the server wants, with what the user is to be asked by. */
+/** The option values that the server expects, with their titles. */
 function optionsOf(field: SchemaField): string | undefined {
   if (field.kind !== 'choice' && field.kind !== 'choices') return undefined;
   const options = field.options.map(({ value, title }) => {

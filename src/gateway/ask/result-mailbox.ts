@@ -1,5 +1,5 @@
-// What a call has to say next, for whichever request waits for it. Only the newest counts: a question that was answered before
-// anybody came for it is told to nobody.
+// Hands the next result of a call to the request that waits for it. Only the newest counts: a question that was
+// answered before it was fetched is dropped.
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 
 interface Waiting {
@@ -11,7 +11,7 @@ export class ResultMailbox {
   #waiting: Waiting | undefined;
   #untold: Promise<ResultObject> | undefined;
 
-  /** Resolves with what is said next, or has been said while nobody waited. */
+  /** Resolves with the next result, or the one that already waits. */
   next(): Promise<ResultObject> {
     const untold = this.#untold;
     this.#untold = undefined;
@@ -22,7 +22,7 @@ export class ResultMailbox {
     const waiting = this.#takeWaiting();
     if (waiting) return waiting.resolve(next);
     this.#untold = Promise.resolve(next);
-    this.#untold.catch(() => {}); // told to the one who comes for it
+    this.#untold.catch(() => {}); // reported to the request that fetches it
   }
 
   fail(reason: unknown): void {

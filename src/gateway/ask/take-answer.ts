@@ -1,7 +1,7 @@
-// A request that brings an answer, or comes to see whether the page has brought one. It is told what follows: the result of the
-// call that asked, or its next question.
-// 1. What does not fit the question changes nothing; the model is told why, and the question stays open.
-// 2. What only a person may answer is not taken from a model.
+// Handles a request that brings an answer, or checks whether the page has brought one. It gets what follows: the result
+// of the call, or its next question.
+// 1. An invalid answer changes nothing; the model learns why, and the question stays open.
+// 2. A question for a human is not answered by a model.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -16,7 +16,7 @@ import { describeProblem } from './form/answer-problem.ts';
 import type { RoundAnswer, RoundQuestion } from './question-round.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
 
-/** A model that does not manage to answer is stopped: it would ask for ever. */
+/** Stops a model that keeps failing to answer. */
 const MAX_ATTEMPTS = 5;
 
 export async function takeAnswer(exchange: Exchange, channels: AskChannels): Promise<ResultObject> {
@@ -37,7 +37,7 @@ export async function takeAnswer(exchange: Exchange, channels: AskChannels): Pro
   return round.call.carryBy(exchange);
 }
 
-/** The user may still be writing. */
+/** Waits for a while, because the user may still be typing. */
 async function waitForPage(
   round: HeldRound,
   { signal }: Exchange,
@@ -53,11 +53,11 @@ async function waitForPage(
   return round.isOpen ? 'The user has not answered yet.' : undefined;
 }
 
-/** What is wrong with the answer; undefined when it was taken, or another came first. */
+/** What is wrong with the answer; undefined if it was taken or another came first. */
 function bring({ answer, isDeclined }: AnswerArguments, round: HeldRound, channels: AskChannels): string | undefined {
   if (!round.isOpen) return undefined;
   const { questions } = round;
-  // A change of an earlier answer is none to this question, and may come from a model even where a person has to answer this one.
+  // An edit of an earlier answer does not answer this question, so a model may bring it even if a person must answer.
   if (channels.takesChanges(round) && isEditRequest(questions[0]!.ask, answer)) {
     round.answer({ [questions[0]!.key]: { action: 'accept', content: answer } }, 'relay');
     return undefined;

@@ -1,17 +1,16 @@
-// The bytes of a line whose end has not come yet. Large pieces are kept as they came, small ones are copied together: one
-// buffer that doubles costs linear time however a peer cuts its data, and a peer that sends single bytes cannot make us hold a
-// Buffer for each. Decoded only as a whole, so a character cut between two chunks stays whole. The caller that appends a chunk leaves
-// it alone afterwards.
+// Buffers the bytes of an incomplete line. Large chunks are kept as they are, small ones are copied into one growing
+// buffer: the cost is linear however a peer splits its data, and single bytes do not cost a Buffer each. Decoded only
+// as a whole, so that split characters stay intact. The caller must not change a chunk after appending it.
 
 const SMALLEST_BYTES = 1024;
-/** From here on a piece is worth a Buffer of its own. */
+/** A chunk of this size is kept as its own Buffer. */
 const LARGE_PIECE_BYTES = 4096;
-/** One huge line must not pin its buffer for the life of the connection. */
+/** A larger buffer is released after its line. */
 const KEPT_BYTES = 64 * 1024;
 const NONE = Buffer.alloc(0);
 
 export class ChunkBuffer {
-  /** What came before `#buffer`. */
+  /** The chunks before `#buffer`. */
   #pieces: Buffer[] = [];
   #piecesLength = 0;
   #buffer: Buffer = NONE;
@@ -29,7 +28,7 @@ export class ChunkBuffer {
     this.#length = length;
   }
 
-  /** The text of all that was appended; holds nothing afterwards. */
+  /** Returns the text of all chunks and clears the buffer. */
   take(): string {
     if (this.#piecesLength > 0) return this.takeBytes().toString();
     const text = this.#buffer.toString('utf8', 0, this.#length);
@@ -37,7 +36,7 @@ export class ChunkBuffer {
     return text;
   }
 
-  /** All that was appended, as bytes of its own; holds nothing afterwards. */
+  /** Returns a copy of all bytes and clears the buffer. */
   takeBytes(): Buffer {
     const bytes = Buffer.concat([...this.#pieces, this.#buffer.subarray(0, this.#length)], this.length);
     this.clear();

@@ -1,5 +1,5 @@
-// A message as it goes out: text, or, where its result goes on as it came, the pieces of bytes it is made of. The pieces are
-// never copied together unless somebody needs them in one: a socket that is not read from holds the one copy there is.
+// An encoded message: text, or a list of byte chunks if its result is passed on unparsed. The chunks are not joined
+// unless needed, so a slow socket holds no second copy.
 import type { Writable } from 'node:stream';
 import type { Message, ResultMessage } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
@@ -8,7 +8,7 @@ import { writeMessage } from './json-rpc.ts';
 
 export type EncodedMessage = string | Buffer[];
 
-/** Several messages become text, whatever is in them. */
+/** A batch always becomes text. */
 export function encode(message: Message | Message[]): EncodedMessage {
   const { result } = message as ResultMessage;
   if (!(result instanceof RawObject)) return writeMessage(message);
@@ -25,7 +25,7 @@ export function toEncodedText(written: EncodedMessage): string {
   return typeof written === 'string' ? written : Buffer.concat(written).toString();
 }
 
-/** In one go: nothing else comes in between. Returns what the last `write` did. */
+/** Writes in one go. Returns what the last `write` returned. */
 export function writeEncoded(stream: Writable, written: EncodedMessage): boolean {
   if (typeof written === 'string') return stream.write(written);
   let isRoomLeft = true;
@@ -35,7 +35,7 @@ export function writeEncoded(stream: Writable, written: EncodedMessage): boolean
   return isRoomLeft;
 }
 
-/** As one line. */
+/** Adds a line end. */
 export function toEncodedLine(written: EncodedMessage): EncodedMessage {
   return typeof written === 'string' ? `${written}\n` : [...written, LINE_END];
 }

@@ -1,20 +1,20 @@
-// Whether the other end of a WebSocket is still there. A peer that was cut off silently (a cable, a suspended machine) says
-// nothing for ever, and TCP notices late or never; every WebSocket answers a ping, so one that does not is gone.
-// 1. Anything heard counts, not the pong alone.
-// 2. While we do not read from it, its silence is ours, and is not held against it.
-// 3. No timer is left once the socket has closed.
+// Detects a dead WebSocket peer. One that was cut off silently (a cable, a suspended machine) never closes, and TCP
+// notices late or never; a live peer answers pings.
+// 1. Any received data counts, not only a pong.
+// 2. While we do not read, its silence does not count.
+// 3. No timer remains after the socket has closed.
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../shared/clock.ts';
 
 export interface HeartbeatOptions {
   clock: Clock;
-  /** Between two pings. */
+  /** The interval between pings. */
   everyMs: number;
-  /** Told before the socket is torn. */
+  /** Called before the socket is terminated. */
   onGone: (silentMs: number) => void;
 }
 
-/** Pings that may stay unanswered: one may be late. */
+/** Unanswered pings to tolerate; one may be late. */
 const MAX_MISSED = 2;
 
 export function keepAlive(socket: WebSocket, { clock, everyMs, onGone }: HeartbeatOptions): void {

@@ -1,8 +1,8 @@
-// Text <-> JSON-RPC 2.0 messages. Knows no method and no era. Reading never throws: whatever a peer sends is a message,
-// a batch or a refusal that says how to answer it.
+// Converts text to and from JSON-RPC 2.0 messages, independent of methods and eras. Reading never throws: the result is
+// a message, a batch, or a refusal that says how to answer.
 // 1. The parsed object itself is the message, unknown keys included; only an error without an id is copied (see below).
-// 2. Ids keep their type: 1 and "1" are two requests.
-// 3. Nothing recurses over what a peer sent, so nesting cannot overflow the stack.
+// 2. Ids keep their type: 1 and "1" are different.
+// 3. Nothing recurses over a peer's data, so nesting cannot overflow the stack.
 import { parseExactly, writeExactly } from '../../protocol/raw/exact-numbers.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject, Message, RequestId, RequestMessage } from '../../protocol/message.ts';
@@ -20,7 +20,9 @@ export interface ReadLimits {
   maxDepth: number;
 }
 
-/** Each junk item (`[1,1,1,…`) costs an error object and an answer: a large text of them would take all memory. */
+/**
+ * Each invalid item (`[1,1,1,…`) costs an error object and an answer, so a large batch of them would use up the memory.
+ */
 export const MAX_BATCH_ITEMS = 1024;
 
 const BYTE_ORDER_MARK = 0xfeff;
@@ -32,7 +34,7 @@ export function readMessage(text: string, limits: ReadLimits): ParsedInput {
   } catch (cause) {
     return { kind: 'refused', id: null, error: new GatewayError('PARSE_ERROR', {}, { cause }) };
   }
-  // A level takes two characters, so a short text needs no walk.
+  // Each level takes two characters, so a short text needs no check.
   return toIncomingWithin(value, text.length > 2 * limits.maxDepth ? limits.maxDepth : Infinity);
 }
 
@@ -48,7 +50,7 @@ export function writeMessage(message: Message | Message[]): string {
   }
 }
 
-/** A request as we make them: there is nothing else in it. */
+/** A request that we send, with exactly these members. */
 export class OutgoingRequest implements RequestMessage {
   readonly jsonrpc = '2.0';
   readonly id: number;
@@ -62,10 +64,10 @@ export class OutgoingRequest implements RequestMessage {
   }
 }
 
-/** Mostly they are of one method. */
+/** Memoized, because most requests use the same method. */
 let latest = { method: '', text: '""' };
 
-/** Only the params have to be looked at: half of the time that writing a small request takes. */
+/** Encodes only the params generically, which halves the time for a small request. */
 function writeCall({ id, method, params }: OutgoingRequest): string {
   const text = textOf(params);
   if (method !== latest.method) latest = { method, text: JSON.stringify(method) };
@@ -81,7 +83,7 @@ function toIncomingWithin(value: unknown, maxDepth: number): ParsedInput {
   if (value.length === 0) return invalid(null, 'an empty batch');
   if (value.length > MAX_BATCH_ITEMS) return invalid(null, `more than ${MAX_BATCH_ITEMS} messages in a batch`);
   const items: ParsedInput[] = [];
-  // The depth is counted per item: a deep one must not cost its neighbours their answers.
+  // Depth counts per item, so that a deep one does not affect the others.
   for (const item of value) items.push(toSingle(item, maxDepth));
   return { kind: 'batch', items };
 }
@@ -98,7 +100,7 @@ function toSingle(value: unknown, maxDepth: number): ParsedInput {
   return toResponse(value);
 }
 
-/** Level by level, on the heap. Stops at the first level too many, so the depth of an attack costs nothing. */
+/** Works level by level on the heap and stops at the first level too many. */
 export function isDeeperThan(value: unknown, maxDepth: number): boolean {
   let level: object[] = [];
   collectContainer(value, level);
@@ -144,7 +146,7 @@ function toResponse(value: JsonObject): ParsedInput {
   }
   if (isId(value.id) || (hasError && value.id === null))
     return { kind: 'message', message: value as unknown as Message };
-  // Streamable HTTP lets a server refuse a POST with an error that has no id at all; null says the same.
+  // Streamable HTTP allows an error without an id to refuse a POST; null means the same.
   if (hasError && !('id' in value)) return { kind: 'message', message: { ...value, id: null } as unknown as Message };
   return invalid(null, 'the id of a response must be a string or a number, or null in an error');
 }

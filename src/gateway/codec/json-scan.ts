@@ -1,7 +1,9 @@
-// Walks over JSON in bytes without making anything of it: where a value ends, and that it is one. Far cheaper than parsing,
-// because nothing is made and long strings are crossed in leaps (string-end.ts).
-// It accepts less than JSON.parse and never more: line ends between values, nesting beyond a bound, and of course whatever is
-// no JSON make it stop. UTF-8 is not checked here. Nothing recurses, so nesting cannot overflow the stack.
+// Scans JSON bytes without parsing: finds where a value ends and that it is valid. This is far cheaper, because nothing
+// is allocated and long strings are skipped four bytes at a time (string-end.ts).
+// 1. It accepts less than JSON.parse and never more: it stops at line ends between values, at deep nesting and at
+//    invalid JSON.
+// 2. UTF-8 is not checked.
+// 3. Nothing recurses, so nesting cannot overflow the stack.
 import { bytesIn, endOfString, toWordView } from './string-end.ts';
 import type { WordView } from './string-end.ts';
 
@@ -28,7 +30,7 @@ const NULL = Buffer.from('null');
 
 export class JsonScan {
   readonly bytes: Buffer;
-  /** The byte that is looked at next. After a `false` it stands anywhere. */
+  /** The position. Undefined after a method returned false. */
   at = 0;
   readonly #words: WordView;
 
@@ -41,7 +43,7 @@ export class JsonScan {
     return this.at >= this.bytes.length;
   }
 
-  /** The byte at hand; 0 at the end, which no JSON has. */
+  /** The current byte; 0 at the end, which JSON never contains. */
   get byte(): number {
     return this.at < this.bytes.length ? this.bytes[this.at]! : 0;
   }
@@ -53,7 +55,7 @@ export class JsonScan {
     this.at = at;
   }
 
-  /** Crosses the object at hand. `onValue` is called in front of each value, and crosses it. */
+  /** Skips the current object. `onValue` is called before each value and must skip it. */
   object(onValue: (key: string, keyAt: number) => boolean): boolean {
     if (!this.#take(OPEN_BRACE)) return false;
     this.skipSpace();
@@ -69,9 +71,9 @@ export class JsonScan {
     return this.#take(CLOSE_BRACE);
   }
 
-  /** Crosses the value at hand, which holds at most so many levels of objects and arrays. */
+  /** Skips the current value, with at most so many levels of nesting. */
   value(maxDepth: number): boolean {
-    /** What has to be closed, innermost last. */
+    /** The open brackets, innermost last. */
     const open: number[] = [];
     for (;;) {
       const { byte } = this;
@@ -93,14 +95,14 @@ export class JsonScan {
     }
   }
 
-  /** Crosses the string at hand. */
+  /** Skips the current string. */
   string(): boolean {
     if (this.byte !== QUOTE) return false;
     this.at = endOfString(this.#words, this.at + 1);
     return this.at !== -1;
   }
 
-  /** Behind a value: crosses what closes, up to the next value. */
+  /** After a value: skips closing brackets and commas up to the next value. */
   #closeAll(open: number[]): boolean {
     while (open.length > 0) {
       this.skipSpace();
@@ -138,7 +140,7 @@ export class JsonScan {
     return true;
   }
 
-  /** A zero that leads other digits is no number: what follows it is found to be neither a comma nor a close. */
+  /** A leading zero ends the number, and the digit after it fails as neither a comma nor a bracket. */
   #number(): boolean {
     if (this.byte === MINUS) this.at++;
     if (!this.#take(ZERO) && !this.#digits()) return false;

@@ -1,5 +1,5 @@
-// JSON as servers write it and JSON.stringify does not: odd spacing, escapes that nobody needs, keys that stand there twice,
-// numbers that JavaScript cannot hold.
+// Test data: JSON that JSON.stringify would not write, with odd spacing, needless escapes, duplicate keys, and numbers
+// beyond JavaScript's range.
 import * as fc from 'fast-check';
 
 const space = fc.constantFrom('', '', '', ' ', '  ', '\t');
@@ -17,7 +17,7 @@ const number = fc.constantFrom(
 );
 const literal = fc.constantFrom('true', 'false', 'null');
 
-/** Any string, each character written in one of the ways that JSON has for it. */
+/** Any string, each character in one of the ways that JSON allows. */
 export const stringText: fc.Arbitrary<string> = fc
   .array(fc.tuple(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.nat(2)), { maxLength: 12 })
   .map((units) => `"${units.map(([unit, how]) => spelled(unit, how)).join('')}"`);

@@ -1,15 +1,15 @@
-// Newline framing for stdio: chunks in, whole lines out. Knows nothing of JSON.
-// 1. How the bytes were cut into chunks never shows in the lines.
-// 2. Never holds more than maxBytes of a line: a longer one is told once and skipped up to its newline.
-// 3. The callbacks must not throw: the rest of the chunk would be lost.
+// Splits chunks into lines, for stdio.
+// 1. The lines do not depend on how the bytes are split into chunks.
+// 2. At most maxBytes of a line are held: a longer one is reported once and skipped.
+// 3. The callbacks must not throw, or the rest of the chunk is lost.
 import { ChunkBuffer } from './chunk-buffer.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
 export interface LineOptions {
-  /** Largest line, in bytes before its LF. */
+  /** The largest line in bytes, without its LF. */
   maxBytes: number;
   onLine(line: string): void;
-  /** Takes large lines as bytes; without it they come as text like the others. */
+  /** Receives large lines as bytes; without it they arrive as text. */
   onBytes?(line: Buffer): void;
   onOversize(): void;
 }
@@ -37,7 +37,7 @@ export class LineReader {
     if (start < chunk.length && this.#fits(chunk.length - start)) this.#held.append(chunk, start, chunk.length);
   }
 
-  /** The stream is over; what came after the last newline is a line too. */
+  /** The stream has ended; text after the last newline is a line too. */
   end(): void {
     if (this.#held.length > 0) this.#deliverHeld();
     this.#isSkipping = false;
@@ -60,7 +60,7 @@ export class LineReader {
     if (!this.#deliverBytes(bytes)) this.#deliver(bytes.toString());
   }
 
-  /** False where they are to be told as text. */
+  /** False if the line must be delivered as text. */
   #deliverBytes(line: Buffer): boolean {
     if (!this.#options.onBytes || line[0] !== BRACE) return false;
     this.#options.onBytes(line.at(-1) === CR ? line.subarray(0, -1) : line);

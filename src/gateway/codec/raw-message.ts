@@ -1,9 +1,9 @@
-// Reads a large answer without parsing it: its id, and its result as bytes with the places of the result's members. Only what
-// is certain is read this way; for everything else there is `readMessage`, which also finds the words for what is wrong.
-// 1. What is accepted here is accepted by `readMessage`, as the same message: the bytes are valid UTF-8 and, from the first to
-//    the last, valid JSON. So what a server gets wrong never becomes a broken line for a client.
-// 2. The bytes hold no line end, so they may stand in a line, an event or a frame.
-// 3. No key of the message or of the result stands there twice: which one counts would be for each reader to say.
+// Reads a large answer without parsing it: its id, and its result as bytes with the positions of its members. Anything
+// unusual is left to `readMessage`, which also reports errors.
+// 1. `readMessage` would accept the same bytes as the same message: they are valid UTF-8 and valid JSON. So a server's
+//    mistake never becomes a broken line for a client.
+// 2. The bytes contain no line end, so they fit into a line, an event or a frame.
+// 3. No key of the message or the result occurs twice, because readers would disagree on which one counts.
 import type { RequestId, ResultMessage } from '../../protocol/message.ts';
 import { RawBytes } from '../../protocol/raw/raw-bytes.ts';
 import type { RawMember } from '../../protocol/raw/raw-bytes.ts';
@@ -11,16 +11,16 @@ import { isId } from './json-rpc.ts';
 import type { ReadLimits } from './json-rpc.ts';
 import { JsonScan } from './json-scan.ts';
 
-/** Below this, parsing costs less than what it saves. */
+/** Below this size, parsing is cheaper. */
 export const LARGE_BYTES = 16 * 1024;
 
-/** Results have a handful of members; each costs an entry. */
+/** Results have a few members; each costs an entry. */
 const MAX_MEMBERS = 64;
 const BRACE = 0x7b;
-/** An `import` would load all that `node:buffer` has, files and blobs too. */
+/** An `import` would load all of `node:buffer`, with files and blobs. */
 const { isUtf8 } = process.getBuiltinModule('node:buffer');
 
-/** Undefined when it is no answer with an object for a result, or nothing to be sure of. */
+/** Undefined unless it is certainly an answer with an object as its result. */
 export function readRaw(bytes: Buffer, { maxDepth }: ReadLimits): ResultMessage | undefined {
   if (bytes[0] !== BRACE || !isUtf8(bytes)) return undefined;
   const scan = new JsonScan(bytes);
@@ -57,6 +57,6 @@ function readObject(scan: JsonScan, maxDepth: number): RawBytes | undefined {
 
 function toId(text: string | undefined): RequestId | undefined {
   const id: unknown = text && JSON.parse(text);
-  // A number in another form than ours is kept as it was sent, which is done elsewhere.
+  // A number in an unusual form must be kept as sent, which `readMessage` does.
   return text && isId(id) && (typeof id === 'string' || String(id) === text) ? id : undefined;
 }

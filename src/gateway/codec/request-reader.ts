@@ -1,8 +1,7 @@
-// Reads what clients send. The request that comes most often is read by its parts: only its params are parsed, and of these not the
-// `_meta` that a client puts at the end of each of them, always the same; that is read once. Everything else, and whatever is not
-// certain, is for `readMessage`.
-// 1. The message is the one that `readMessage` would have read.
-// 2. What is the same for many requests cannot be changed by any of them.
+// Reads requests from clients, with a fast path for the most frequent one: only its params are parsed, and the `_meta`
+// that a client repeats at their end is parsed once. Everything else is left to `readMessage`.
+// 1. The result equals that of `readMessage`.
+// 2. Shared parts are frozen.
 import { keepNumbers } from '../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -12,19 +11,19 @@ import type { MessageTemplate } from './message-span.ts';
 import { findSpan, parseObject } from './message-span.ts';
 
 export interface RecurringRequest {
-  /** A plain word. */
+  /** A method name without escapes. */
   readonly method: string;
-  /** Whether another request is likely to come with the same. */
+  /** Whether this `_meta` is likely to repeat. */
   isMeta(meta: JsonObject): boolean;
 }
 
 interface Tail {
-  /** From the comma before `_meta` to the end of the params. */
+  /** The text from the comma before `_meta` to the end of the params. */
   readonly text: string;
   readonly meta: JsonObject;
 }
 
-/** Of clients that share one address; each costs those of the others a comparison. */
+/** For clients that share one endpoint; each adds a comparison for the others. */
 const MAX_TAILS = 8;
 const MAX_TAIL_CHARS = 4096;
 
@@ -52,15 +51,15 @@ export class RequestReader {
   #params(text: string): JsonObject | undefined {
     const { maxDepth } = this.#limits;
     const params = this.#parse(text);
-    // A level takes two characters, so a short text needs no walk.
+    // Each level takes two characters, so a short text needs no check.
     return params && text.length > 2 * maxDepth && isDeeperThan(params, maxDepth - 1) ? undefined : params;
   }
 
   #parse(text: string): JsonObject | undefined {
     const tail = this.#tailOf(text);
     if (!tail) return this.#learn(text, readParams(text));
-    // With a brace in its place the rest is an object by itself: so the tail is the end of that object, and not of one within it
-    // or of a word. If that object is empty, the comma of the tail was one too many.
+    // If the rest plus a brace is an object, the tail ends that object and not a nested one or a string. If that object
+    // is empty, the tail's comma was invalid.
     const params = readParams(`${text.slice(0, -tail.text.length)}}`);
     if (!params || isEmpty(params)) return undefined;
     params._meta = tail.meta;
@@ -92,7 +91,7 @@ function isEmpty(object: JsonObject): boolean {
   return true;
 }
 
-/** Nothing in it is deeper than the text it was read from allows. */
+/** Depth is limited by the text it was parsed from. */
 function deepFreeze<T extends object>(value: T): T {
   for (const member of Object.values(value)) if (typeof member === 'object' && member !== null) deepFreeze(member);
   return Object.freeze(value);

@@ -1,9 +1,9 @@
 // Reads event streams: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
-// The callbacks must not throw.
-// 1. How the bytes were cut into chunks never shows in the events.
-// 2. Never holds more than maxBytes of an event: a longer one is told once and skipped. An id that came before the limit
-//    was passed still counts, else a resumed stream would bring the same event again and again.
-// 3. Comments are neither held nor counted: keep-alives cannot use up a stream.
+// 1. The callbacks must not throw.
+// 2. The events do not depend on how the bytes are split into chunks.
+// 3. At most maxBytes of an event are held: a longer one is reported once and skipped. An id before the limit still
+//    counts, otherwise a resumed stream would repeat the event for ever.
+// 4. Comments are neither held nor counted: keep-alives cannot use up a stream.
 import { ChunkBuffer } from './chunk-buffer.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
@@ -16,15 +16,15 @@ const BYTE_ORDER_MARK = '\uFEFF';
 
 export interface SseEvent {
   event?: string;
-  /** Only where this event has an id of its own; what to resume from is the reader's lastEventId. */
+  /** Set if this event has its own id; resume from the reader's lastEventId. */
   id?: string;
   retry?: number;
-  /** Bytes where it is large and one line. */
+  /** Bytes if it is large and a single line. */
   data: string | Buffer;
 }
 
 export interface SseOptions {
-  /** Largest event: its lines with their field names, without line ends. */
+  /** The largest event: its lines with field names, without line ends. */
   maxBytes: number;
   onEvent(event: SseEvent): void;
   onOversize(): void;
@@ -35,12 +35,12 @@ export class SseReader {
   readonly #options: SseOptions;
   readonly #held = new ChunkBuffer();
   #lastEventId = '';
-  // Of the event being read:
+  // The current event:
   #fields: Partial<SseEvent> = {};
   #data: (string | Buffer)[] = [];
   #eventBytes = 0;
   #isSkipping = false;
-  // Of the line being read, whether or not its bytes are held:
+  // The current line, even if its bytes are not held:
   #lineBytes = 0;
   #isComment = false;
   #isFirstLine = true;
@@ -57,7 +57,7 @@ export class SseReader {
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
     let start = this.#isAfterCr && chunk[0] === LF ? 1 : 0;
-    // Each is searched for again only once it is passed: a chunk without CR is not scanned to its end for every line.
+    // Each is searched again only after it is passed, so that a chunk without CR is not scanned for every line.
     let lf = find(chunk, LF, start);
     let cr = find(chunk, CR, start);
     for (let end = Math.min(lf, cr); end < chunk.length; end = Math.min(lf, cr)) {
@@ -72,7 +72,7 @@ export class SseReader {
     }
   }
 
-  /** The stream is over: an event without its blank line is dropped. */
+  /** The stream has ended: an incomplete event is dropped. */
   end(): void {
     this.#held.clear();
     this.#lineBytes = 0;
@@ -94,7 +94,7 @@ export class SseReader {
     if (line === '') this.#endEvent();
   }
 
-  /** Undefined for a line whose bytes were not wanted; a large one stays bytes. */
+  /** Undefined for a skipped line; a large one stays bytes. */
   #takeLine(chunk: Buffer, start: number, end: number): string | Buffer | undefined {
     const isWhole = this.#lineBytes === 0;
     if (!this.#isWanted(chunk, start, end)) return undefined;
@@ -116,7 +116,7 @@ export class SseReader {
     return false;
   }
 
-  /** False for a line that is another field. */
+  /** False if the line is another field. */
   #readData(line: Buffer): boolean {
     if (line.compare(DATA, 0, DATA.length, 0, DATA.length) !== 0) return false;
     this.#eventBytes += this.#lineBytes;
@@ -148,7 +148,7 @@ export class SseReader {
     const isDispatched = data.length > 0 && !this.#isSkipping;
     this.#resetEvent();
     if (fields.id !== undefined) this.#lastEventId = fields.id;
-    // An empty type means the default one.
+    // An empty type means the default.
     if (fields.event === '') delete fields.event;
     if (isDispatched) this.#options.onEvent({ ...fields, data: data.length === 1 ? data[0]! : data.join('\n') });
   }
@@ -161,7 +161,7 @@ export class SseReader {
   }
 }
 
-/** Where the byte is, or the length of the chunk where it is not. */
+/** The position of the byte, or the length of the chunk if absent. */
 function find(chunk: Buffer, byte: number, from: number): number {
   const index = chunk.indexOf(byte, from);
   return index === -1 ? chunk.length : index;

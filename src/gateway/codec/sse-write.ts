@@ -1,9 +1,9 @@
-// Writes events of an event stream. A line break in a field never starts a field of its own.
+// Writes events of an event stream. A line break in a field cannot start a new field.
 import { GatewayError } from '../../shared/errors.ts';
 import type { SseEvent } from './sse-reader.ts';
 import type { EncodedMessage } from './encoded-message.ts';
 
-/** Without a type it is `message`; data that is bytes holds no line end. */
+/** The default type is `message`; data in bytes contains no line end. */
 export type OutgoingEvent = Partial<Omit<SseEvent, 'data'>> & { data?: EncodedMessage };
 
 export function writeEvent(event: OutgoingEvent): EncodedMessage {
@@ -17,7 +17,7 @@ export function writeEvent(event: OutgoingEvent): EncodedMessage {
   return `${text}\n`;
 }
 
-/** To be sent between events: the blank line makes buffering proxies pass it on. */
+/** A comment between events; the blank line makes buffering proxies pass it on. */
 export function writeComment(text: string): string {
   return `${prefixLines(': ', text)}\n`;
 }

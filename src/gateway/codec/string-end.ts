@@ -1,11 +1,11 @@
-// Where a string of JSON ends, in bytes. Strings are nearly all of a large message, so they are crossed four bytes at a time:
-// a loop over single bytes takes as long as parsing does. UTF-8 is not checked.
+// Finds where a JSON string ends, in bytes. Most of a large message is strings, so four bytes are checked at a time; a
+// loop over single bytes would take as long as parsing. UTF-8 is not checked.
 
-/** The same bytes, also in fours from the first that is aligned. */
+/** The bytes, and a view of them as aligned 32-bit words. */
 export interface WordView {
   readonly bytes: Buffer;
   readonly words: Int32Array;
-  /** How many bytes stand before the first four. */
+  /** The number of bytes before the first word. */
   readonly shift: number;
 }
 
@@ -24,7 +24,7 @@ export function toWordView(bytes: Buffer): WordView {
   return { bytes, words, shift };
 }
 
-/** The place behind the closing quote of the string whose content begins here; -1 when it is none. */
+/** The position after the closing quote of the string that begins here; -1 if it is invalid. */
 export function endOfString({ bytes, words, shift }: WordView, from: number): number {
   let at = from;
   for (;;) {
@@ -42,9 +42,9 @@ export function endOfString({ bytes, words, shift }: WordView, from: number): nu
 }
 
 /**
- * How many bytes there are before the next that means something: a quote, a backslash, or one below the space, which may not
- * stand in a string. With 2 flipped in each byte, a quote is less than 33, as are all below the space, and no other. The
- * highest bit of a byte in `found` says that it is one of them; only of the first such byte is that certain.
+ * Skips to the word with the next quote, backslash or control character. With each byte XOR 2, exactly the
+ * quote and the control characters are below 33. The highest bit of each byte in `found` marks a hit; only the first
+ * hit is reliable.
  */
 function skipPlain(words: Int32Array, from: number): number {
   for (let index = from; index < words.length; index++) {

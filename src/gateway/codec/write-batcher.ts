@@ -1,7 +1,7 @@
-// Lines that are written together leave in one write: a system call, and waking who reads, cost more than all else that is done
-// for a small message. What one event has led to leaves with it; while there are others under way it leaves at the end of this turn
-// of the loop, since many clients' requests come as many events. Nothing is held beyond the turn, nor more than a few of them, and
-// the order stays. What is large goes out by itself, in its pieces.
+// Joins lines into one write, because a system call and waking the reader cost more than the rest of a small message.
+// Lines from one event leave together; while other calls are open they leave at the end of the event-loop turn, since
+// requests of many clients arrive as many events. Nothing is held beyond the turn, only a few lines are held, and the
+// order stays. Large messages are written by themselves.
 import type { Writable } from 'node:stream';
 import { writeEncoded } from './encoded-message.ts';
 import type { EncodedMessage } from './encoded-message.ts';
@@ -15,9 +15,9 @@ interface Taking {
 }
 
 export interface WriteBatcherOptions {
-  /** The stream has no room left; what comes all the same piles up until its 'drain'. */
+  /** The stream is full; more lines pile up until 'drain'. */
   onFull?: () => void;
-  /** What those are told who wait for what the pipe cannot take. It may take a moment to find out. */
+  /** The error for senders when the pipe fails. May take a moment to find out. */
   toError?: (error: Error) => Promise<Error>;
 }
 
@@ -33,12 +33,12 @@ export class WriteBatcher {
     this.#options = options;
   }
 
-  /** How much waits for the reader. */
+  /** The number of unsent bytes. */
   get length(): number {
     return this.#stream.writableLength + this.#held.length;
   }
 
-  /** With `others` more may follow in this turn. */
+  /** `others` says that more may follow in this turn. */
   write(written: EncodedMessage, others = false): void {
     if (typeof written !== 'string') return this.#writePieces(written);
     this.#held += written;
@@ -49,7 +49,10 @@ export class WriteBatcher {
     else process.nextTick(this.#onDue);
   }
 
-  /** The same, and settles when the pipe has taken it, or cannot. One promise for all that leave together. */
+  /**
+   * The same; resolves when the pipe has taken the text, and rejects if it cannot. Lines that leave together share one
+   * promise.
+   */
   send(text: string, others = false): Promise<void> {
     const { promise } = (this.#taking ??= toTaking());
     this.write(text, others);

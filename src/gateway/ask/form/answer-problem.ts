@@ -1,4 +1,4 @@
-// What can be wrong with an answer, as a code and the limit that it breaks, so that it can be told in any language.
+// What can be wrong with an answer: a code and the limit it breaks, so that it can be shown in any language.
 export type ProblemCode =
   | 'required'
   | 'unknown'
@@ -27,11 +27,11 @@ export interface AnswerProblem {
   /** The name of the property. */
   readonly property: string;
   readonly code: ProblemCode;
-  /** What would have been right: a length, a bound, a pattern, the options. */
+  /** The expected length, bound, pattern or options. */
   readonly limit: string | number | undefined;
 }
 
-/** What was found for one field: a value, or what is wrong with what was given. */
+/** The value of one field, or what is wrong with it. */
 export type CheckedValue = { value: unknown } | { code: ProblemCode; limit?: string | number | undefined };
 
 export type ProblemSentences = Record<ProblemCode, string>;

@@ -1,4 +1,4 @@
-// A file as an answer: `{ name, mimeType, data }` with data in base64.
+// Checks a file answer: `{ name, mimeType, data }` with data in base64.
 import { isObject } from '../../../protocol/message.ts';
 import type { FileField } from './schema-field.ts';
 import type { CheckedValue } from './answer-problem.ts';
@@ -15,14 +15,14 @@ export function checkFileValue({ accept, maxBytes }: FileField, given: unknown):
   return { value: { name: toFileName(name), mimeType, data } };
 }
 
-/** As a person writes it: 300 KB, 1.5 MB. */
+/** Formats a size for people: 300 KB, 1.5 MB. */
 export function toSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const [size, unit] = bytes < 1_000_000 ? [bytes / 1024, 'KB'] : [bytes / 1024 / 1024, 'MB'];
   return `${Number(size.toFixed(1))} ${unit}`;
 }
 
-/** The last part of whatever path was sent: a name, for somebody to read, and nothing to write to. */
+/** The last part of the path: a name to display, never to write to. */
 function toFileName(name: string): string {
   const last = name
     .split(/[/\\]/)

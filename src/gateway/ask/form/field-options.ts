@@ -1,4 +1,4 @@
-// The options of a choice, from each of the ways to write them: enum with or without names, oneOf or anyOf with titles.
+// Reads the options of a choice: enum with or without names, oneOf or anyOf with titles.
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 
@@ -7,7 +7,7 @@ export interface FieldOption {
   readonly title: string;
 }
 
-/** Undefined where the schema is no choice. */
+/** Undefined if the schema is not a choice. */
 export function toOptions(schema: JsonObject): FieldOption[] | undefined {
   if (Array.isArray(schema['enum'])) return fromEnum(schema['enum'], schema['enumNames']);
   const titled = schema['oneOf'] ?? schema['anyOf'];
@@ -19,7 +19,7 @@ export function toOptions(schema: JsonObject): FieldOption[] | undefined {
   return options.length === titled.length ? options : undefined;
 }
 
-/** The option that is meant by a value, or by its title as a person or a model says it. */
+/** Finds an option by its value, or by its title as a person or a model writes it. */
 export function findOption(options: readonly FieldOption[], said: unknown): FieldOption | undefined {
   const same = options.find(({ value }) => value === said);
   if (same || (typeof said !== 'string' && typeof said !== 'number' && typeof said !== 'boolean')) return same;
@@ -27,7 +27,7 @@ export function findOption(options: readonly FieldOption[], said: unknown): Fiel
   const written = options.find(({ value }) => String(value) === text) ?? options.find(({ title }) => title === text);
   if (written) return written;
   const alike = options.filter(({ value, title }) => [String(value), title].some((one) => isAlike(one, text)));
-  return alike.length === 1 ? alike[0] : undefined; // two that differ by case alone cannot be told apart
+  return alike.length === 1 ? alike[0] : undefined; // two that differ only in case are ambiguous
 }
 
 function fromEnum(values: readonly unknown[], names: unknown): FieldOption[] {

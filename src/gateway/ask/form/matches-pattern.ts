@@ -1,22 +1,22 @@
-// A regular expression that a server sent, tried on text that somebody typed. Some take years on some texts, and while
-// they do nothing else happens in this process: it is run where it can be stopped.
+// Runs a server's regular expression on typed text with a time limit, because some patterns take years on some texts
+// and would block the process.
 import type { Script } from 'node:vm';
 
-/** Generous: an honest pattern needs microseconds, but the machine may be busy. */
+/** Generous: a reasonable pattern needs microseconds, but the machine may be busy. */
 const DEADLINE_MS = 250;
 let script: Script | undefined;
 
-/** Undefined when the pattern is none that JavaScript can read. */
+/** Undefined if JavaScript cannot parse the pattern. */
 export function matchesPattern(pattern: string, text: string): boolean | undefined {
   const flags = ['u', ''].find((flags) => isReadable(pattern, flags));
   if (flags === undefined) return undefined;
-  const vm = process.getBuiltinModule('node:vm'); // few servers send one
+  const vm = process.getBuiltinModule('node:vm'); // loaded lazily: few servers send patterns
   script ??= new vm.Script('new RegExp(pattern, flags).test(text)');
   try {
     const context = vm.createContext(Object.assign(Object.create(null) as object, { pattern, flags, text }));
     return script.runInContext(context, { timeout: DEADLINE_MS }) as boolean;
   } catch {
-    return false; // out of time, or out of stack: nothing that took so long is an answer
+    return false; // out of time or out of stack: treat as no match
   }
 }
 

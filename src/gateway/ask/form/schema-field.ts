@@ -1,5 +1,5 @@
-// The schema of a form, read into fields: what a page shows and what an answer is checked against. Servers write schemas
-// in many ways; what is no field we know is asked for as JSON, never left out.
+// Reads the schema of a form into fields, for showing the form and checking its answer. Servers write schemas in many
+// ways; an unknown kind is asked for as JSON, never left out.
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { toOptions } from './field-options.ts';
@@ -28,7 +28,7 @@ export interface TextField extends Named, TextRules {
   readonly multiline: boolean;
 }
 
-/** Asked for on a page alone, and never shown again. */
+/** Asked only on a page, and never shown again. */
 export interface SecretField extends Named, TextRules {
   readonly kind: 'secret';
 }
@@ -56,10 +56,10 @@ export interface ChoicesField extends Named {
   readonly maxItems: number | undefined;
 }
 
-/** Answered by `{ name, mimeType, data }`, data in base64. On a page alone. */
+/** Answered with `{ name, mimeType, data }`, data in base64. Asked only on a page. */
 export interface FileField extends Named {
   readonly kind: 'file';
-  /** As in HTML: .pdf, image/*, text/csv; empty for any. */
+  /** As in HTML, such as .pdf, image/*, text/csv; empty for any. */
   readonly accept: readonly string[];
   readonly maxBytes: number;
 }
@@ -78,12 +78,12 @@ export type SchemaField =
   | FileField
   | JsonField;
 
-/** The hint for what JSON Schema has no word for. */
+/** The keyword for hints that JSON Schema lacks. */
 export const HINT = 'x-parley';
 export const DEFAULT_FILE_BYTES = 5 * 1024 * 1024;
 
 const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time'] satisfies TextFormat[]);
-/** What allows more than this hardly fits into one line. */
+/** Longer text gets more than one line. */
 const LINE_LENGTH = 300;
 
 export function toSchemaFields(requestedSchema: unknown): SchemaField[] {
@@ -94,7 +94,7 @@ export function toSchemaFields(requestedSchema: unknown): SchemaField[] {
   return Object.entries(properties).map(([name, schema]) => toField(name, schema, required.has(name)));
 }
 
-/** Whether an answer may come by a page alone: what is secret, or a file, has no place in a conversation. */
+/** Whether the answer may only come from a page: secrets and files do not belong into a conversation. */
 export function isForPageOnly(requestedSchema: unknown): boolean {
   return toSchemaFields(requestedSchema).some(({ kind }) => kind === 'secret' || kind === 'file');
 }
@@ -166,7 +166,7 @@ function toFileField(named: Named, schema: JsonObject): FileField {
   };
 }
 
-/** Generators write an optional string as a string or null; a form leaves it out. */
+/** Schema generators write an optional string as a string or null; a form simply omits it. */
 function withoutNull(schema: JsonObject): JsonObject {
   const { type, anyOf } = schema;
   if (Array.isArray(type)) {

@@ -1,4 +1,4 @@
-// The formats of text that a form may ask for, as far as they can be told from the text alone.
+// Checks the text formats that a form may ask for.
 import type { TextFormat } from './schema-field.ts';
 
 const MAX_EMAIL = 254;
@@ -21,11 +21,11 @@ export function hasFormat(format: TextFormat, text: string): boolean {
   }
 }
 
-/** One that is in the calendar: no 30 February. */
+/** A real calendar date: no 30 February. */
 function isDate(text: string): boolean {
   const [, year, month, day] = DATE.exec(text)?.map(Number) ?? [];
   if (year === undefined || month === undefined || day === undefined) return false;
   const date = new Date(Date.UTC(2000, month - 1, day));
-  date.setUTCFullYear(year, month - 1, day); // years before 100 mean themselves
+  date.setUTCFullYear(year, month - 1, day); // years before 100 are not shifted to 1900
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }

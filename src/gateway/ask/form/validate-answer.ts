@@ -1,5 +1,5 @@
-// Checks an answer against the schema of its form, no matter who gave it: a person on a page, or a model in words. What can only
-// be meant in one way is put right first ("3" for 3, a title for its option); nothing is guessed or filled in.
+// Checks an answer against the schema of its form, whether from a person on a page or from a model. Unambiguous input
+// is converted first ("3" to 3, a title to its option); nothing is guessed or filled in.
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { checkFileValue } from './check-file-value.ts';
@@ -15,7 +15,7 @@ export type ValidatedAnswer =
   | { content: JsonObject; problems?: undefined }
   | { problems: AnswerProblem[]; content?: undefined };
 
-/** The only field of a form may be answered without its name. */
+/** A form with one field may be answered without its name. */
 export function validateAnswer(requestedSchema: unknown, given: unknown): ValidatedAnswer {
   const fields = toSchemaFields(requestedSchema);
   const only = fields.length === 1 ? fields[0]! : undefined;
@@ -34,7 +34,7 @@ export function validateAnswer(requestedSchema: unknown, given: unknown): Valida
   return problems.length > 0 ? { problems } : { content: Object.fromEntries(content) };
 }
 
-/** Undefined for what was left out and may be. */
+/** Undefined if an optional field was left out. */
 export function checkField(field: SchemaField, given: unknown): CheckedValue | undefined {
   if (given === undefined || given === null || given === '') return field.required ? { code: 'required' } : undefined;
   switch (field.kind) {
@@ -78,7 +78,7 @@ function checkNumber({ integer, minimum, maximum }: NumberField, given: unknown)
   return { value: number };
 }
 
-/** A comma is a decimal point to many people; before three digits it may as well part thousands, and is not taken. */
+/** Many people write a decimal comma. Before three digits it may separate thousands, so it is refused there. */
 function readNumber(text: string, integer: boolean): number | undefined {
   const trimmed = text.trim().replace(/^\u2212/, '-');
   const plain = integer ? trimmed : trimmed.replace(/^([+-]?\d+),(\d{1,2}|\d{4,})$/, '$1.$2');
@@ -119,7 +119,7 @@ function toList(options: readonly FieldOption[]): string {
   return names.join(', ') + (options.length > LISTED ? ', …' : '');
 }
 
-/** In characters as JSON Schema counts them, and not in halves of them. */
+/** Counts code points, as JSON Schema does. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length++;

@@ -1,10 +1,10 @@
-// A chat completion as the answer to a sampling request.
+// Converts a chat completion to the answer of a sampling request.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 
-/** Why it ended; other words are passed on, which the protocol allows. */
+/** Stop reasons; unknown ones are passed on, which the protocol allows. */
 const STOP_REASONS: Record<string, string> = dictionary({
   stop: 'endTurn',
   length: 'maxTokens',
@@ -23,13 +23,13 @@ export function fromChat(completion: JsonObject, model: string): JsonObject {
   const reason = calls.length > 0 && choice.finish_reason === 'stop' ? 'tool_calls' : choice.finish_reason;
   return {
     role: 'assistant',
-    content: blocks.length === 1 ? blocks[0]! : blocks, // older servers know no lists
+    content: blocks.length === 1 ? blocks[0]! : blocks, // older servers expect a single block
     model: typeof completion.model === 'string' ? completion.model : model,
     ...(typeof reason === 'string' && { stopReason: STOP_REASONS[reason] ?? reason }),
   };
 }
 
-/** A text, or parts of one; a model that refuses says so in a field of its own. */
+/** Text or a list of parts; a refusal has its own field. */
 function textOf({ content, refusal }: JsonObject): string {
   if (typeof content === 'string') return content;
   const parts = Array.isArray(content) ? content.filter(isObject) : [];

@@ -1,5 +1,5 @@
-// Posts chat completions to the configured endpoint. It follows no redirect (that would hand the key to a stranger), reads no more
-// than it is allowed to, and tells of errors without the key: of a refused credential not even in the endpoint's words.
+// Posts chat completions to the configured endpoint. It follows no redirects (they would leak the key), limits what it
+// reads, and keeps the key out of errors; if the key is refused, the endpoint's message is withheld too.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -14,13 +14,13 @@ export interface ModelEndpointOptions {
 
 const PATH = '/chat/completions';
 const MAX_WORDS = 300;
-/** What the request was at fault for: the server that asked can do something about it. */
+/** The request was wrong, so the server that asked can correct it. */
 const TELLING = new Set([400, 404, 413, 422]);
 
 export class ModelEndpoint {
   readonly #url: string;
   readonly #options: ModelEndpointOptions;
-  /** Newer models of OpenAI want this limit under another name, and say so. */
+  /** Newer OpenAI models expect the other name, and say so. */
   #limitName: 'max_tokens' | 'max_completion_tokens' = 'max_tokens';
 
   constructor(options: ModelEndpointOptions) {
@@ -50,7 +50,7 @@ export class ModelEndpoint {
         headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }), ...headers },
         body,
         signal,
-        redirect: 'manual', // the key is for this address
+        redirect: 'manual', // the key is for this URL only
       });
       return { status: response.status, text: await readAtMost(response.body ?? [], maxBytes) };
     } catch (cause) {
@@ -105,7 +105,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // an error page, for example
+    return undefined; // such as an error page
   }
 }
 

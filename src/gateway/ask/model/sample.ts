@@ -1,6 +1,6 @@
-// Answers `sampling/createMessage` for clients that have no sampling, by a model that the operator has configured: any endpoint
-// that speaks the chat completions of OpenAI. The operator's configuration is the consent; each use is logged, what was said is
-// not. Neither the key nor what the endpoint says about it reaches a server.
+// Answers `sampling/createMessage` for clients without sampling, with a configured model behind any OpenAI-compatible
+// endpoint. The operator's configuration is the consent; each use is logged without its content. Neither the key nor
+// the endpoint's messages about it reach a server.
 import type { Ask } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -15,20 +15,20 @@ import type { StandIn, StandInFor } from '../stand-in.ts';
 import { toChat } from './to-chat.ts';
 
 export interface SamplerOptions {
-  /** Such as https://api.example.com/v1; `/chat/completions` is added where it is missing. */
+  /** Such as https://api.example.com/v1; `/chat/completions` is added if missing. */
   url: string;
   /** Sent as `Authorization: Bearer …`. */
   key?: string | undefined;
   /** Further headers. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** What the endpoint calls it; of several, servers may choose by a hint, and the first is the default. */
+  /** The model name, or several: servers may choose with a hint, and the first is the default. */
   model: string | readonly string[];
-  /** At most so many for one answer, whatever a server asks for. */
+  /** The limit for one answer, whatever a server asks for. */
   maxTokens?: number | undefined;
-  /** How many answers one principal may wait for at once; further ones wait their turn. */
+  /** How many requests of one principal run at once; more have to wait. */
   maxConcurrent?: number | undefined;
   timeoutMs?: number | undefined;
-  /** Of a request to the endpoint, and of its answer. */
+  /** The largest request to the endpoint, and the largest answer. */
   maxBytes?: number | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
@@ -65,7 +65,7 @@ export function createSampler(options: SamplerOptions): StandIn {
   };
 }
 
-/** The first hint that a configured model has in its name decides. */
+/** The first hint that is part of a configured name decides. */
 function choose(models: readonly string[], preferences: unknown): string {
   const { hints } = isObject(preferences) ? preferences : {};
   for (const hint of Array.isArray(hints) ? (hints as unknown[]) : []) {

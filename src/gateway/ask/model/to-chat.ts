@@ -1,5 +1,5 @@
-// A sampling request as a chat completion: messages, system prompt, tools and the rest in the words of OpenAI's API. What that
-// API has no place for is refused, not left out: the server would take the answer for one to all that it has sent.
+// Converts a sampling request to an OpenAI chat completion: messages, system prompt, tools and the rest. What the API
+// cannot express is refused, because the answer would ignore it silently.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -32,7 +32,7 @@ export function toChat(params: JsonObject, limits: { model: string; maxTokens: n
   };
 }
 
-/** Results of tools are messages of their own there. */
+/** Tool results are separate messages in that API. */
 function toMessages(message: unknown): JsonObject[] {
   if (!isObject(message)) throw invalid('messages', 'must be objects');
   const blocks = (Array.isArray(message.content) ? message.content : [message.content]) as unknown[];
@@ -59,7 +59,7 @@ function toToolCall({ id, name, input }: JsonObject): JsonObject {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } };
 }
 
-/** Text alone can stand in a result there; what else is in it is told of. */
+/** A tool result can only hold text there; other content is mentioned. */
 function toToolMessage({ toolUseId, content, structuredContent, isError }: JsonObject): JsonObject {
   const blocks = Array.isArray(content) ? content.filter(isObject) : [];
   const said = blocks.map((block) => textIn(block) ?? `[${String(block.mimeType ?? block.type)}, not shown]`);
@@ -74,7 +74,7 @@ function textIn({ type, text, resource, uri }: JsonObject): string | undefined {
   return type === 'resource_link' ? String(uri) : undefined;
 }
 
-/** Text alone is sent as text: not every endpoint takes parts. */
+/** Plain text is sent as a string, because not every endpoint accepts parts. */
 function toContent(blocks: JsonObject[]): string | JsonObject[] {
   const [only, ...others] = blocks;
   return only?.type === 'text' && others.length === 0 ? String(only.text) : blocks.map(toPart);
@@ -96,7 +96,7 @@ function toTool(tool: unknown): JsonObject {
   return { type: 'function', function: { name, ...about, parameters: inputSchema ?? { type: 'object' } } };
 }
 
-/** The words for it are the same. */
+/** The names are the same. */
 function toToolChoice(choice: unknown): JsonObject {
   const { mode } = isObject(choice) ? choice : {};
   return typeof mode === 'string' ? { tool_choice: mode } : {};

@@ -1,7 +1,8 @@
-// The page on which a person answers a round, at one link. Looking at the link changes nothing, so that whatever fetches
-// links before people do cannot use it up: the first browser that asks to continue gets a cookie, and the round is its own.
-// 1. Every page but the first is for the browser with the cookie of its round. 2. Nothing is answered but by our own form,
-// sent from our own origin. 3. A link that does not work gives no reason.
+// The page at which a person answers a round, behind one link. Opening the link changes nothing, so link previews
+// cannot use it up: the first browser that continues gets a cookie and owns the round.
+// 1. Every page but the first needs the cookie of its round.
+// 2. Only our own form, sent from our own origin, can answer.
+// 3. A link that does not work gives no reason.
 import type { Clock } from '../../../shared/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
@@ -20,24 +21,24 @@ import type { PageWords } from './locales/page-words.ts';
 type Found = QuestionRound | ClosedRound | undefined;
 
 export interface AskPageOptions {
-  /** The round of a handle, while there is one; what became of it, where the holder of its link may know. */
+  /** The open round of a handle; or how it ended, if the holder of its link may know. */
   round: (handle: string) => Found | Promise<Found>;
   sealer: Sealer;
   clock: Clock;
   log: Log;
-  /** Where browsers reach this gateway, e.g. https://gateway.example.com. */
+  /** The URL at which browsers reach this gateway, such as https://gateway.example.com. */
   baseUrl: () => string | Promise<string>;
-  /** Who opens the page, where that can be told from a browser's request; it must be whose call it is. */
+  /** Identifies the person from the browser's request; it must be the principal of the call. */
   identify?: ((request: HttpRequest) => string | undefined | Promise<string | undefined>) | undefined;
   /** Largest form with its files, in bytes. */
   maxRequestBytes?: number | undefined;
 }
 
-/** A page like it, whose links and cookies are somebody else's. */
+/** The options of a page with its own links and cookies. */
 export interface PageOptions extends Omit<AskPageOptions, 'identify'>, Pick<PageContext, 'links' | 'owners'> {
-  /** Whether this request may come from the person who is asked. */
+  /** Whether this request may come from the person that is asked. */
   isTheirs(principal: string, request: HttpRequest): boolean | Promise<boolean>;
-  /** Of the page, where not everybody who is asked is in a conversation. */
+  /** Changes the texts, for people who are asked outside of a conversation. */
   words?: ((words: PageWords) => PageWords) | undefined;
 }
 

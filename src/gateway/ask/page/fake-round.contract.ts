@@ -1,4 +1,4 @@
-// A round for tests, and a browser as far as HTTP shows of one: it keeps cookies and sends forms as it was shown them.
+// Test helpers: a round, and a minimal browser that keeps cookies and submits forms.
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 
@@ -44,12 +44,12 @@ export interface Got {
   headers: Headers;
 }
 
-/** What is sent, by the names of the inputs. */
+/** Form values by input name. */
 export type Values = Record<string, string | File | string[]>;
 
 export class FakeBrowser {
   readonly cookies = new Map<string, string>();
-  /** Of the request, beside what a browser always sends. */
+  /** Extra request headers. */
   headers: Record<string, string> = {};
 
   async get(url: string, init: RequestInit = {}): Promise<Got> {
@@ -69,12 +69,12 @@ export class FakeBrowser {
     return this.get(url, { method: 'POST', body: body instanceof FormData ? body : toBody(body), ...init, headers });
   }
 
-  /** Past the first page, to the form. */
+  /** Continues from the first page to the form. */
   open(url: string): Promise<Got> {
     return this.post(url, { do: 'open' });
   }
 
-  /** Opens the link, and sends the form with these values. Files are uploaded. */
+  /** Opens the link and submits the form with these values. Files are uploaded. */
   async fill(url: string, values: Values, action = 'accept'): Promise<Got> {
     const { text } = await this.open(url);
     return this.post(url, { csrf: csrfOf(text), do: action, ...values });
@@ -89,7 +89,7 @@ export function csrfOf(page: string): string {
   return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
 }
 
-/** As a browser encodes a form: in parts where it has files. */
+/** Encodes as a browser does: multipart if there are files. */
 function toBody(values: Values): URLSearchParams | FormData {
   const all = Object.entries(values).flatMap(([name, value]) => [value].flat().map((one) => [name, one] as const));
   const form = new FormData();

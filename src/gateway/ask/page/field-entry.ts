@@ -1,5 +1,5 @@
-// What stands in a field of the form, as the browser sends and shows it: text, the numbers of the options picked. Options
-// go by number and properties by position, so that nothing a server named comes back through the browser.
+// The entry in a form field, as the browser sends and shows it. Options are sent by number and properties by position,
+// so that no name chosen by a server comes back through the browser.
 import { hasFormat } from '../form/text-format.ts';
 import type { ChoiceField, ChoicesField, SchemaField } from '../form/schema-field.ts';
 import { findOption } from '../form/field-options.ts';
@@ -8,15 +8,15 @@ import type { UploadedFile } from './read-form.ts';
 
 export interface FieldEntry {
   readonly texts: readonly string[];
-  /** Of a time: its distance to UTC. */
+  /** The UTC offset of a time. */
   readonly zone: string;
   readonly file?: UploadedFile | undefined;
 }
 
-/** What is longer is no suggestion that anybody would read. */
+/** A longer default is not shown, because nobody would read it. */
 const MAX_DEFAULT = 20_000;
 
-/** As the form is first shown: with the defaults of the server. */
+/** The initial entry: the server's default. */
 export function defaultEntry(field: SchemaField): FieldEntry {
   const entry = toDefault(field);
   return entry.texts.every(({ length }) => length <= MAX_DEFAULT) ? entry : toEntry([]);
@@ -33,7 +33,7 @@ function toDefault(field: SchemaField): FieldEntry {
   return typeof preset === 'object' ? toEntry([]) : toEntry([String(preset)]);
 }
 
-/** The value that was meant, to be checked like any other answer; or, already here, what is wrong with it. */
+/** The entered value, to be checked like any other answer, or what is wrong with it. */
 export function valueOf(field: SchemaField, entry: FieldEntry): CheckedValue {
   const text = entry.texts[0] ?? '';
   switch (field.kind) {
@@ -60,7 +60,7 @@ function pickedValue({ options }: ChoiceField | ChoicesField, index: string): Ch
   return option ? { value: option.value } : { code: 'choice' };
 }
 
-/** Nothing picked is nothing said, unless at least none had to be. */
+/** Nothing picked means no answer, unless the field allows an empty choice. */
 function pickedValues(field: ChoicesField, indexes: readonly string[]): CheckedValue {
   if (indexes.length === 0) return { value: field.required && !field.minItems ? [] : undefined };
   const picked = indexes.map((index) => pickedValue(field, index));
@@ -79,7 +79,7 @@ function jsonValue(text: string): CheckedValue {
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/;
 
-/** Browsers know no time zones in forms. One that has no field for times sends what was typed. */
+/** Browser forms have no time zones. A browser without a time input sends the typed text. */
 function timeValue(text: string, zone: string): CheckedValue {
   if (text === '' || hasFormat('date-time', text)) return { value: text };
   const match = LOCAL_TIME.exec(text);

@@ -1,5 +1,5 @@
-// The link to a page: what it is for is sealed, so it can be neither guessed nor altered. It is single use in that the
-// first browser that opens it is the only one (owners.ts). It ends with its round, whatever the time of day says.
+// The link to a page. Its content is sealed, so it can be neither guessed nor altered. Only the first browser that
+// opens it can use it (page-owners.ts). It ends with its round, even if the system time jumps.
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { QuestionRound } from '../question-round.ts';
 
@@ -8,10 +8,10 @@ const MAX_LENGTH = 1000;
 
 export const ASK_PATH = '/ask';
 
-/** How links to a page are made and read. */
+/** Creates and opens links to a page. */
 export interface Links {
   readonly path: string;
-  /** The handle, or undefined for anything else than a link of ours. */
+  /** The handle; undefined if it is not one of our links. */
   open(token: string): string | undefined;
 }
 
@@ -19,12 +19,12 @@ export function askLinks(sealer: Sealer): Links {
   return { path: ASK_PATH, open: (token) => openLink(sealer, token) };
 }
 
-/** `base` may have a path of its own, where a proxy puts this gateway below one. */
+/** `base` may have a path, if a proxy puts this gateway below one. */
 export function toLink(sealer: Sealer, { handle }: QuestionRound, base: string): string {
   return `${base.replace(/\/+$/, '')}${ASK_PATH}?t=${sealer.seal(PURPOSE, '', handle)}`;
 }
 
-/** No reason is given. */
+/** Undefined for any invalid link, without a reason. */
 function openLink(sealer: Sealer, token: string): string | undefined {
   if (token.length > MAX_LENGTH) return undefined;
   return sealer.open(PURPOSE, '', token) as string | undefined;

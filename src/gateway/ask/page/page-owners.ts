@@ -1,5 +1,5 @@
-// Which browser opened which round. The first one gets a cookie, and nobody else gets in. Here in memory: kept until the round would
-// have expired, so that its own browser can still be told what became of it.
+// Remembers which browser owns which round: the first one gets a cookie, and no other gets in. Kept in memory until the
+// round would have expired, so that the browser can still see the outcome.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -7,13 +7,13 @@ import { randomId } from '../../../shared/crypto/ids.ts';
 import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 
 export interface PageOwners {
-  /** The content of the browser's cookie; undefined when another one was first. */
+  /** The content of the browser's cookie; undefined if another browser was first. */
   bind(round: QuestionRound): string | undefined | Promise<string | undefined>;
-  /** Whether a browser is known to have opened it. */
+  /** Whether a browser owns the round. */
   isBound(handle: string): boolean;
-  /** The secret of the browser that opened this round, if these are its cookies. */
+  /** The owning browser's secret, if these are its cookies. */
   browserOf(handle: string, cookies: string | undefined): string | undefined;
-  /** It was answered there; with the new content of its cookie, where that is what remembers. */
+  /** The owner has answered. Returns the new cookie content, if the cookie is what remembers the outcome. */
   settle(handle: string, browser: string, outcome: RoundAnswer['action']): string | undefined;
   outcomeOf(handle: string, cookies: string | undefined): RoundAnswer['action'] | undefined;
 }
@@ -21,7 +21,7 @@ export interface PageOwners {
 interface PageOwner {
   readonly browser: string;
   readonly round: QuestionRound;
-  /** By a clock that never jumps. */
+  /** Monotonic time. */
   readonly keptUntil: number;
   outcome?: RoundAnswer['action'];
 }
@@ -63,7 +63,7 @@ export class MemoryPageOwners implements PageOwners {
     return this.#owners.get(handle)?.outcome;
   }
 
-  /** Rounds are few, and each is here once: going through all of them costs nothing. */
+  /** A linear search is fine, because rounds are few. */
   #forget(): void {
     const now = ticksOf(this.#clock);
     for (const [handle, { round, keptUntil }] of this.#owners)
@@ -71,7 +71,7 @@ export class MemoryPageOwners implements PageOwners {
   }
 }
 
-/** One for each round: two questions may be open in one browser. */
+/** One cookie per round, because one browser may have several open. */
 export function cookieName(handle: string): string {
   return `parley-ask-${createHash('sha256').update(handle).digest('hex').slice(0, 16)}`;
 }

@@ -1,4 +1,4 @@
-// What is sent to a browser: always with the same strict headers, and to HEAD without its body.
+// Sends replies to a browser, always with the same strict headers, and to HEAD without a body.
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { toSize } from '../form/check-file-value.ts';
 import type { RoundAnswer, ClosedRound } from '../question-round.ts';
@@ -19,7 +19,7 @@ export class PageReply {
 
   page(status: number, text: string): void {
     const response = this.#response;
-    response.removeHeader('access-control-allow-origin'); // for no other page to read, whatever may call this gateway
+    response.removeHeader('access-control-allow-origin'); // no other page may read this, even if it may call the gateway
     response.writeHead(status, {
       ...HEADERS,
       'content-length': Buffer.byteLength(text),
@@ -33,7 +33,7 @@ export class PageReply {
     this.#notice(405, this.#words.notAForm, this.#words.notAFormText);
   }
 
-  /** Back to the same link, so that reloading sends nothing twice. */
+  /** Redirects to the same link, so that a reload sends nothing twice. */
   seeAgain(token: string, headers: Record<string, string> = {}): void {
     this.#response.writeHead(303, { ...HEADERS, ...headers, location: `?t=${token}`, 'content-length': 0 });
     this.#response.end();
@@ -45,7 +45,7 @@ export class PageReply {
     this.page(200, renderNotice(title, goBack, this.#words, outcome === 'accept'));
   }
 
-  /** For every link that does not work, whatever the reason. */
+  /** The same for every link that does not work. */
   gone(): void {
     this.#notice(410, this.#words.gone, this.#words.goneText);
   }

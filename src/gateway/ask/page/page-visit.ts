@@ -1,4 +1,4 @@
-// One request to the page, with all that is known of it.
+// One request to the page, with its context.
 import type { Clock } from '../../../shared/clock.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
@@ -9,7 +9,7 @@ import type { PageOwners } from './page-owners.ts';
 import type { PageReply } from './page-reply.ts';
 import type { PageWords } from './locales/page-words.ts';
 
-/** What all visits share. */
+/** What all requests share. */
 export interface PageContext {
   readonly links: Links;
   readonly owners: PageOwners;
@@ -23,15 +23,15 @@ export interface PageVisit extends PageContext {
   readonly request: HttpRequest;
   readonly reply: PageReply;
   readonly words: PageWords;
-  /** What the link carries, and whose it is. */
+  /** The sealed part of the link, and the handle in it. */
   readonly token: string;
   readonly handle: string;
-  /** While there is one. */
+  /** The round, while it is open. */
   readonly round: QuestionRound | undefined;
-  /** Why no round is open, where the holder of the link may know. */
+  /** Why the round is closed, if the holder of the link may know. */
   readonly closed: ClosedRound['closed'] | undefined;
-  /** The secret of the browser, if it is the one that opened the round. */
+  /** The browser's secret, if it owns the round. */
   readonly browser: string | undefined;
-  /** Where browsers reach us. */
+  /** The URL at which browsers reach us. */
   readonly base: URL;
 }

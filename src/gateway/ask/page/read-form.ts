@@ -1,4 +1,4 @@
-// A posted form, read into the answers of its round; or into what was entered and what is wrong with it, to be shown again.
+// Reads a posted form into the answers of its round, or into the entries and problems to show again.
 import { checkField } from '../form/validate-answer.ts';
 import type { SchemaField } from '../form/schema-field.ts';
 import type { CheckedValue, AnswerProblem } from '../form/answer-problem.ts';
@@ -13,12 +13,12 @@ export interface UploadedFile {
   readonly data: string;
 }
 
-/** One section as it was filled in. */
+/** One section with its entries. */
 export interface FilledForm {
   readonly isSkipped: boolean;
   readonly isDone: boolean;
   readonly entries: readonly FieldEntry[];
-  /** By position of the field; at -1 the one of the section itself. */
+  /** Problems by field position; -1 is the section itself. */
   readonly problems: ReadonlyMap<number, AnswerProblem>;
 }
 
@@ -67,7 +67,7 @@ async function readEntry(field: SchemaField, name: string, form: FormData): Prom
   };
 }
 
-/** A field for files that was left empty sends a file without name and content. */
+/** An empty file input sends a file without name and content. */
 async function toFile(file: File | undefined): Promise<UploadedFile | undefined> {
   if (!file || (file.name === '' && file.size === 0)) return undefined;
   const data = Buffer.from(await file.arrayBuffer()).toString('base64');

@@ -1,4 +1,4 @@
-// What a browser posts, read into form data: bounded before it is read, and only in the two ways in which a form is sent.
+// Reads a browser's POST into form data, up to a limit, in the two encodings that forms use.
 import type { HttpRequest } from '../../../shared/http.ts';
 
 export type PostedForm = FormData | 'too-large' | 'not-a-form';
@@ -18,7 +18,7 @@ export async function readPost(request: HttpRequest, maxBytes: number): Promise<
   }
 }
 
-/** A browser shows our answer only if it may first send the rest, which goes nowhere. */
+/** Reads and discards the rest, because a browser shows our answer only after it has sent everything. */
 function drained(request: HttpRequest, reason: 'too-large' | 'not-a-form'): PostedForm {
   request.resume();
   return reason;

@@ -1,4 +1,4 @@
-// POST: the browser that opens the round, and the answers of the one that did.
+// Handles POST: a browser that claims the round, or the answers of the one that owns it.
 import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 import { cookieName } from './page-owners.ts';
 import { readForm } from './read-form.ts';
@@ -7,7 +7,7 @@ import { toSections } from './render/sections.ts';
 import { isOurForm, showForm } from './show-round.ts';
 import type { PageVisit } from './page-visit.ts';
 
-/** Of a form without files, and of one button. */
+/** The limits for a form without files, and for a button. */
 const FORM_BYTES = 1024 * 1024;
 const BUTTON_BYTES = 16 * 1024;
 
@@ -35,7 +35,7 @@ async function open(visit: PageVisit): Promise<void> {
 }
 
 function toCookie({ handle, round, links, base, request, clock }: PageVisit, content: string): string {
-  // At least ten minutes: a time of day that was set forward must not take the cookie away.
+  // At least ten minutes, so that a changed system time does not drop the cookie.
   const seconds = Math.max(600, Math.ceil((round!.expiresAt - clock.now()) / 1000));
   const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
   const path = `${base.pathname.replace(/\/+$/, '')}${links.path}`;
@@ -80,14 +80,14 @@ function toAll({ questions }: QuestionRound, action: 'decline' | 'cancel'): Reco
   return Object.fromEntries(questions.map(({ key }) => [key, { action }]));
 }
 
-/** Nobody but the browser of a round can make us read more than a button. */
+/** Only the owner of a round can make us read more than a button. */
 function maxBytesOf({ round, browser, maxBytes }: PageVisit): number {
   if (!round?.isOpen || browser === undefined) return BUTTON_BYTES;
   const hasFile = toSections(round).some(({ fields }) => fields.some(({ kind }) => kind === 'file'));
   return hasFile ? maxBytes : Math.min(FORM_BYTES, maxBytes);
 }
 
-/** A form is sent with the origin of its page. One without was not sent by a browser of the last years. */
+/** Browsers send the origin of the page with a form; a request without one is not from a current browser. */
 function isOurOrigin({ request: { headers }, base }: PageVisit): boolean {
   const { origin, host } = headers;
   if (origin === undefined || !URL.canParse(origin)) return false;

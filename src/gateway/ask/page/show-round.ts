@@ -1,4 +1,4 @@
-// GET: shows a round to the browser that it belongs to, and to others at most that there is one. Changes nothing.
+// Handles GET: shows a round to the browser that owns it; others see at most that it exists. Changes nothing.
 import { renderForm } from './render/render-form.ts';
 import { renderWaiting } from './render/render-page.ts';
 import type { FilledForm } from './read-form.ts';
@@ -12,15 +12,15 @@ export function showRound(visit: PageVisit): void {
     if (outcome) return reply.done(outcome);
     return round?.isOpen ? showForm(visit, 200) : reply.closed(closed);
   }
-  // Our cookie stays away from a request that another site began, e.g. by a click in a conversation: that this is another
-  // browser shows only when it continues from our own page.
+  // The browser withholds our cookie from a request that another site began, such as a click in a conversation. Whether
+  // it owns the round shows only when it continues from our page.
   const mayHaveCookie = request.headers['sec-fetch-site'] === 'cross-site';
   const isWaiting = owners.isBound(handle) ? mayHaveCookie : round?.isOpen;
   if (isWaiting) return reply.page(200, renderWaiting(visit.token, visit.words));
   return closed ? reply.closed(closed) : reply.gone();
 }
 
-/** `filled` is shown again with what is wrong with it. */
+/** Shows `filled` again with its problems. */
 export function showForm(visit: PageVisit, status: number, filled?: readonly FilledForm[]): void {
   const { reply, token, words, clock } = visit;
   const round = visit.round!;
@@ -31,7 +31,7 @@ export function showForm(visit: PageVisit, status: number, filled?: readonly Fil
 
 const PURPOSE = 'ask-form';
 
-/** Opens for one round in one browser alone. */
+/** A token that is valid for one round in one browser. */
 function toCsrf({ sealer, handle, browser }: PageVisit): string {
   return sealer.seal(PURPOSE, `${handle} ${browser}`, true);
 }

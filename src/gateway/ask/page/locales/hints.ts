@@ -1,4 +1,4 @@
-// What to know of a field before filling it in, in words: the limits its answer will be held to.
+// Describes the limits of a field before it is filled in.
 import { toSize } from '../../form/check-file-value.ts';
 import type { SchemaField } from '../../form/schema-field.ts';
 import { clip } from '../render/html.ts';
@@ -36,7 +36,7 @@ export function hintsOf(field: SchemaField, words: PageWords): string {
 }
 
 function lengthHint(field: { minLength: number | undefined; maxLength: number | undefined }, words: PageWords): string {
-  const min = (field.minLength ?? 0) > 1 ? field.minLength : undefined; // that something must stand there is said already
+  const min = (field.minLength ?? 0) > 1 ? field.minLength : undefined; // the required mark says so already
   return rangeHint({ min, max: field.maxLength }, [words.lengthBetween, words.lengthAtLeast, words.lengthAtMost]);
 }
 

@@ -1,5 +1,5 @@
-// The page's own words, in the languages it speaks, and which of them a browser prefers. What a server asks is shown as it
-// was written.
+// The texts of the page in each language, and the choice by browser preference. A server's question is shown as
+// written.
 import { languagesOf } from '../../../../shared/text/accept-language.ts';
 import type { ProblemSentences } from '../../form/answer-problem.ts';
 import type { ClosedRound } from '../../question-round.ts';
@@ -8,7 +8,7 @@ import { en } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
 
-/** `{…}` is filled in. */
+/** Placeholders are written as `{…}`. */
 export interface PageWords {
   readonly lang: string;
   // Who asks, and what for.
@@ -92,7 +92,7 @@ export interface PageWords {
   readonly problems: ProblemSentences;
   /** Why a question is no longer open. */
   readonly reasons: Readonly<Record<ClosedRound['closed'], string>>;
-  /** What is said otherwise to those who are asked in somebody else's work. */
+  /** Texts that differ for people who are asked about somebody else's work. */
   readonly forOthers: Readonly<Record<OtherWord, string>>;
 }
 
@@ -104,7 +104,7 @@ export function wordsForOthers(words: PageWords): PageWords {
 
 const LANGUAGES: Record<string, PageWords> = { en, de, fr, es };
 
-/** By `Accept-Language`; a region counts as its language. English for everybody else. */
+/** Chooses by `Accept-Language`; regions count as their language. Default: English. */
 export function wordsFor(acceptLanguage: string | undefined): PageWords {
   const wanted = languagesOf(acceptLanguage).map((tag) => tag.toLowerCase().split('-')[0]!);
   const best = wanted.find((language) => Object.hasOwn(LANGUAGES, language));

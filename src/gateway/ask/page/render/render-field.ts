@@ -1,5 +1,4 @@
-// One field of the form: its label, what to know beforehand, what was wrong, and the input; all tied together for those who
-// hear the page instead of seeing it.
+// Renders one field: label, hints, problem and input, linked for screen readers.
 import { describeProblem } from '../../form/answer-problem.ts';
 import type { AnswerProblem } from '../../form/answer-problem.ts';
 import type { SchemaField } from '../../form/schema-field.ts';
@@ -14,7 +13,7 @@ export interface FieldView {
   readonly field: SchemaField;
   readonly entry: FieldEntry;
   readonly problem: AnswerProblem | undefined;
-  /** The name of its input, and the beginning of its ids. */
+  /** The name of the input and the prefix of its ids. */
   readonly name: string;
   readonly words: PageWords;
 }
@@ -44,7 +43,7 @@ export function renderField(view: FieldView): Html {
   return html`<div class="field${problem && ' wrong'}">${body}</div> `;
 }
 
-/** One yes or no: its answers are the buttons of the form. */
+/** A single yes or no, answered with the form's buttons. */
 export function renderConfirm({ field, problem, name, words }: FieldView): Html {
   const { description } = field;
   return html`<div class="field">

@@ -1,4 +1,4 @@
-// The page with the questions of a round: who asks, the questions as one form, what happens next.
+// Renders the page with the questions of a round: who asks, the form, and what happens next.
 import { describeProblem } from '../../form/answer-problem.ts';
 import type { QuestionRound } from '../../question-round.ts';
 import { defaultEntry } from '../field-entry.ts';
@@ -15,7 +15,7 @@ import type { PageWords } from '../locales/page-words.ts';
 export interface FormView {
   readonly round: QuestionRound;
   readonly sections: readonly Section[];
-  /** As it was filled in, when something was wrong with it. */
+  /** The submitted entries, if they had a problem. */
   readonly filled: readonly FilledForm[] | undefined;
   readonly token: string;
   readonly csrf: string;
@@ -25,7 +25,7 @@ export interface FormView {
 
 const MAX_MESSAGE = 20_000;
 const MAX_NAME = 80;
-/** Above it, hours are said. */
+/** Above this, hours are shown. */
 const MAX_MINUTES = 180;
 
 export function renderForm(view: FormView): string {

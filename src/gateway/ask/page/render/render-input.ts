@@ -1,15 +1,16 @@
-// The inputs themselves. Browsers check nothing but half-typed dates: all other rules are held here, with one way to say so.
+// Renders inputs. Browsers check only incomplete dates; all other rules are checked here, so that problems look the
+// same.
 import type { SchemaField, TextField } from '../../form/schema-field.ts';
 import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { FieldView } from './render-field.ts';
 import { fill } from '../locales/page-words.ts';
 
-/** As many stand below each other; more go into a list. */
+/** More options than this become a list. */
 const MAX_RADIOS = 7;
 const MAX_OPTION = 300;
 
-/** Several inputs under one legend. */
+/** Whether the field has several inputs under one legend. */
 export function isGroup(field: SchemaField): boolean {
   return field.kind === 'boolean' || field.kind === 'choices' || (field.kind === 'choice' && !isLong(field));
 }
@@ -85,7 +86,7 @@ function renderText(view: FieldView, field: TextField, common: Html): Html {
   }
 }
 
-/** A browser takes a first line break for none of the text. */
+/** A browser ignores a leading line break in a textarea, so add one. */
 function afterBreak(text: string): string {
   return `\n${text}`;
 }
@@ -150,7 +151,7 @@ function isLong(field: { options: readonly unknown[] }): boolean {
   return field.options.length > MAX_RADIOS;
 }
 
-/** Every distance to UTC that a clock somewhere shows. */
+/** All UTC offsets in use. */
 const ZONES = [
   ...['-12:00', '-11:00', '-10:00', '-09:30', '-09:00', '-08:00', '-07:00', '-06:00', '-05:00', '-04:00', '-03:30'],
   ...['-03:00', '-02:00', '-01:00', '+00:00', '+01:00', '+02:00', '+03:00', '+03:30', '+04:00', '+04:30', '+05:00'],

@@ -1,4 +1,4 @@
-// The frame of every page, and the pages that only say something. No scripts at all, and nothing from elsewhere.
+// Renders the frame of every page and the pages that only show a message. No scripts and no external resources.
 import { createHash } from 'node:crypto';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
@@ -12,8 +12,8 @@ export interface PageParts {
 }
 
 /**
- * Not `no-referrer`: with it a browser names no origin when it sends our own form, and one that names none is refused. To any
- * other site nothing is said either way.
+ * Not `no-referrer`, because then a browser sends our own form without an origin, which we refuse. Other sites get no
+ * referrer either way.
  */
 export const HEADERS: Record<string, string> = {
   'content-type': 'text/html; charset=utf-8',
@@ -52,7 +52,7 @@ export function renderPage({ title, body, words }: PageParts): string {
     </html> `.html;
 }
 
-/** The first page of a link. It says nothing of the question: programs that merely look at links see this. */
+/** The first page of a link. It does not show the question, because link previews see it. */
 export function renderWaiting(token: string, words: PageWords): string {
   const body = html`<div class="card">
     <h1>${words.waiting}</h1>

@@ -1,4 +1,4 @@
-// A question that is answered on another website. Where the link leads is shown before it is followed.
+// Renders a question that is answered on another website, with the address of the link.
 import { describeProblem } from '../../form/answer-problem.ts';
 import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';

@@ -1,4 +1,4 @@
-// The questions of a round as the sections of one form.
+// Converts the questions of a round to the sections of one form.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { toSchemaFields } from '../../form/schema-field.ts';
 import type { SchemaField } from '../../form/schema-field.ts';
@@ -6,29 +6,29 @@ import type { RoundQuestion, QuestionRound } from '../../question-round.ts';
 
 export interface Section {
   readonly key: string;
-  /** In the names of its inputs. */
+  /** The prefix of its input names. */
   readonly name: string;
   readonly message: string;
   readonly fields: readonly SchemaField[];
   /** Answered on another website. */
   readonly url: LinkTarget | undefined;
-  /** A website to go to and nothing else: then the button says that it is done. */
+  /** Only a website to visit: the button then confirms that it is done. */
   readonly isAlone: boolean;
-  /** One yes or no and nothing else: then these are the buttons. */
+  /** Only one yes or no: then these are the buttons. */
   readonly isConfirm: boolean;
-  /** Why it can only be declined: more than a page can show, or an address that is none of a website. */
+  /** Why it can only be declined: too much for a page, or not a web address. */
   readonly trouble: 'too-much' | 'no-website' | undefined;
 }
 
 export interface LinkTarget {
   readonly href: string;
-  /** As it is looked up: a name in other letters shows in its ASCII form. */
+  /** The ASCII form of the host name. */
   readonly host: string;
-  /** Anything else, such as javascript:, is never a link. */
+  /** False for anything else, such as javascript:, which is never a link. */
   readonly isWeb: boolean;
 }
 
-/** Of one page: its questions with their fields, and all options of these. */
+/** Limits for one page: the questions with their fields, and all their options. */
 const MAX_FIELDS = 150;
 const MAX_OPTIONS = 2000;
 const MAX_URL = 8000;
@@ -59,7 +59,7 @@ function toSection({ key, ask }: RoundQuestion, index: number, isOnly: boolean):
   };
 }
 
-/** With a default, somebody has to see which it is. */
+/** Not with a default, which the person has to see. */
 function isConfirmation([field, ...others]: readonly SchemaField[]): boolean {
   return field?.kind === 'boolean' && field.required && field.default === undefined && others.length === 0;
 }

@@ -1,4 +1,4 @@
-// How the page looks: the system's fonts, one column, one accent. Colours keep a contrast of at least 4.5 to 1 in light and dark.
+// The stylesheet: system fonts, one column, one accent. Contrast is at least 4.5 to 1 in light and dark mode.
 export const STYLE = `
 :root{--back:#f4f5f7;--card:#fff;--text:#1c2128;--soft:#57606a;--line:#d0d7de;--input:#868f99;--accent:#0b57d0;--on:#fff;--wrong:#b3261e;--wrong-back:#fdf3f2;color-scheme:light dark}
 @media (prefers-color-scheme:dark){:root{--back:#0f1317;--card:#181d23;--text:#e6e9ed;--soft:#a3adb8;--line:#323a44;--input:#7d8793;--accent:#8ab4f8;--on:#0b1a33;--wrong:#f6aea8;--wrong-back:#2b1b1b}}

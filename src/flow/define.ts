@@ -1,4 +1,4 @@
-// What an author writes: a description of the tool, and one async function that asks.
+// Defines a flow: the description of a tool, and one async function (the body) that asks questions.
 import { hash } from 'node:crypto';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Icon, ToolAnnotations } from '@modelcontextprotocol/client';
@@ -21,31 +21,31 @@ export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchem
   icons?: Icon[];
   annotations?: ToolAnnotations;
   meta?: JsonObject;
-  /** Arguments. Those that are named like a question answer it. */
+  /** Arguments. An argument with the key of a question answers that question. */
   input?: I;
   output?: O;
-  /** Part of what tells two versions of the function apart; its source is the other part. */
+  /** Two bodies are the same version if this and their source are equal. */
   version?: string;
-  /** How long a session waits for its user. Default 5 minutes. */
+  /** How long a session waits for its user. Default: 5 minutes. */
   timeout?: Span;
-  /** How long the client waits for the first question before the session fails. Default 60 s. */
+  /** How long the client waits for the first question before the session fails. Default: 60 s. */
   firstQuestion?: Span;
   limits?: { prompts?: number; duration?: Span; attempts?: number };
   /** Texts for `msg(id, params)`, by locale. */
   messages?: Catalogue;
-  /** False: the function is never run with made-up answers to find its questions. */
+  /** False: the body is never run with made-up answers to find its questions. */
   explore?: boolean;
   /**
-   * What happens to an open session in which a key was a step and is a question now, or the other way round, or in which an effect is not
-   * asked for any more. `fail`, the default: its turns are refused, and it is parked for a version that knows it. `reask`: what was there
-   * is passed over.
+   * What happens to an open session when a new version turns a step into a question (or the reverse), or no longer runs an effect that
+   * has begun. `fail` (default): its turns are refused, and it is parked until a version that fits is served. `reask`: the old entry is
+   * ignored.
    */
   onMismatch?: 'fail' | 'reask';
-  /** What has become of keys, for sessions that are open while a new version is deployed. */
+  /** Renamed and dropped keys, for sessions that are open while a new version is deployed. */
   migrate?: Migration;
-  /** Takes long; channels that can let go of the client do so. */
+  /** The flow takes long, so channels that can run it as a task do so. */
   long?: boolean;
-  /** What a finished session says of itself. Default `Completed successfully`. */
+  /** The summary of a completed session. Default: `Completed successfully`. */
   summary?: string;
 }
 
@@ -71,9 +71,9 @@ const FLOW_OPTIONS: NamesOf<FlowOptions> = {
 };
 
 export interface Migration {
-  /** Steps and questions with another key now, `{ old: 'new' }`. Do not use an old key for something else while such sessions are open. */
+  /** New keys of steps and questions, `{ old: 'new' }`. Do not reuse an old key while sessions that have it are open. */
   renamed?: Readonly<Record<string, string>>;
-  /** Effects that are not asked for any more. What they have done stays. */
+  /** Effects that the body no longer runs. They are not undone. */
   dropped?: readonly string[];
 }
 
@@ -89,7 +89,7 @@ export interface Flow<I = unknown, R = unknown> {
   readonly options: Omit<FlowOptions, 'name' | 'input' | 'output'>;
   readonly input: CheckedSchema | undefined;
   readonly output: CheckedSchema | undefined;
-  /** Of this function: the author's version and a hash of its source. */
+  /** The author's version and a hash of the body's source. */
   readonly version: string;
   readonly timeoutMs: number | undefined;
   readonly body: FlowBody<I, R>;

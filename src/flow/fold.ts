@@ -1,5 +1,5 @@
-// Reads a journal as it holds now. Entries are only ever added; going back and changing an answer are entries too, and here
-// they take effect. What is left is what a run is given, in the order in which it was written: the order is part of the truth.
+// Computes the current state of a journal. Entries are only ever appended; going back and changing an answer are entries too, and this
+// applies them. The result is the list of entries that a run replays, in the order in which they were written.
 import { WITHDRAWN } from './journal.ts';
 import type { AnswerEntry, JournalEntry, EventEntry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
 
@@ -7,15 +7,15 @@ type HandEntry = Extract<JournalEntry, { t: 'hand' }>;
 
 export type ReplayEntry = AnswerEntry | StepEntry | EventEntry;
 
-/** What few journals have anything of is made for the first who looks: a journal is folded in every turn that is replayed. */
+/** Members that few journals need are created on first use, because every replay folds a journal. */
 export class FoldedJournal {
   readonly start: StartEntry;
   entries: ReplayEntry[] = [];
-  /** Why the session ends before its time, if it does. */
+  /** Why the session ends early, if it does. */
   end: string | undefined;
-  /** Effects that began, by key, and how often. */
+  /** Effects that have begun, by key, with the number of attempts. */
   readonly intents = new Map<string, { entry: IntentEntry; count: number }>();
-  /** Of how many attempts each question has had; no number is ever given twice. */
+  /** The highest attempt number of each question; numbers are never reused. */
   readonly attempts = new Map<string, number>();
   #undone: Set<string> | undefined;
   #versions: Map<string, boolean> | undefined;
@@ -27,32 +27,32 @@ export class FoldedJournal {
     this.start = start;
   }
 
-  /** Effects that were taken back since. The body still comes by them: those before and after are found that way. */
+  /** Effects that were undone while the session ends. The body still replays them, to reach the effects after them. */
   get undone(): Set<string> {
     return (this.#undone ??= new Set());
   }
 
-  /** Patch markers, by id. */
+  /** The branches of `ask.version`, by id. */
   get versions(): Map<string, boolean> {
     return (this.#versions ??= new Map());
   }
 
-  /** How many answers in a row were refused, by question. */
+  /** How many answers in a row were rejected, by question. */
   get refusals(): Map<string, number> {
     return (this.#refusals ??= new Map());
   }
 
-  /** How often each effect was taken back: what comes after is another effect. */
+  /** How often each effect was undone. Running it again after that is a new effect. */
   get epochs(): Map<string, number> {
     return (this.#epochs ??= new Map());
   }
 
-  /** By whom each question was handed to whom, in order. */
+  /** Who handed each question to whom, in order. */
   get hands(): Map<string, Pick<HandEntry, 'by' | 'to'>[]> {
     return (this.#hands ??= new Map());
   }
 
-  /** The question was answered after all. */
+  /** The question got a valid answer. */
   accepted(key: string): void {
     this.#refusals?.delete(key);
   }
@@ -66,14 +66,14 @@ export function fold(entries: readonly JournalEntry[]): FoldedJournal {
   return folded;
 }
 
-/** Who is asked where the body asks this person. A question that was handed over by somebody whom the body does not ask now is not theirs to give. */
+/** The person who must answer when the body asks `person`. Hand-overs by people whom the body does not ask now are ignored. */
 export function findAddressee({ hands }: FoldedJournal, key: string, person: string): string {
   let asked = person;
   for (const { by, to } of hands.get(key) ?? []) if (by === asked) asked = to;
   return asked;
 }
 
-/** What has been written since. */
+/** Applies entries that were written later. */
 export function extendFold(folded: FoldedJournal, entries: readonly JournalEntry[]): void {
   for (const entry of entries) apply(folded, entry);
 }
@@ -95,7 +95,7 @@ function apply(folded: FoldedJournal, entry: JournalEntry): void {
     case 'rej':
       count(folded, entry.k, entry.a);
       if (entry.why !== WITHDRAWN) folded.refusals.set(entry.k, (folded.refusals.get(entry.k) ?? 0) + 1);
-      else folded.hands.delete(entry.k); // what comes after it is another question, which nobody has handed over
+      else folded.hands.delete(entry.k); // the next question with this key starts with its original addressee
       break;
     case 'ver':
       folded.versions.set(entry.id, entry.on);
@@ -125,7 +125,7 @@ function count({ attempts }: FoldedJournal, key: string, attempt: number): void 
   attempts.set(key, Math.max(attempt, attempts.get(key) ?? 0));
 }
 
-/** From the answer on nothing holds any more. */
+/** Drops the answer and everything after it. */
 function cut(folded: FoldedJournal, key: string): void {
   const at = lastAnswer(folded.entries, key);
   if (at < 0) return;
@@ -133,11 +133,11 @@ function cut(folded: FoldedJournal, key: string): void {
   forget(folded, later);
   for (const { t, k } of later) if (t === 'ans') folded.hands.delete(k);
   forgetWaits(folded, later[0]!.ts);
-  // What has happened outside does not happen again.
+  // Events that have arrived do not arrive again.
   folded.entries.push(...later.filter((entry) => entry.t === 'evt' && entry.no === undefined));
 }
 
-/** The answer is another one; later answers stay as candidates, and what was done with the old one is done again. */
+/** Replaces the answer. Later answers stay as candidates; later steps run again. */
 function edit(folded: FoldedJournal, { k, v, src, ts }: Extract<JournalEntry, { t: 'edit' }>): void {
   const at = lastAnswer(folded.entries, k);
   const old = folded.entries[at] as AnswerEntry | undefined;
@@ -164,7 +164,7 @@ function forget({ intents }: FoldedJournal, gone: ReplayEntry[]): void {
   for (const entry of gone) if (entry.t !== 'ans') intents.delete(entry.k);
 }
 
-/** What has begun to wait since waits from the beginning when it is come by again. */
+/** Waits that began since then start again when the body reaches them. */
 function forgetWaits({ intents }: FoldedJournal, since: number): void {
   for (const [key, { entry }] of intents) if (entry.sleep && entry.ts >= since) intents.delete(key);
 }

@@ -1,5 +1,4 @@
-// The messages of MCP Flow 0.1.0, as types. They extend the request of the official SDK, so that its clients and servers can send and
-// handle them.
+// The message types of MCP Flow 0.1.0. They extend the request type of the official SDK, so that its clients and servers can use them.
 import type { Request } from '@modelcontextprotocol/client';
 import type { FlowState } from './journal.ts';
 import type { Prompt, PromptStep } from '../protocol/prompt.ts';
@@ -23,7 +22,7 @@ export interface InteractionPromptRequest extends Request {
     sessionId: SessionId;
     prompt: Prompt;
     progress?: PromptStep;
-    /** After so long a client that cannot be told things looks whether the question is still open; beyond the seed. */
+    /** After this time a client that cannot receive requests checks whether the question is still open. Not in MCP Flow 0.1.0. */
     lookAgainMs?: number;
   };
 }
@@ -33,7 +32,7 @@ export interface InteractionRespondRequest extends Request {
   params: {
     sessionId: SessionId;
     response: { value: unknown; timestamp?: number; metadata?: { [key: string]: unknown } };
-    /** Which prompt is answered; beyond the seed. */
+    /** The prompt that is answered. Not in MCP Flow 0.1.0. */
     promptId?: string;
   };
 }

@@ -1,7 +1,7 @@
-// How much room a journal takes.
+// The size of a journal.
 import type { JournalEntry } from './journal.ts';
 
-/** About as many bytes as it has as JSON: what is exact is the limit, not the count. */
+/** Roughly the bytes of the entries as JSON. */
 export function estimateSize(entries: readonly JournalEntry[]): number {
   let size = 0;
   for (const entry of entries) {

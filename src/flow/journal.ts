@@ -1,33 +1,33 @@
-// What a flow has been told and has done: a header that changes, and entries that are only ever added. Everything a session
-// is can be told from them, in another process and by another version of the program.
-// 1. Entries are plain JSON. Nothing in them is ever overwritten: going back and changing an answer are entries too.
-// 2. Secrets never enter: an answer that is one stands here as a reference.
+// The journal of a session: a header that changes, and entries that are only ever appended. They hold everything about the session, so
+// that another process, or another version of the program, can continue it.
+// 1. Entries are plain JSON and are never overwritten: going back and changing an answer are entries too.
+// 2. Secrets are never in the journal; an answer that is a secret is a reference.
 
 import type { Prompt } from '../protocol/prompt.ts';
 
-/** The seed's seven states. */
+/** The seven states of MCP Flow 0.1.0. */
 export type FlowState = 'idle' | 'active' | 'waiting_user' | 'processing' | 'completed' | 'cancelled' | 'error';
 
-/** By which way a question and its answer travelled. */
+/** The channel that carried a question and its answer. */
 export type Via = 'flow' | 'elicit' | 'mrtr' | 'task' | 'app' | 'page' | 'relay' | 'args' | 'terminal';
 
-/** Whose word an answer is. A model's, or one that came as an argument, never counts where a human is wanted. */
+/** Who gave an answer. A model, or an argument, never counts where a human must answer. */
 export type AnswerSource = 'human' | 'ui' | 'model' | 'args' | 'default';
 
-/** The part of a session that changes; guarded by `rev`, which grows by one with every commit. */
+/** The part of a session that changes. `rev` grows by one with every commit. */
 export interface Header {
-  /** `session_` and 128 random bits. */
+  /** `session_` and 128 random bits in base64url. */
   id: string;
   tool: string;
-  /** The version of the function that last went on with the session. */
+  /** The version of the flow that ran the last turn. */
   version: string;
-  /** Owner: a hash of the principal, never its name. */
+  /** A hash of the owner's principal, never its name. */
   principal: string;
   state: FlowState;
   rev: number;
   createdAt: number;
   lastActivityAt: number;
-  /** Slides with every answer, by `timeoutMs`; never past `deadline`. */
+  /** Moves to `timeoutMs` after every answer, but never past `deadline`. */
   expiresAt: number;
   timeoutMs: number;
   deadline: number;
@@ -36,47 +36,44 @@ export interface Header {
   attempts: number;
   via: Via;
   locale?: string | undefined;
-  /** The questions that wait for an answer, as they were put: one or more in `waiting_user`, none in any other state. */
+  /** The open questions, as they were asked: one or more in `waiting_user`, empty in every other state. */
   current: unknown[];
-  /** What it waits for beside answers. */
+  /** Sleeps and events that it waits for. */
   waits?: Wait[] | undefined;
-  /** Steps run in some process while it waits: what comes meanwhile is written down, and left to that process. */
+  /** A process runs steps while questions are open. Answers and events that arrive are written to the journal for that process. */
   busy?: true | undefined;
-  /** How often something was written down and left to the process that is at work. */
+  /** How many times something was written for the process that runs the steps. */
   left?: number | undefined;
-  /** Why it ended, where its state does not say so: `expired`, `effect_unknown`, … */
+  /** Why it ended, where the state does not say so: `expired`, `effect_unknown`, … */
   reason?: string | undefined;
-  /** How it ended, as session/outcome.ts writes it, until its client has acknowledged that. */
+  /** How it ended, until its client has acknowledged it (session/turn/outcome.ts). */
   outcome?: string | undefined;
-  /** What is kept of its journal after it has ended, as session/ends/trail.ts writes it. */
+  /** A short form of its journal, kept after its end (session/ending/trail.ts). */
   trail?: string | undefined;
-  /** Fingerprint of tool and arguments, where its client may come back for it: with an id of its own, or by calling the tool again. */
+  /** A fingerprint of tool and arguments, for a client that may find it again by its own start id or by calling the tool again. */
   started?: string | undefined;
-  /** Warnings before expiry that were sent for this span of waiting. */
+  /** Warnings that were sent since the last activity. */
   warned?: number | undefined;
-  /** Bytes of the journal, as JSON. */
+  /** Approximate bytes of the journal. */
   size?: number | undefined;
-  /** What is to be done after its effects have been taken back, while that goes on. */
+  /** The change to make once its effects are undone. */
   pending?: PendingChange | undefined;
-  /** Effects that were done and that the questions that wait come before, in a new version. */
+  /** Effects that are done, but that a new version runs only after the open questions. */
   unasked?: string[] | undefined;
-  /** It cannot go on with the version that is served, and waits for one that knows it. */
+  /** The served version cannot continue it, so it waits for one that can. */
   parked?: { reason: string; at: number } | undefined;
-  /** What somebody who looks after the store has left for the process that serves the session. */
+  /** A request that an operator left in the store for the process that serves the session. */
   handed?: OperatorRequest | undefined;
-  /** Effects that could not be taken back when it ended, however often it was tried. */
+  /** Effects that could not be undone when it ended. */
   notUndone?: string[] | undefined;
-  /** Answers within the second that began at `from`. */
+  /** The number of answers in the second that began at `from`. */
   burst?: { from: number; count: number } | undefined;
 }
 
-/** What every turn writes. */
+/** The members that every turn writes. */
 type Later = 'current' | 'reason' | 'pending' | 'unasked' | 'waits' | 'busy' | 'warned' | 'burst';
 
-/**
- * What every turn writes has its place in a header from the start: an object that gets new members again and again is slow. Member by member,
- * because a spread after other members is slower still.
- */
+/** Sets every member that a turn writes, and lists them one by one: adding members later, or a spread, is slower. */
 export function createHeader(begin: Omit<Header, Later>): Header {
   return {
     id: begin.id,
@@ -108,9 +105,9 @@ export function createHeader(begin: Omit<Header, Later>): Header {
 }
 
 export interface OperatorRequest {
-  /** Answers to questions that wait; none: it is to be tried again. */
+  /** Answers to open questions. Empty: try the session again. */
   answers: { promptId: string; value?: unknown }[];
-  /** Who has left it. */
+  /** The name of the operator. */
   by: string;
 }
 
@@ -118,87 +115,87 @@ export interface OperatorRequest {
 export interface Wait {
   key: string;
   kind: 'sleep' | 'event';
-  /** When a sleep is over, or an event comes too late. */
+  /** When the sleep ends, or the event times out. */
   until?: number | undefined;
 }
 
-/** A session that ends before its time: the body is told, and what it has done is taken back. */
+/** A session ends early: its body is told, and its effects are undone. */
 export interface EarlyEnd {
   kind: 'cancel' | 'fail';
-  /** Of the header, once it has ended. */
+  /** Becomes `reason` of the header. */
   reason?: string | undefined;
-  /** What the client is told of a failure. */
+  /** The failure that the client sees. */
   failure?: { name: string; message: string; data?: unknown } | undefined;
-  /** How often undoing was tried, and has left something. */
+  /** How many attempts to undo left something behind. */
   tries?: number | undefined;
-  /** The version that is served does not tell how; it waits for one that does. */
+  /** The served version cannot undo its effects, so it waits for one that can. */
   parked?: Header['parked'];
 }
 
 export type PendingChange =
   | EarlyEnd
-  /** The entry that takes hold when all that lies after its question is undone. */
+  /** The entry to append once every effect after its question is undone. */
   | { kind: 'cut' | 'edit'; entry: JournalEntry };
 
 export interface StartEntry {
   t: 'start';
   input: unknown;
-  /** Arguments that are sealed when this is written down. Never in a store. */
+  /** Names of the arguments to seal before this entry is stored. Never stored itself. */
   held?: string[] | undefined;
-  /** What the client said beside the input. */
+  /** What the client sent besides the input. */
   context?: unknown;
   client?: { name?: string | undefined; version?: string | undefined } | undefined;
-  /** Of the virtual randomness inside the body. */
+  /** Seeds the randomness that the body sees. */
   seed: string;
   ts: number;
 }
 
-/** Why a question that nobody has answered is put no more: the user went back. */
+/** Reason of a `rej` entry whose question was withdrawn, and not answered. */
 export const WITHDRAWN = 'withdrawn';
 
-/** Kind of an answer that came as an argument, before anybody asked. */
+/** The kind of an answer that came as an argument, before its question was asked. */
 export const PREFILLED = '';
 
 export interface AnswerEntry {
   t: 'ans';
-  /** Key of the question, with `#n` from its second use in a loop on. */
+  /** Key of the question, with `#n` from its second use on. */
   k: string;
-  /** Which attempt it was, from 1; 0 where it was not asked. */
+  /** The number of the attempt, from 1; 0 if the question was not asked. */
   a: number;
-  /** Who has answered, where that is not the caller. */
+  /** Who answered, if not the caller. */
   who?: string | undefined;
-  /** Kind of the question; `PREFILLED` before it was asked. */
+  /** Kind of the question; `PREFILLED` if it was not asked yet. */
   ty: string;
-  /** The answer; absent where it was declined, left out or timed out (`no`). */
+  /** The answer; absent if it was declined, left out or timed out (`no`). */
   v?: unknown;
   no?: 'declined' | 'cancelled' | 'timeout' | 'unavailable' | undefined;
   src: AnswerSource;
   via: Via;
-  /** Of what was asked, where the words matter: consent, and questions for a human. */
+  /** A fingerprint of the question's text, for consent and questions that only a human may answer. */
   f?: string | undefined;
-  /** A new version asked it before an effect that had been done by then. */
+  /** A new version asked this before an effect that was already done. */
   early?: true | undefined;
-  /** When the user answered, by the client's clock, and what the client says of it. */
+  /** When the user answered, by the client's clock, and metadata from the client. */
   at?: number | undefined;
   meta?: Record<string, unknown> | undefined;
-  /** Fingerprint of all that was shown; see question/pin.ts. */
+  /** A fingerprint of everything that was shown; see question/pin.ts. */
   p?: string | undefined;
-  /** The prompt as it was shown. Not in tokens, which have no room for it. */
+  /** The prompt as it was shown. Left out of tokens to save space. */
   q?: Prompt | undefined;
   ts: number;
-  /** An earlier answer was changed since: it counts again only for the question that was shown. Found by reading, never written. */
+  /** An earlier answer has changed, so this one is valid only if the question is the same. Set by fold(), never stored. */
   moved?: true | undefined;
 }
 
-/** An effect is about to begin; written before it does. */
+/** An effect is about to begin. */
 export interface IntentEntry {
   t: 'int';
   k: string;
-  /** The idempotency key that goes with it, the same on every try. */
+  /** The idempotency key, the same on every attempt. */
   idem: string;
-  /** It can be taken back. */
+  /** It can be undone. */
   undo?: true | undefined;
-  /** No effect: it only waits, for its time or for an event. */
+  /** Not an effect, but a sleep or the timeout of an event. */
   sleep?: true | undefined;
   ts: number;
 }
@@ -208,20 +205,20 @@ export interface StepEntry {
   k: string;
   v?: unknown;
   e?: { name: string; message: string; data?: unknown } | undefined;
-  /** How often it was tried. */
+  /** How many attempts it took. */
   att: number;
-  /** As of an answer. */
+  /** As in an answer. */
   early?: true | undefined;
   ts: number;
 }
 
-/** Something that happened outside, and was delivered. */
+/** An event that was delivered. */
 export interface EventEntry {
   t: 'evt';
-  /** Key of the event, with `#n` from its second use in a loop on. */
+  /** Key of the event, with `#n` from its second use on. */
   k: string;
   v?: unknown;
-  /** It has not come in time. */
+  /** It did not arrive in time. */
   no?: 'timeout' | undefined;
   ts: number;
 }
@@ -232,32 +229,32 @@ export type JournalEntry =
   | IntentEntry
   | StepEntry
   | EventEntry
-  /** An effect was taken back. */
+  /** An effect was undone. */
   | { t: 'undo'; k: string; ts: number }
-  /** Back to before this question: its answer and the later ones hold no more. */
+  /** The user went back to this question: its answer and all later entries are dropped. */
   | { t: 'cut'; k: string; ts: number }
-  /** An earlier answer was changed; later ones that still hold are kept. */
+  /** An earlier answer was changed; later answers that are still valid stay. */
   | { t: 'edit'; k: string; v: unknown; src: AnswerSource; ts: number }
-  /** The branch that a patch marker in the body took when it was first met. */
+  /** The branch that `ask.version(id)` took when the body first reached it. */
   | { t: 'ver'; id: string; on: boolean; ts: number }
-  /** An answer that was refused, or a question that was withdrawn: neither comes again under the same number. */
+  /** An answer was rejected, or a question withdrawn. Its attempt number is not used again. */
   | { t: 'rej'; k: string; a: number; why: string; ts: number }
-  /** The question is somebody else's now. */
+  /** The question was handed to another person. */
   | { t: 'hand'; k: string; to: string; by: string; ts: number }
-  /** The session ends before its time: what the body asks from here on is refused, except for its cleanup. */
+  /** The session ends early: from here on only cleanup steps of the body run. */
   | { t: 'end'; why: string; ts: number };
 
-/** It is being ended, and is over for its client. */
+/** Defined while the session is being ended. For its client it has ended already. */
 export function earlyEndOf({ pending }: Pick<Header, 'pending'>): EarlyEnd | undefined {
   return pending?.kind === 'cancel' || pending?.kind === 'fail' ? pending : undefined;
 }
 
-/** As the body is told. */
+/** The reason that the body sees. */
 export function endReason({ kind, reason }: EarlyEnd): string {
   return kind === 'cancel' ? 'cancelled' : (reason ?? 'failed');
 }
 
-/** A header as its client sees it: one that is being ended has ended. */
+/** The header that a client sees: a session that is being ended has ended. */
 export function toClientHeader(header: Header, ending = earlyEndOf(header)): Header {
   if (!ending) return header;
   const state = ending.kind === 'cancel' ? 'cancelled' : 'error';

@@ -1,12 +1,11 @@
 // One run of a body over its journal.
-// 1. The body is told things in the order in which they were written, one at a time, and only when it is quiet: when all that the
-//    last one caused has happened. So every run sees the same order as the first, whatever runs side by side in the body.
-// 2. What is not there yet is waited for by a promise that never settles in this run. Nothing is thrown into the body for it.
-// 3. Something told that nobody asks for when all is quiet is kept: the question may come later, or never again.
-// 4. An entry that no longer fits its question (other rules, other words of a consent) is passed over, and the question put again.
-// 5. A session that ends before its time is told to the body last of all: what it waits for rejects, and what it asks for from then on is
-//    refused, but for steps that clean up.
-// 6. Nothing in here waits but for the body and for steps in flight; who runs them, and when it is written down, is not known here.
+// 1. The body receives entries in journal order, one at a time, and the next one only when it is quiet: when everything that the last one
+//    caused has happened. So every run sees the same order, even if the body awaits several things at once.
+// 2. A promise whose entry does not exist yet never settles in this run. Nothing is thrown into the body for it.
+// 3. An entry that the body does not ask for when it is quiet is kept, because the question may come later.
+// 4. An entry that no longer fits its question (new rules, new text of a consent) is skipped, and the question is asked again.
+// 5. The early end of a session comes last: everything pending rejects, and from then on only cleanup steps are accepted.
+// 6. A run waits only for the body and for running steps. It neither starts steps nor writes to the store.
 import { SessionEndedError } from '../authoring/ask-failure.ts';
 import type { ReplayEntry } from '../fold.ts';
 import type { JournalEntry, StepEntry } from '../journal.ts';
@@ -37,41 +36,41 @@ import type { UnjournaledAccess } from './tracer.ts';
 import { closeWindow, currentBody, openWindow, runOutside } from './environment/window.ts';
 import type { BodyEnvironment } from './environment/window.ts';
 
-/** A body that goes on asking after its session has ended is left alone after so many times. */
+/** A body that keeps asking after its session has ended is abandoned after this many times. */
 const MAX_REFUSALS = 100;
 
 export class BodyRun implements BodyEnvironment {
   readonly input: RunInput;
-  /** Answers as the body was given them, by key. */
+  /** The answers that the body received, by key. */
   readonly answers: Record<string, unknown> = {};
-  /** All steps that the body has asked for, in that order, and what came of them. */
+  /** All steps that the body has called, in order, with their results. */
   readonly steps = new Map<string, AskedStep>();
   readonly telling: ReplayQueue;
   readonly notes = { said: [] as string[], shown: 0 };
-  /** Answers of the journal that no longer fit, and why. */
+  /** Why answers of the journal no longer fit, by key. */
   readonly refused = new Map<string, Complaint>();
-  /** Questions that were answered. */
+  /** The answered questions. */
   readonly answered: QuestionSpec[] = [];
-  /** Of the answers that follow a changed one, those that still count. */
+  /** The answers after a changed one that are still valid. */
   readonly kept = new Set<ReplayEntry | IncomingAnswer | IncomingEvent>();
   progress: { current: number; total?: number | undefined; message?: string | undefined } | undefined;
-  /** The body has just said so, and nobody was told yet. */
+  /** The client has not seen this progress yet. */
   isProgressNew = false;
   time: number;
   readonly #entropy: Entropy;
   readonly #wants = new PendingAskTable();
-  /** Until somebody has waited for them. */
+  /** What the body has asked for and not awaited yet. */
   #asked: PendingAsk[] = [];
   readonly #finished: { want: PendingStep; entry: StepEntry }[] = [];
   readonly #ticks = new Ticks((followed) => this.#onTick(followed));
   #unwatch: () => void;
   #inFlight = 0;
-  /** Of those, effects that can be taken back. */
+  /** The running effects that can be undone. */
   #undoable = 0;
-  /** What was open, beside steps in flight, when that was last told. */
+  /** The keys that were open besides running steps when that was last reported. */
   #put = '';
   #aborting: AbortController | undefined;
-  /** The body was told that the session ends. */
+  /** The body knows that the session ends. */
   #isEnding = false;
   #refusals = 0;
   #fresh: JournalEntry[] = [];
@@ -95,14 +94,14 @@ export class BodyRun implements BodyEnvironment {
     this.#unwatch = traceRun(input);
   }
 
-  /** The body waits where its last turn has left it, and is told what has come since. */
+  /** Continues a body that waits where its last turn left it. */
   resume(given: ResumeInput): void {
     updateRunInput(this.input, given);
     this.telling.add(...given.incoming);
     this.#unwatch = traceRun(this.input);
   }
 
-  /** Goes on until there is something to do that the run cannot do itself. `more`: it is soon told so many things besides. */
+  /** Runs until the caller has something to do. `more`: how many entries will be added soon. */
   next(more = 0): Promise<RunState> {
     return new Promise((resolve) => {
       this.#rest = resolve;
@@ -110,7 +109,7 @@ export class BodyRun implements BodyEnvironment {
     });
   }
 
-  /** The body has begun something that is neither a question nor a step. */
+  /** The body has begun I/O outside of a step. */
   onUnjournaled({ what, where }: UnjournaledAccess): boolean {
     const { flow, checks = 'throw', onUnjournaled } = this.input;
     if (checks === 'off') return false;
@@ -120,12 +119,12 @@ export class BodyRun implements BodyEnvironment {
     return true;
   }
 
-  /** It waits for nothing but answers, and so can be left waiting and gone on with later. */
+  /** It waits only for answers, so it can stay in memory and be resumed later. */
   get canWait(): boolean {
     return !this.#stalled && this.#outcome === undefined && this.#inFlight === 0 && !this.input.folded.end;
   }
 
-  /** The body's own view of the end of its session. */
+  /** `ask.signal`: aborts when the session ends. */
   get signal(): AbortSignal {
     if (!this.#aborting) {
       this.#aborting = new AbortController();
@@ -134,13 +133,13 @@ export class BodyRun implements BodyEnvironment {
     return this.#aborting.signal;
   }
 
-  /** The session ends: the body is told once the effects in flight that can be taken back have come to their end. */
+  /** The session ends. The body learns of it once running effects that can be undone have finished. */
   end(why: string): void {
     this.input.folded.end ??= why;
     this.#ticks.plan(2);
   }
 
-  /** Entries that this run has added since it was last asked. */
+  /** The entries that this run has added since the last call. */
   take(): JournalEntry[] {
     const fresh = this.#fresh;
     this.#fresh = [];
@@ -156,14 +155,14 @@ export class BodyRun implements BodyEnvironment {
     this.#fresh.push(entry);
   }
 
-  /** Another run goes on. */
+  /** Abandons this run, because another run continues. */
   leave(): void {
     this.#isLeft = true;
     this.#rest = undefined;
     this.#unwatch();
   }
 
-  /** What was open beside steps that are to be started has been told already. */
+  /** What is open besides new steps has been reported already. */
   put(open: Pick<OpenAsks, 'asks' | 'waits'>): void {
     this.#put = toKeyList(open);
   }
@@ -173,13 +172,13 @@ export class BodyRun implements BodyEnvironment {
     return this.#wants.get(key)?.promise.interest.isLost === true;
   }
 
-  /** When it began to wait for it: in an earlier run, or now, which is after the last step that this run has waited for. */
+  /** When a wait began: in an earlier run, or now. */
   since(key: string): number {
     return this.input.folded.intents.get(key)?.entry.ts ?? Math.max(this.time, this.input.now);
   }
 
   ask(spec: AskSpec): Promise<unknown> {
-    // The body runs only in its windows. A question that comes while a step runs, outside of a window, comes from that step.
+    // The body runs only in its windows, so a question from outside of a window while a step runs comes from that step.
     if (this.#inFlight > 0 && currentBody() !== this)
       throw toNestedError(spec, this.#wants.started()[0], this.input.flow.name);
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
@@ -191,7 +190,7 @@ export class BodyRun implements BodyEnvironment {
     return want.promise;
   }
 
-  /** A body that catches everything and asks again and again would never come to rest: it is left where it is. */
+  /** A body that catches every error and asks again would never stop, so it is abandoned. */
   #refuseLate(): Promise<never> {
     if (++this.#refusals > MAX_REFUSALS) {
       this.#outcome ??= { kind: 'ended', value: undefined };
@@ -202,7 +201,7 @@ export class BodyRun implements BodyEnvironment {
     return refused;
   }
 
-  /** A step has begun; its result is told when the body is quiet, like everything else. */
+  /** A step has begun. The body receives its result when it is quiet, like any entry. */
   stepStarted(want: PendingStep): void {
     want.started = true;
     this.#inFlight++;
@@ -217,7 +216,7 @@ export class BodyRun implements BodyEnvironment {
     this.#ticks.plan(2);
   }
 
-  /** The body has waited too long for something of its own. */
+  /** The body has waited too long for something that is neither a question nor a step. */
   giveUp(ms: number): void {
     if (this.#outcome || !this.#rest || this.#toRest()) return;
     this.#outcome = { kind: 'failed', error: new GatewayError('FLOW_TIMEOUT', { what: this.input.flow.name, ms }) };
@@ -264,14 +263,14 @@ export class BodyRun implements BodyEnvironment {
     }
   }
 
-  /** Tells the body one thing; false if there is none. */
+  /** Delivers one entry to the body; false if nothing is left. */
   #tell(): boolean {
     if (this.#outcome) return false;
     for (let told = this.telling.next(this.#wants); told; told = this.telling.next(this.#wants)) {
       if (this.#deliver(told)) return true;
     }
     for (let done = this.#finished.shift(); done; done = this.#finished.shift()) {
-      // The session ended before it was done, and it can be forgotten.
+      // The session ended before this step was done.
       if (this.#wants.get(done.entry.k) !== done.want) continue;
       this.#keep(done.want, done.entry);
       return this.#settle(done.want, done.entry);
@@ -285,7 +284,7 @@ export class BodyRun implements BodyEnvironment {
     if (spec.options.effect) this.#unsaved = true;
   }
 
-  /** Everything that the body waits for rejects, but for steps that clean up: its `finally` runs. */
+  /** Rejects everything that the body waits for but cleanup steps, so that its `finally` runs. */
   #tellEnd(): boolean {
     if (!this.#canEnd()) return false;
     this.#isEnding = true;
@@ -295,7 +294,7 @@ export class BodyRun implements BodyEnvironment {
     return true;
   }
 
-  /** False if it does not fit what is asked today. */
+  /** False if it does not fit what the body asks now. */
   #deliver(told: ReplayEntry | IncomingAnswer | IncomingEvent): boolean {
     const want = this.#wants.get(told.k) as PendingAsk;
     this.#outcome ??= checkKind(this.input.flow, told, want.spec) ?? checkPassedEffects(this, told);
@@ -328,7 +327,7 @@ export class BodyRun implements BodyEnvironment {
     return true;
   }
 
-  /** Effects that have begun, and that the body has not come by. */
+  /** Effects that have begun, but that the body has not reached. */
   get lost(): readonly string[] {
     return findLostEffects(this.input.folded, this.steps);
   }
@@ -343,7 +342,7 @@ export class BodyRun implements BodyEnvironment {
     return true;
   }
 
-  /** Clients no longer hear about them, but finished work is still recorded. */
+  /** Records finished steps whose results the body no longer receives. */
   #keepFinished(): void {
     for (const { want, entry } of this.#finished.splice(0)) {
       const step = this.steps.get(entry.k);
@@ -375,7 +374,7 @@ export class BodyRun implements BodyEnvironment {
         checkLostEffects(this, []) ?? (this.#isEnding ? undefined : checkAwaited(this.#asked, this)) ?? this.#outcome;
     if (this.#outcome) {
       this.#keepFinished();
-      // What can be taken back comes to its end first, unless it is to stay.
+      // A failed body waits for running effects that must be undone.
       return this.#undoable > 0 && this.#outcome.kind === 'failed' ? this.#toSave() : this.#outcome;
     }
     if (this.input.folded.end !== undefined && !this.#isEnding) return this.#toSave();
@@ -386,7 +385,7 @@ export class BodyRun implements BodyEnvironment {
     return asks.length > 0 || waits.length > 0 ? { kind: 'asks', asks, waits, isBusy: false } : undefined;
   }
 
-  /** What is open while steps are in flight, where that has changed. */
+  /** What is open while steps run, if it has changed. */
   #beside(open: OpenAsks): RunState | undefined {
     const names = toKeyList(open);
     if (this.input.isPatient || names === this.#put) return undefined;

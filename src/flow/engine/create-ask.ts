@@ -1,4 +1,4 @@
-// The `ask` of one run. A class and not an object of functions, because one is made for every run.
+// The `ask` object of one run. It is a class, because creating an object of functions for every run would be slower.
 import { AskError } from '../authoring/ask-failure.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { FormFields } from '../authoring/fields.ts';
@@ -29,18 +29,18 @@ export function createAsk(run: BodyRun): Ask {
 }
 
 class RunAsk {
-  /** Not private: a test may put an object of its own before this one. */
+  /** Not private, since a test may wrap this object in its own. */
   readonly run: BodyRun;
-  /** Before every key, with a dot. */
+  /** The prefix of every key, ending in a dot. */
   readonly scopes: string = '';
-  /** Whom it asks; its user where it is undefined. */
+  /** The person who is asked; undefined for the caller. */
   readonly asked: AskedPerson | undefined = undefined;
 
   constructor(run: BodyRun) {
     this.run = run;
   }
 
-  /** The same with somebody else to be asked. */
+  /** An `ask` that asks another person. */
   person(principal: string, options: PersonOptions = {}): RunAsk {
     checkOptionNames(options, PERSON_OPTIONS, `ask.person('${principal}')`);
     if (typeof principal !== 'string' || principal === '') {
@@ -57,7 +57,7 @@ class RunAsk {
     return Object.assign(Object.create(this) as RunAsk, { asked });
   }
 
-  /** Inherits from this one, with whatever a test has put before it. */
+  /** Inherits from this object, and so from the wrapper of a test too. */
   scope(id: string): RunAsk {
     return Object.assign(Object.create(this) as RunAsk, { scopes: `${keyOf(this, id)}.` });
   }
@@ -121,7 +121,7 @@ class RunAsk {
     return Object.defineProperty(event, 'key', { value: spec.key, enumerable: true });
   }
 
-  /** Seen as the question itself, so that it can lose a race. */
+  /** The result counts as the question itself, so that it can lose a race. */
   try(question: Promise<unknown>): Promise<unknown> {
     const isAsked = question instanceof AskPromise;
     return isAsked ? question.seenAs(toAnswered, toUnanswered) : question.then(toAnswered, toUnanswered);
@@ -152,7 +152,7 @@ class RunAsk {
     return toUuid(this.run.bytes(16));
   }
 
-  /** The first to come by with nothing left to be told takes the new way, and that is written down. */
+  /** A run that has nothing left to replay takes the new branch, and records that. */
   version(id: string): boolean {
     const { folded, now } = this.run.input;
     const known = folded.versions.get(id);
@@ -188,7 +188,7 @@ function plain(ask: RunAsk, kind: Kind, key: string, options: QuestionOptions): 
   return put(ask, key, { kind, options });
 }
 
-/** Member by member: a replay puts every question of its session again, and a spread would take longer than all the rest of it. */
+/** Lists every member: a replay asks every question of its session again, and a spread would dominate its cost. */
 function put(
   ask: RunAsk,
   name: string,
@@ -196,7 +196,7 @@ function put(
 ): Promise<unknown> {
   const { run, asked } = ask;
   const key = keyOf(ask, name);
-  // Notes are for the caller: somebody else who is asked does not see them.
+  // Notes are for the caller; other people do not see them.
   const notes = asked ? 0 : run.notes.said.length;
   return run.ask({ key, kind, options, choices, fields, person: asked, notes, loops: undefined });
 }
@@ -216,7 +216,7 @@ function keyOf({ scopes }: RunAsk, key: string): string {
 
 const FORBIDDEN = /[~#\0]/;
 
-/** `~` and `#` are the engine's own. */
+/** `~` and `#` are reserved for the engine. */
 function checked(key: string): string {
   if (typeof key === 'string' && key !== '' && key.length <= 200 && !FORBIDDEN.test(key)) return key;
   throw new GatewayError('FLOW_MISUSED', {

@@ -1,12 +1,12 @@
-// Whether the body still looks at what it has asked for. Of a question that has lost a race nobody wants an answer any more, and nothing in
-// JavaScript says so; but `Promise.race` gives the same two functions to each of its members, and so it is known when all that a promise was
-// used for is races that others have won.
+// Tells whether the body still uses the promise of a question, so that a question that has lost a race is withdrawn. JavaScript does not
+// report this, but `Promise.race` passes the same two functions to `then` of each member. A promise is lost when all its uses are races
+// that other members have won.
 
-/** The members of one `Promise.race` or `Promise.any` hand their outcome to the same function. */
+/** One `Promise.race` or `Promise.any`: its members pass their outcome to the same function. */
 interface Joint {
   readonly onRejected: unknown;
   members: number;
-  /** All have the same `onRejected` as well: an error ends it, too. */
+  /** All members also share `onRejected`, so a rejection ends it too. */
   isRace: boolean;
   isOver: boolean;
 }
@@ -15,9 +15,9 @@ const joints = new WeakMap<object, Joint>();
 const NATIVE = 'function () { [native code] }';
 
 export class Interest {
-  /** `await`, `Promise.resolve` and whatever takes several promises look for the constructor of each once. */
+  /** `await`, `Promise.resolve` and the combinators each read the constructor of the promise once. */
   looks = 0;
-  /** For each call of `then`; undefined where it is no joint. */
+  /** One for each call of `then`; undefined if it is not part of a race. */
   #thens: (Joint | undefined)[] | undefined;
   #settled: 'fulfilled' | 'rejected' | undefined;
 
@@ -25,14 +25,14 @@ export class Interest {
     return this.looks > 0 || this.#thens !== undefined;
   }
 
-  /** All that it was used for is races that are over. */
+  /** It was used only in races that are over. */
   get isLost(): boolean {
     const thens = this.#thens;
     if (!thens || this.looks !== thens.length) return false;
     return thens.every((joint) => joint !== undefined && joint.members > 1 && joint.isOver);
   }
 
-  /** Somebody calls `then`. */
+  /** Records a call of `then`. */
   join(onFulfilled: unknown, onRejected: unknown): void {
     const joint = toJoint(onFulfilled, onRejected);
     if (joint && this.#settled) end(joint, this.#settled);
@@ -45,7 +45,7 @@ export class Interest {
   }
 }
 
-/** Handlers of an author, which he may use twice, are no joint. */
+/** An author may pass the same handlers twice; that is not a race. */
 function toJoint(onFulfilled: unknown, onRejected: unknown): Joint | undefined {
   if (typeof onFulfilled !== 'function' || Function.prototype.toString.call(onFulfilled) !== NATIVE) return undefined;
   const known = joints.get(onFulfilled);

@@ -1,4 +1,4 @@
-// Whether something told is the answer to a question as it is asked today, and what the body is given for it.
+// Checks whether an answer fits a question as it is asked now, and which value the body gets for it.
 import { AskError } from '../authoring/ask-failure.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { findAddressee } from '../fold.ts';
@@ -12,12 +12,12 @@ import { pinOf, toConsentPin } from './question-spec.ts';
 import type { QuestionSpec } from './question-spec.ts';
 import type { PendingQuestion } from './pending-ask.ts';
 
-/** An answer that has just come and is in no journal yet. What became of it is written into it. */
+/** An answer that has just arrived and is not in the journal yet. The run writes its verdict into it. */
 export interface IncomingAnswer {
   t: 'in';
   k: string;
   a: number;
-  /** Who has answered, where that is not the caller. */
+  /** Who answered, if not the caller. */
   who?: string | undefined;
   v?: unknown;
   no?: AskFailure | undefined;
@@ -25,9 +25,9 @@ export interface IncomingAnswer {
   via: Via;
   at?: number | undefined;
   meta?: Record<string, unknown> | undefined;
-  /** As it was put. */
+  /** The question as it was asked. */
   question?: Question | undefined;
-  /** A file or a secret that was taken into the store. */
+  /** It is a file or secret that is already in the store. */
   stored?: boolean | undefined;
   /** Set by the run. */
   verdict?: 'accepted' | Complaint | undefined;
@@ -51,11 +51,11 @@ function fitEntry(entry: AnswerEntry, spec: QuestionSpec, run: BodyRun): AnswerM
   if (entry.ty !== spec.kind && entry.ty !== PREFILLED) return undefined;
   if (spec.options.by === 'human' && !isHuman(entry.src)) return undefined;
   if (!isTheirs(entry, spec, run)) return undefined;
-  // Neither was taken in: a secret that was an argument is none, and the bytes of a file are not in the store.
+  // A secret must not come as an argument, and a file from an argument was not stored.
   if ((spec.options.secret || spec.kind === 'file') && entry.ty === PREFILLED) return undefined;
   const consent = toConsentPin(spec);
   if (entry.f !== consent && entry.ty !== PREFILLED) return undefined;
-  // Somebody else has not agreed to what the caller has changed since.
+  // Another person has not agreed to what the caller changed since.
   if (entry.moved && entry.who !== undefined && consent !== undefined) return undefined;
   if (entry.moved && entry.ty !== PREFILLED && entry.p !== pinOf(spec, toLocalization(run))) return undefined;
   if (entry.no !== undefined) return toUnanswered(entry.no, spec);
@@ -100,14 +100,14 @@ function fitIncoming(incoming: IncomingAnswer, spec: QuestionSpec, run: BodyRun)
 
 function check({ v, src, stored = false }: IncomingAnswer, spec: QuestionSpec, run: BodyRun) {
   if (spec.options.by === 'human' && !isHuman(src)) return { complaint: { error: 'Only the user can answer this' } };
-  // One that did not pass when it came was not sealed, and must not get any further.
+  // A secret that failed its check was not sealed, so it must go no further.
   if (spec.options.secret && !stored) return { complaint: { error: 'Invalid format' } };
   return validateFlowAnswer(v, spec, { localization: toLocalization(run), answers: run.answers, stored });
 }
 
 /**
- * An answer to a question that was put and that the body does not ask now: it was put ahead, or the function has changed. It is taken
- * as it was put, and looked at again when the body comes to ask.
+ * The entry of an answer to a question that the body does not ask now, because it was asked ahead or the body has changed. It is checked
+ * against the question as it was shown, and again when the body asks.
  */
 export function toUnaskedEntry(incoming: IncomingAnswer, ts: number): AnswerEntry | undefined {
   const { k, a, v, no, src, via, question, stored } = incoming;
@@ -127,7 +127,7 @@ export function toUnaskedEntry(incoming: IncomingAnswer, ts: number): AnswerEntr
   return entry;
 }
 
-/** With more choices than this the words of a question are not written down again with every answer. */
+/** A prompt with more choices is not stored with each answer. */
 const MAX_CHOICES = 50;
 
 function keepShown(entry: AnswerEntry, { pin, prompt }: Question, { at, meta }: IncomingAnswer): void {
@@ -137,7 +137,7 @@ function keepShown(entry: AnswerEntry, { pin, prompt }: Question, { at, meta }: 
   if ((prompt.choices?.length ?? 0) <= MAX_CHOICES && prompt.schema === undefined) entry.q = prompt;
 }
 
-/** A question without an answer: declined is no, an optional one is left out, the rest is an error of the body's. */
+/** Declining a confirmation means no, and an optional question gets its default. Anything else throws in the body. */
 function toUnanswered(no: AskFailure, { key, kind, options }: QuestionSpec): AnswerMatch {
   if (no === 'declined' && kind === 'confirm') return { value: false };
   if (no === 'timeout' && options.onTimeout === 'default') return { value: options.default };
@@ -145,7 +145,7 @@ function toUnanswered(no: AskFailure, { key, kind, options }: QuestionSpec): Ans
   return { error: new AskError(key, no) };
 }
 
-/** Another person's word, or the caller's where that counts. An argument is the caller's. */
+/** Whether the person who is asked has answered, or the caller where that is allowed. An argument comes from the caller. */
 function isTheirs({ who, ty, no }: AnswerEntry, { key, person }: QuestionSpec, { input }: BodyRun): boolean {
   if (!person) return who === undefined;
   if (no === 'timeout') return true;

@@ -1,4 +1,4 @@
-// Whether something that was delivered is what the body waits for.
+// Checks whether a delivered event is the one that the body waits for.
 import type { EventEntry } from '../journal.ts';
 import { AskError } from '../authoring/ask-failure.ts';
 import type { Complaint } from '../question/question.ts';
@@ -6,7 +6,7 @@ import { validateFlowAnswer } from './validate-answer.ts';
 import type { BodyRun } from './body-run.ts';
 import type { EventSpec } from './pending-ask.ts';
 
-/** An event that has just come and is in no journal yet. */
+/** An event that has just arrived and is not in the journal yet. */
 export interface IncomingEvent {
   t: 'arr';
   k: string;

@@ -1,6 +1,5 @@
-// A function that has changed under an open session so that it cannot go on: what was a step is now a question, or the other way round; an
-// effect that was done is not asked for any more; it fails where the version before it went on. What has been done cannot be taken for
-// something else: such a turn fails, and the session is kept for a version that knows it.
+// Detects a new version that cannot continue an open session: a step became a question or the reverse, an effect that has begun is no longer
+// run, or the body fails where the version before continued. Such a turn fails, and the session is parked for a version that fits.
 import type { AnyFlow } from '../define.ts';
 import type { FoldedJournal, ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
@@ -15,7 +14,7 @@ interface Failed {
   error: GatewayError;
 }
 
-/** A sleep is written down like a step. */
+/** A sleep is a step entry in the journal. */
 const TOLD = { ans: 'a question', in: 'a question', step: 'a step', evt: 'an event', arr: 'an event' };
 const ASKED: Partial<Record<AskSpec['kind'], string>> = { step: 'a step', sleep: 'a step', event: 'an event' };
 
@@ -26,24 +25,24 @@ export function checkKind(
 ): Failed | undefined {
   const [was, is] = [TOLD[told.t], ASKED[kind] ?? 'a question'];
   if (was === is || flow.options.onMismatch === 'reask') return undefined;
-  // An argument that is called like a step is only an argument.
+  // An argument with the key of a step is only an argument.
   if (told.t === 'ans' && told.ty === PREFILLED) return undefined;
   return toFailed(flow, `${told.k} was ${was} and is ${is} now`);
 }
 
 const NONE: readonly string[] = [];
 
-/** Effects that have begun, and that the body has not come by. */
+/** Effects that have begun, but that this run of the body has not reached. */
 export function findLostEffects(
   { intents, end }: FoldedJournal,
   asked: { has(key: string): boolean },
 ): readonly string[] {
-  // A session that ends takes them back, or says that it cannot.
+  // A session that ends undoes them, or reports that it cannot.
   if (intents.size === 0 || end !== undefined) return NONE;
   return [...intents].flatMap(([key, { entry }]) => (entry.sleep || asked.has(key) ? [] : [key]));
 }
 
-/** `instead` are steps that it asks for and that have not begun: one of them may be the old one under another name. */
+/** `instead`: new steps of the body, one of which may be the lost effect under another key. */
 export function refuseLost(flow: AnyFlow, lost: readonly string[], instead: PendingStep[] = []): Failed | undefined {
   if (lost.length === 0 || flow.options.onMismatch === 'reask') return undefined;
   const effects = instead.flatMap(({ spec }) => (spec.options.effect ? [spec.key] : []));
@@ -55,13 +54,13 @@ export function refuseLost(flow: AnyFlow, lost: readonly string[], instead: Pend
   return toFailed(flow, `${gone}, and ${effects.join(', ')} would be done instead${hint}`);
 }
 
-/** Told something that came after an effect, though the body has not come by the effect: it has gone another way. */
+/** Fails if an entry was written after an effect that the body has not reached: the body took another path. */
 export function checkPassedEffects(
   run: BodyRun,
   told: ReplayEntry | IncomingAnswer | IncomingEvent,
 ): Failed | undefined {
   const { flow, folded, unasked = [] } = run.input;
-  // Events come when they come.
+  // Events can arrive at any time.
   if (folded.intents.size === 0 || told.t === 'evt' || told.t === 'arr') return undefined;
   if (told.t !== 'in' && told.early) return undefined;
   const before = new Set(run.telling.unasked);
@@ -69,14 +68,14 @@ export function checkPassedEffects(
   return refuseLost(flow, passed);
 }
 
-/** An effect that nobody asks for any more must not be done again under another name, nor be forgotten. */
+/** A lost effect must not run again under another key, nor be forgotten. */
 export function checkLostEffects({ input: { flow, folded }, lost }: BodyRun, steps: PendingStep[]): Failed | undefined {
   const isNew = ({ spec }: PendingStep) => spec.options.effect !== undefined && !folded.intents.has(spec.key);
   if (steps.length > 0 && !steps.some(isNew)) return undefined;
   return refuseLost(flow, lost, steps.filter(isNew));
 }
 
-/** It throws where an earlier version went on, or as only a mistake in a program does. */
+/** Defined if the body throws where an earlier version continued, or throws a programming error. */
 export function toBrokenVersion(flow: AnyFlow, error: unknown, isReplaying: boolean): GatewayError | undefined {
   if (error instanceof GatewayError || !(isReplaying || isProgramError(error))) return undefined;
   const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -1,11 +1,11 @@
-// Mistakes in a body that can be told at once.
+// Errors for mistakes in a body.
 import { GatewayError } from '../../shared/errors.ts';
 import { authorLineOf } from './checks/author-line.ts';
 import type { BodyRun } from './body-run.ts';
 import { describeAsk } from './pending-ask.ts';
 import type { AskSpec, EventSpec, SleepSpec, PendingStep, PendingAsk } from './pending-ask.ts';
 
-/** What the body throws says of which flow it is. */
+/** Adds the name of the flow to an error of the body. */
 export function withFlowName(error: unknown, flow: string): unknown {
   const isUnnamed =
     error instanceof GatewayError && error.code === 'FLOW_MISUSED' && error.details['flow'] === undefined;
@@ -21,13 +21,13 @@ export function toNestedError(spec: AskSpec, running: PendingStep | undefined, f
 
 const places = new WeakMap<PendingAsk, Error>();
 
-/** Where it is asked for. That takes a microsecond, and so is done only where bodies are checked while they are written. */
+/** Remembers where the body asked. Capturing a stack takes a microsecond, so this happens only in development. */
 export function withPlace(asked: PendingAsk): PendingAsk {
   places.set(asked, new Error('It was asked for here'));
   return asked;
 }
 
-/** The line of the author that is wrong, for the log: clients are never told. */
+/** The line in the author's code, for the log. Clients never see it. */
 export function findMisuse(error: unknown): { where: string } | undefined {
   if (!(error instanceof GatewayError) || error.code !== 'FLOW_MISUSED') return undefined;
   const made = error.cause instanceof Error ? error.cause : error;
@@ -35,7 +35,7 @@ export function findMisuse(error: unknown): { where: string } | undefined {
   return where === undefined ? undefined : { where };
 }
 
-/** What the body has asked for and never waited for: an effect would be left half done, an answer unread. */
+/** Fails if the body never awaited something: an effect would be left half done, an answer unread. */
 export function checkAwaited(
   asked: readonly PendingAsk[],
   { input: { flow } }: BodyRun,
@@ -47,7 +47,7 @@ export function checkAwaited(
   return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { flow: flow.name, reason }, { cause }) };
 }
 
-/** It would never wake up, or never be given up. */
+/** A wait that is longer than its session would never end. */
 export function checkWaitLength(spec: SleepSpec | EventSpec, run: BodyRun): void {
   const ms = spec.kind === 'sleep' ? spec.sleepMs : (spec.timeoutMs ?? 0);
   if (run.since(spec.key) + ms <= (run.input.deadline ?? Infinity)) return;

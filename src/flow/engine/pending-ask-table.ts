@@ -1,10 +1,10 @@
-// All that a body is waiting for at the moment, by key.
+// Everything that a body waits for now, by key.
 import { PendingAsk, isPendingStep, isPendingWait } from './pending-ask.ts';
 import type { AskSpec, PendingQuestion, PendingStep, PendingWait } from './pending-ask.ts';
 
-/** What is open, apart. */
+/** What is open, by kind. */
 export interface OpenAsks {
-  /** Steps that have not begun. */
+  /** Steps that have not started. */
   steps: PendingStep[];
   asks: PendingQuestion[];
   waits: PendingWait[];
@@ -13,10 +13,10 @@ export interface OpenAsks {
 export class PendingAskTable {
   readonly #open = new Map<string, PendingAsk>();
   readonly #uses = new Map<string, number>();
-  /** Of keys that were used more than once. */
+  /** The counts of keys that were used more than once. */
   readonly #loops = new Map<string, number>();
 
-  /** The second use of a key is `key#2`: in the order in which the body comes by, which is the same in every run. */
+  /** The second use of a key becomes `key#2`. The order of uses is the same in every run. */
   add(spec: AskSpec): PendingAsk {
     const { key } = spec;
     const uses = (this.#uses.get(key) ?? 0) + 1;
@@ -45,13 +45,13 @@ export class PendingAskTable {
     this.#open.delete(key);
   }
 
-  /** Keys that were used more often than this one: if their counts change while its own stays, it has moved to another turn of a loop. */
+  /** Keys that were used more often than this one. If their counts change and its own does not, it is in another iteration of a loop. */
   #loopsAround(own: number): string | undefined {
     const others = [...this.#loops].filter(([, uses]) => uses > own).map(([name, uses]) => `${name}#${uses}`);
     return others.length > 0 ? others.sort().join() : undefined;
   }
 
-  /** All that are wanted no more once the session ends. Steps that clean up go on: the body may have asked for them before it was told. */
+  /** Removes everything but cleanup steps, which still run while the session ends. */
   clearToEnd(): PendingAsk[] {
     const gone = [...this.#open.values()].filter((want) => !(isPendingStep(want) && want.spec.options.cleanup));
     for (const { spec } of gone) this.#open.delete(spec.key);
@@ -62,7 +62,7 @@ export class PendingAskTable {
     return [...this.#open.values()].filter((want): want is PendingStep => isPendingStep(want) && want.started);
   }
 
-  /** Without questions and waits that have lost a race. */
+  /** Leaves out questions and waits that have lost a race. */
   open(): OpenAsks {
     const open: OpenAsks = { steps: [], asks: [], waits: [] };
     for (const want of this.#open.values()) {

@@ -1,5 +1,5 @@
-// What a body is waiting for: an answer, the result of a step, the end of a sleep, or an event. Its promise settles once, or never: a body
-// that is not gone on with is simply forgotten, and so no catch or finally of the author ever sees that it was left waiting.
+// Something that a body waits for: an answer, the result of a step, the end of a sleep, or an event. Its promise settles once or never. A body
+// that is abandoned is garbage-collected, so that no `catch` or `finally` of the author runs for it.
 import type { AnySchema } from '../authoring/options.ts';
 import type { StepOptions, StepContext } from '../authoring/step.ts';
 import type { StepEntry } from '../journal.ts';
@@ -8,7 +8,7 @@ import type { QuestionSpec } from './question-spec.ts';
 
 type Handler = ((value: never) => unknown) | null | undefined;
 
-/** Knows who waits for it: `await`, `then` and `Promise.all` all look for its constructor. */
+/** Knows whether it is awaited: `await`, `then` and `Promise.all` all read its constructor. */
 export class AskPromise extends Promise<unknown> {
   interest = new Interest();
 
@@ -21,14 +21,14 @@ export class AskPromise extends Promise<unknown> {
     return unseen(this, () => super.then(onFulfilled, onRejected));
   }
 
-  /** What becomes of it, as somebody else sees it who waits for nothing else. */
+  /** A derived promise that counts as the same use. */
   seenAs(onFulfilled: Handler, onRejected: Handler): AskPromise {
     const seen = new AskPromise((resolve, reject) => {
       const then = () => super.then(onFulfilled as never, onRejected as never);
       unseen(this, then).then(resolve, reject);
     });
     seen.interest = this.interest;
-    // Until its own user looks at it, Node must not take it for one that nobody looks at.
+    // The body may await it later; Node must not report an unhandled rejection until then.
     void unseen(seen, () => Promise.prototype.then.call(seen, undefined, () => {}));
     return seen;
   }
@@ -40,7 +40,7 @@ void Object.defineProperty(AskPromise.prototype, 'constructor', {
   },
 });
 
-/** `then` itself looks for the constructor. */
+/** `then` itself reads the constructor, which must not count. */
 function unseen<T>({ interest }: AskPromise, work: () => T): T {
   const { looks } = interest;
   const done = work();
@@ -72,7 +72,7 @@ export class PendingAsk<T extends AskSpec = AskSpec> {
 
   reject(thrown: unknown): void {
     this.promise.interest.settle('rejected');
-    // The body may look at it later than now; until then Node must not take it for one that nobody looks at.
+    // The body may await it later; Node must not report an unhandled rejection until then.
     void this.promise.seenAs(undefined, () => {});
     this.#reject(thrown);
   }
@@ -85,10 +85,10 @@ export interface StepSpec {
   options: StepOptions<unknown>;
 }
 
-/** A step that the body has asked for. */
+/** A step that the body has called. */
 export interface AskedStep {
   spec: StepSpec;
-  /** It cleans up while the session ends. */
+  /** A cleanup step that was called while the session ends. */
   isLate: boolean;
   outcome?: StepEntry | undefined;
 }
@@ -108,7 +108,7 @@ export interface EventSpec {
 
 export type PendingQuestion = PendingAsk<QuestionSpec>;
 export type PendingStep = PendingAsk<StepSpec>;
-/** Nobody has to do anything for it here. */
+/** A wait needs no work from this process. */
 export type PendingWait = PendingAsk<SleepSpec | EventSpec>;
 
 export function isPendingStep(want: PendingAsk): want is PendingStep {
@@ -119,7 +119,6 @@ export function isPendingWait(want: PendingAsk): want is PendingWait {
   return want.spec.kind === 'sleep' || want.spec.kind === 'event';
 }
 
-/** In words. */
 export function describeAsk({ key, kind }: AskSpec): string {
   const known: Partial<Record<AskSpec['kind'], string>> = { step: 'the step', sleep: 'the sleep', event: 'the event' };
   return `${known[kind] ?? 'the question'} ${key}`;

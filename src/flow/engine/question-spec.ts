@@ -1,5 +1,5 @@
-// From what the author wrote to the question that is put, and to the check that an answer has to pass. The question is built when
-// it is needed: a run meets all the questions that were answered long ago, and puts only the last.
+// A question as the author wrote it, and its conversion to the fields that are shown and checked. Fields are built only when needed: a
+// replay meets every question that was answered long ago, and shows only the last.
 import { isStandardSchema, toJsonSchema } from '../../server/schema/standard-schema.ts';
 import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
 import type { FormFields } from '../authoring/fields.ts';
@@ -11,7 +11,7 @@ import type { Choice, Prompt, PromptType, Validation } from '../../protocol/prom
 import type { Field, Kind } from '../question/question.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 
-/** All that an author can say, of whatever kind the question is. */
+/** The options of all kinds of questions. */
 export interface QuestionOptions extends AskOptions<unknown> {
   min?: number | string;
   max?: number | string;
@@ -24,7 +24,7 @@ export interface QuestionOptions extends AskOptions<unknown> {
   secret?: boolean;
 }
 
-/** Whom an author wants to be asked, and how. */
+/** The person whom the author asks, and how. */
 export interface AskedPerson {
   principal: string;
   remindMs?: number | undefined;
@@ -32,17 +32,17 @@ export interface AskedPerson {
 }
 
 export interface QuestionSpec {
-  /** With `#n` in a loop. */
+  /** With `#n` from its second use on. */
   key: string;
   kind: Kind;
   options: QuestionOptions;
   choices?: readonly ChoiceOption[] | undefined;
   fields?: FormFields | undefined;
-  /** Somebody else who is asked. */
+  /** The person who is asked, if not the caller. */
   person?: AskedPerson | undefined;
-  /** How many notes had been said when it was asked. */
+  /** The number of notes that came before it. */
   notes?: number | undefined;
-  /** Keys that the body had used more often than this one when it asked, and how often. */
+  /** Keys that were used more often than this one, with their counts. */
   loops?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export function toPromptMessage({ key, options }: Pick<QuestionSpec, 'key' | 'op
   return options.message ?? options.label ?? toLabel(key);
 }
 
-/** The words that a yes is a yes to; undefined where they do not matter. */
+/** A fingerprint of the text that a yes agrees to; undefined where the text does not matter. */
 export function toConsentPin(spec: QuestionSpec): string | undefined {
   const matters = spec.kind === 'confirm' || spec.options.by === 'human';
   return matters ? fingerprint(toPromptMessage(spec)) : undefined;
@@ -100,7 +100,7 @@ export function toQuestionFields(fields: FormFields, localization: Localization)
   );
 }
 
-/** Of the question as the body asks it now. */
+/** The pin of the question as the body asks it now. */
 export function pinOf(spec: QuestionSpec, localization: Localization): string {
   const fields = spec.fields && toQuestionFields(spec.fields, localization);
   return toQuestionPin({ ...toQuestionField(spec, localization), fields }, spec.loops);
@@ -119,7 +119,7 @@ export function toLabel(key: string): string {
 function toValidation({ kind, options }: QuestionSpec): Validation | undefined {
   if (kind === 'form') return undefined;
   const validation: Validation = {};
-  // A confirmation is always answered or declined; the seed's prompt has no rules for it.
+  // A confirmation is always answered or declined; MCP Flow has no rules for it.
   if (kind !== 'confirm' && options.required !== false) validation.required = true;
   if (options.pattern !== undefined) validation.pattern = toPattern(options.pattern);
   const { min, max, format, integer, maxBytes, accept } = options;
@@ -151,7 +151,7 @@ function toChoice(option: ChoiceOption): Choice {
 
 const schemas = new WeakMap<object, JsonObject>();
 
-/** Asked for once per schema: some libraries take their time. */
+/** Cached, because some libraries convert slowly. */
 function toSchema(schema: AnySchema, key: string): JsonObject {
   if (!isStandardSchema(schema)) return schema;
   const known = schemas.get(schema);

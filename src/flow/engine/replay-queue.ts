@@ -1,12 +1,12 @@
-// What is still to be told to a body, in the order in which it was written. What nobody asks for when its turn comes is kept, and
-// told when somebody does.
+// The entries that a body has not received yet, in journal order. An entry that the body does not ask for when its turn comes is kept until
+// the body does.
 import type { ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import type { AnswerEntry, EventEntry } from '../journal.ts';
 import type { IncomingEvent } from './match-event.ts';
 import type { IncomingAnswer } from './match-answer.ts';
 
-/** Something that has just come. */
+/** An answer or event that has just arrived. */
 type Fresh = IncomingAnswer | IncomingEvent;
 
 interface Wanted {
@@ -19,13 +19,13 @@ export class ReplayQueue {
   readonly #onKept: (fresh: Fresh) => AnswerEntry | EventEntry | undefined;
   #cursor = 0;
 
-  /** `onKept` makes an entry of an answer that has just come and is not asked for. */
+  /** `onKept` creates the entry of an answer or event that has just arrived and that the body does not ask for. */
   constructor(told: (ReplayEntry | Fresh)[], onKept: (fresh: Fresh) => AnswerEntry | EventEntry | undefined) {
     this.#told = told;
     this.#onKept = onKept;
   }
 
-  /** The next thing that is wanted. It is told only once, whether it fits or not. */
+  /** The next entry that the body asks for. Each is returned once, whether it fits or not. */
   next(wanted: Wanted): ReplayEntry | Fresh | undefined {
     return (this.#kept.size > 0 ? this.#nextKept(wanted) : undefined) ?? this.#nextTold(wanted);
   }
@@ -50,7 +50,7 @@ export class ReplayQueue {
   }
 
   add(...told: (ReplayEntry | Fresh)[]): void {
-    // Of what was told nothing is needed any more.
+    // Drop the entries that the body has received.
     this.#told.splice(0, this.#cursor);
     this.#cursor = 0;
     this.#told.push(...told);
@@ -61,7 +61,7 @@ export class ReplayQueue {
     return this.#kept.size > 0 && [...this.#kept.keys()].some((key) => wanted.has(key));
   }
 
-  /** What nobody has asked for. */
+  /** The keys that the body has not asked for. */
   get unasked(): string[] {
     return [...this.#kept.keys()];
   }
@@ -70,7 +70,7 @@ export class ReplayQueue {
     return this.#told.length - this.#cursor;
   }
 
-  /** Something is left that came after the body had been here before; arguments came before. */
+  /** Entries of earlier turns are left. Arguments do not count, since they came before the first turn. */
   get isReplaying(): boolean {
     return this.#told.slice(this.#cursor).some((told) => told.t !== 'ans' || told.ty !== PREFILLED);
   }

@@ -1,4 +1,4 @@
-// What a run is given.
+// The input of a run of a body.
 import type { AnyFlow } from '../define.ts';
 import type { FoldedJournal } from '../fold.ts';
 import type { QuestionSpec } from './question-spec.ts';
@@ -6,10 +6,10 @@ import type { IncomingEvent } from './match-event.ts';
 import type { IncomingAnswer } from './match-answer.ts';
 import type { UnjournaledAccess } from './tracer.ts';
 
-/** What happens when a body reaches out by itself: it fails, it is told of in some of its runs, or nothing. */
+/** What I/O outside of a step does: fail the session, log a warning in sampled runs, or nothing. */
 export type Checks = 'throw' | 'warn' | 'off';
 
-/** What is another in each turn of a body that was left waiting. */
+/** The part of the input that a warm body gets with each turn. */
 export type ResumeInput = Pick<
   RunInput,
   | 'incoming'
@@ -29,28 +29,28 @@ export interface RunInput {
   folded: FoldedJournal;
   sessionId: string;
   locale?: string | undefined;
-  /** Answers and events that have just come, in the order in which they came. */
+  /** New answers and events, in the order in which they arrived. */
   incoming: (IncomingAnswer | IncomingEvent)[];
-  /** The time of what is written down now. */
+  /** The timestamp of new entries. */
   now: number;
   /** Default: `throw`. */
   checks?: Checks | undefined;
-  onUnjournaled?: ((trespass: UnjournaledAccess) => void) | undefined;
-  /** Effects that were done, and that the body had not come by when it put the questions that are answered now. */
+  onUnjournaled?: ((access: UnjournaledAccess) => void) | undefined;
+  /** Effects that were done, but that the body had not reached when it asked the open questions. */
   unasked?: readonly string[] | undefined;
-  /** When the session is over, however busy it is. No sleep lasts longer. */
+  /** When the session ends in any case. No sleep may last longer. */
   deadline?: number | undefined;
-  /** Steps are waited for before anything is asked: nobody could go on with them later. */
+  /** Wait for steps before asking, because no process could continue them later. */
   isPatient?: boolean | undefined;
-  /** False: the body sees the time and randomness that everybody sees. */
+  /** False: the body sees the real time and randomness. */
   virtual?: boolean | undefined;
-  /** Questions that can be put ahead, by the keys of those before them. */
+  /** Questions that can be asked ahead, by the keys of the questions before them. */
   next?: ReadonlyMap<string, QuestionSpec[]> | undefined;
-  /** Answers are made up, and are not checked. */
+  /** Answers are made up, and not validated. */
   isTrusting?: boolean | undefined;
-  /** The body waits for something that is neither a question nor a step. */
+  /** Called when the body waits for something that is neither a question nor a step. */
   onStall?: (() => void) | undefined;
-  /** The body has failed while effects that can be taken back are in flight; they are waited for. */
+  /** Called when the body has failed while effects that can be undone still run; the run waits for them. */
   onFailing?: (() => void) | undefined;
 }
 
@@ -91,7 +91,7 @@ export function updateRunInput(input: RunInput, given: ResumeInput): void {
   input.isPatient = given.isPatient;
 }
 
-/** While it waits it holds nothing of the turn that is over. */
+/** Lets go of the last turn while the body waits. */
 export function clearTurnInput(input: RunInput): void {
   input.incoming = [];
   input.onUnjournaled = undefined;

@@ -1,5 +1,5 @@
-// Errors of steps, as the journal keeps them. The first run is given the same error as every later one: name, words and data,
-// and no class of its own.
+// Converts errors of steps to and from the journal. The first run gets the same error as every replay: name, message and data, without
+// its class.
 import { GatewayError } from '../../shared/errors.ts';
 import type { StepEntry } from '../journal.ts';
 

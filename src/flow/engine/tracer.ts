@@ -1,13 +1,13 @@
-// Catches a body that reaches out by itself: files, sockets, names, timers, child processes. It would do so again in every turn, and
-// get another answer each time. Node tells of everything asynchronous that begins; what begins while a window is open is the body's.
-// Costs every promise of the process while a run is watched, so in production that is one run in a second at most.
+// Detects asynchronous I/O of a body outside of steps: files, sockets, DNS, timers, child processes. A replay would repeat it and might get
+// another result. An async hook reports every operation that begins, and those that begin while a window is open belong to the body.
+// The hook slows every promise of the process, so in production at most one run per second is traced.
 import { createHook } from 'node:async_hooks';
 import { currentBody } from './environment/window.ts';
 
 export interface UnjournaledAccess {
-  /** What Node calls it, such as `FSREQCALLBACK`. */
+  /** Node's name for it, such as `FSREQCALLBACK`. */
   what: string;
-  /** The author's own line. */
+  /** The line in the author's code. */
   where: string;
 }
 
@@ -16,7 +16,7 @@ interface Watched {
   now: number;
 }
 
-/** Promises and microtasks are what a body is made of. */
+/** Every body uses promises and microtasks. */
 const HARMLESS = new Set(['PROMISE', 'TickObject', 'Microtask']);
 const FRAMES = 50;
 const SAMPLE_MS = 1000;
@@ -27,7 +27,7 @@ const hook = createHook({
     const body = currentBody();
     if (!body?.onUnjournaled || HARMLESS.has(type)) return;
     const frames = captureStack();
-    // Whoever looks for a mistake with console.log must not be told that this is one.
+    // Debugging with console.log is allowed.
     if (frames.some((frame) => frame.includes('node:internal/console'))) return;
     body.onUnjournaled({ what: type, where: findAuthorFrame(frames) });
   },
@@ -36,7 +36,7 @@ const hook = createHook({
 let watching = 0;
 let lastSample = -Infinity;
 
-/** Until the returned function is called. */
+/** Traces until the returned function is called. */
 export function traceRun(run: Watched): () => void {
   if (!isWatched(run)) return () => {};
   if (watching++ === 0) hook.enable();
@@ -48,10 +48,10 @@ export function traceRun(run: Watched): () => void {
   };
 }
 
-/** In production a sample: by time, so that a busy process pays no more for it than an idle one. */
+/** In production it samples by time, so that a busy process pays no more than an idle one. */
 function isWatched({ checks = 'throw', now }: Watched): boolean {
   if (checks !== 'warn') return checks === 'throw';
-  // A clock that was set back must not end it.
+  // `abs`, because a clock may be set back.
   if (Math.abs(now - lastSample) < SAMPLE_MS) return false;
   lastSample = now;
   return true;
@@ -65,7 +65,7 @@ export function captureStack(): string[] {
   return stack.split('\n').slice(1);
 }
 
-/** The author's own line. */
+/** The line in the author's code. */
 export function findAuthorFrame(frames: string[]): string {
   return frames.find(isForeign)?.trim().replace(/^at /, '') ?? 'an unknown place';
 }

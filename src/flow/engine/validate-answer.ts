@@ -1,5 +1,5 @@
-// Whether an answer is one, for the question as the body asks it today. The same check for an answer that came just now and for
-// one out of the journal: what was fine last week may not be so under new rules, and is then asked again.
+// Validates an answer against the question as the body asks it now. A new answer and one from the journal get the same check: an old
+// answer that breaks a new rule is asked again.
 import { isStandardSchema } from '../../server/schema/standard-schema.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Complaint } from '../question/question.ts';
@@ -14,7 +14,7 @@ export type CheckedFlowAnswer =
 export interface ValidationContext {
   localization: Localization;
   answers: Readonly<Record<string, unknown>>;
-  /** Was taken in and checked when it came: a file or a secret that lies in the store. */
+  /** A file or secret in the store, which was checked when it arrived. */
   stored: boolean;
 }
 
@@ -40,7 +40,7 @@ function check(raw: unknown, spec: QuestionSpec, { localization }: ValidationCon
 
 type Made = { value: unknown } | { complaint: Complaint };
 
-/** The author's own rules: his schema, then his function. */
+/** Applies the author's schema, then the author's `validate`. */
 function through(value: unknown, options: QuestionOptions, { answers, stored }: ValidationContext): Made {
   let made = value;
   if (options.schema && !stored && isStandardSchema(options.schema)) {

@@ -158,6 +158,6 @@ describe('what is said of a session that is at work, or is being ended', () => {
     await first.cancel({ ...me, sessionId: id });
     expect((await store.load(id))!.header.pending).toMatchObject({ kind: 'cancel' });
     expect(await said(undoing('reserve'))).toEqual({ kind: 'ok', words: 'undoes reserve' });
-    expect(await said(undoing('book'))).toEqual({ kind: 'parks', words: 'x does not tell how reserve is undone' });
+    expect(await said(undoing('book'))).toEqual({ kind: 'parks', words: 'x has no undo for reserve' });
   });
 });

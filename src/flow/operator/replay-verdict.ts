@@ -56,7 +56,7 @@ function ofEnding({ flow, run, rest }: Replayed): ReplayVerdict {
   const unknown = effects.flatMap(({ key, spec }) => (spec ? [] : [key]));
   if (unknown.length === 0)
     return { kind: 'ok', words: `undoes ${effects.map(({ key }) => key).join(', ') || 'nothing'}` };
-  return { kind: 'parks', words: `${flow.name} does not tell how ${unknown.join(', ')} is undone` };
+  return { kind: 'parks', words: `${flow.name} has no undo for ${unknown.join(', ')}` };
 }
 
 function ofOpen(replayed: Replayed): ReplayVerdict {

@@ -1,42 +1,42 @@
-// Every limit on what a client, or a flow, can make grow, with its default.
+// The limits on everything that a client or a flow can make grow, with their defaults.
 export interface FlowLimits {
-  /** Answers per second of one session. */
+  /** Answers per second in one session. */
   respondsPerSecond: number;
-  /** Answers that were refused: of one session, and of one question. */
+  /** Rejected answers in one session, and to one question. */
   attempts: number;
   attemptsPerQuestion: number;
-  /** Sessions that have not ended: of one principal, and in all. */
+  /** Open sessions of one principal, and in total. */
   sessionsPerPrincipal: number;
   sessions: number;
-  /** Questions of one session. */
+  /** Questions in one session. */
   prompts: number;
-  /** How long a session may last, however busy it is. */
+  /** How long a session may last in total. */
   durationMs: number;
-  /** How long it waits for its user: unless it is told otherwise, and at most. */
+  /** How long it waits for its user: the default, and the maximum. */
   timeoutMs: number;
   maxTimeoutMs: number;
-  /** Bytes of an answer, of a file, of what a step returns, and of a whole journal. */
+  /** Bytes of an answer, of a file, and of a step's result. */
   answerBytes: number;
   fileBytes: number;
   stepBytes: number;
-  /** Bytes of an event, and how many of one session are kept before its body waits for them. */
+  /** Bytes of an event, and how many events a session keeps before its body waits for them. */
   eventBytes: number;
   earlyEvents: number;
-  /** How often questions of one session are handed over from one person to another. */
+  /** How often questions of one session may be handed over. */
   handOvers: number;
-  /** Bytes of a result that is kept for a client that has not heard of it; a larger one is told once. */
+  /** Bytes of a result that is kept until the client acknowledges it. A larger one is sent once. */
   resultBytes: number;
   journalBytes: number;
   /** Deepest nesting of an answer. */
   depth: number;
-  /** How long a step runs, and how long the first question may take, unless the flow says otherwise. */
+  /** How long a step, and the first question, may take unless the flow sets its own limit. */
   stepMs: number;
   firstQuestionMs: number;
-  /** How often it is tried to take effects back when a session ends, with growing pauses. */
+  /** Attempts to undo effects when a session ends, with growing pauses. */
   undoAttempts: number;
-  /** How long a session is kept that no version that is served can go on with. */
+  /** How long a parked session is kept. */
   parkedMs: number;
-  /** How long it is known that an ended session was there. */
+  /** How long an ended session is remembered. */
   tombstoneMs: number;
 }
 

@@ -1,4 +1,4 @@
-// What everything about sessions has in common: where they are kept, what time it is, what may grow how far.
+// What all code about sessions shares: the store, the clock, the log, the limits and the options of the server.
 import { hash } from 'node:crypto';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -26,46 +26,40 @@ export interface SessionOptions {
   clock?: Clock | undefined;
   log?: Log | undefined;
   limits?: Partial<FlowLimits> | undefined;
-  /** Seal secrets in the store, newest first. Default: random per process. */
+  /** Keys that seal secrets in the store, newest first. Default: random per process. */
   keys?: string[] | undefined;
   /**
-   * False: the result of a session that has ended is kept readable until its client has heard of it, as answers are while it is open.
-   * Default: it is sealed if there are `keys`, since another process could not open it otherwise.
+   * Whether the result of an ended session is sealed until its client has acknowledged it. Default: only if there are `keys`, since another
+   * process could not open it otherwise.
    */
   sealResults?: boolean | undefined;
-  /** Who calls tools for steps (`step.call`): a gateway, or a client. */
+  /** Calls tools for steps (`step.call`): a gateway or a client. */
   tools?: ToolCallerOption | undefined;
-  /** What `parley explore` has found in the flows, or the file it was written to. Default: only declared arguments are known. */
+  /** What `parley explore` found in the flows, or the path of its file. Default: only declared arguments are known. */
   explored?: ExploredOption | undefined;
-  /** What happens when a body reaches out by itself. Default: `throw`, in production `warn`. */
+  /** What I/O outside of a step does. Default: `throw`, in production `warn`. */
   checks?: Checks | undefined;
-  /**
-   * How many bodies may wait in memory for their next answer, which then needs no replay. Default: none, so that replay is what
-   * everybody sees and tests; in production 1000.
-   */
+  /** How many bodies may wait in memory, so that their next answer needs no replay. Default: 0, so that tests use replay; in production 1000. */
   warm?: number | undefined;
-  /** False: bodies see the time and randomness that everybody sees, and nothing global is replaced. */
+  /** False: bodies see the real time and randomness, and no global is replaced. */
   virtual?: boolean | undefined;
-  /**
-   * False: nothing happens by itself. Sessions neither expire nor are gone on with after their process has died, unless another process
-   * of the same store does it.
-   */
+  /** False: this process neither expires sessions nor takes over those of dead processes. Another process of the store may. */
   sweep?: boolean | undefined;
-  /** Ids of sessions and seeds of their randomness; for tests. Default: random. */
+  /** Creates session ids and seeds, for tests. Default: random. */
   newId?: (() => string) | undefined;
   newSeed?: (() => string) | undefined;
-  /** How long an answer waits for steps that only read before it is acknowledged without them. */
+  /** How long the reply to an answer waits for steps without effects. */
   graceMs?: number | undefined;
-  /** How long this process may be silent before another one takes over what it was doing. */
+  /** How long this process may be silent before another one takes over its sessions. */
   leaseMs?: number | undefined;
-  /** Whether this is the first who begins the effect of this key; where the journal cannot tell. */
+  /** True for the first caller with this key. For sessions in tokens, whose journal can be replayed from an older state. */
   claimOnce?: ((idempotencyKey: string) => Promise<boolean>) | undefined;
   /**
-   * Brings a question to the person who is asked (`ask.person`), and reminds them: by mail, in a chat. May be called again for the same
-   * question after a crash; one that rejects is called again in a second, then in two, up to a minute.
+   * Notifies and reminds the person who is asked (`ask.person`), for example by mail or chat. It may be called again for the same question
+   * after a crash. If it rejects, it is called again after 1 s, 2 s, … up to a minute.
    */
   notify?: ((notice: PersonNotice) => unknown) | undefined;
-  /** How others reach this server by HTTP; undefined where they cannot. */
+  /** The URL of this server; undefined if it cannot be reached by HTTP. */
   baseUrl?: (() => string | undefined | Promise<string | undefined>) | undefined;
 }
 
@@ -89,16 +83,16 @@ export interface SessionContext {
   readonly claimOnce: ((idempotencyKey: string) => Promise<boolean>) | undefined;
   readonly notify: SessionOptions['notify'];
   readonly baseUrl: SessionOptions['baseUrl'];
-  /** This process, among those that share the store. */
+  /** Identifies this process among those that share the store. */
   readonly owner: string;
   readonly counts: FlowCounts;
-  /** Of steps with a `limit`. */
+  /** For steps with a `limit`. */
   readonly stepLimits: StepLimits;
-  /** Sessions stay in the store after the request: what is left undone can be done later. */
+  /** Sessions outlive the request, so unfinished work can be done later. */
   readonly lasting: boolean;
 }
 
-/** Of some 8 KB each. */
+/** About 8 KB each. */
 const WARM_BODIES = 1000;
 
 export function createSessionContext(
@@ -139,7 +133,7 @@ export function createSessionContext(
 const owners = new Map<string, string>();
 const MAX_OWNERS = 10_000;
 
-/** Whose a session is: never the name itself. */
+/** A hash of the principal, so that stores never hold its name. */
 export function toOwner(principal: string): string {
   const known = owners.get(principal);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-// What happens to sessions without anybody having asked for it just now.
+// Events of sessions that no current request caused.
 import type { Header } from '../journal.ts';
 import type { PromptStep } from '../../protocol/prompt.ts';
 import type { Turn } from './turn/turn.ts';
@@ -6,13 +6,12 @@ import type { Turn } from './turn/turn.ts';
 export type SessionEvent =
   | { kind: 'warning'; header: Header; remainingMs: number }
   | { kind: 'expired'; header: Header }
-  /** Somebody was told of a question that is theirs to answer, or reminded of it. */
+  /** A person was notified of a question, or reminded. */
   | { kind: 'person'; header: Header }
-  /** Somebody has cancelled it. */
   | { kind: 'cancelled'; header: Header }
-  /** A step says how far it is. */
+  /** A step reports progress. */
   | { kind: 'progress'; header: Header; progress: PromptStep }
-  /** It has ended, and these effects could not be taken back. */
+  /** It has ended, and these effects could not be undone. */
   | { kind: 'undo-failed'; header: Header; steps: string[] }
-  /** Went on after its process had died, or a question had waited long enough. */
+  /** It continued without a request: a wait ended, an event arrived, or another process took over. */
   | { kind: 'turn'; turn: Turn };

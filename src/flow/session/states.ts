@@ -1,5 +1,4 @@
-// The seed's seven states, and what each of them answers to each event. What stands here as an error is told to whoever caused
-// the event; what is absent cannot happen, and is a defect if it does.
+// The state machine of a session: the seven states of MCP Flow 0.1.0, and the next state, or the error, for each event.
 import type { ErrorCode } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { FlowState, Header } from '../journal.ts';
@@ -31,7 +30,7 @@ export const TRANSITIONS: Record<FlowState, Partial<Record<StateEvent, Reaction>
   error: LATE,
 };
 
-/** The state that follows, or the error that the event is answered with. */
+/** Returns the next state, or throws. */
 export function transition(
   { id, state, reason }: Pick<Header, 'id' | 'state' | 'reason'>,
   event: StateEvent,

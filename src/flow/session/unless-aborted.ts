@@ -1,4 +1,4 @@
-// What comes, or undefined if it is called off or its time is over first.
+// Waits for a promise, but resolves to undefined when a signal aborts, or time runs out, first.
 import type { Clock } from '../../shared/clock.ts';
 
 export function unlessAborted<T>(coming: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
@@ -21,7 +21,7 @@ export async function unlessLate<T>(coming: Promise<T>, clock: Clock, ms: number
   }
 }
 
-/** Most are never aborted, and most signals never asked for. */
+/** An AbortController that is created on first use, because most signals are never read. */
 export class LazyAbort {
   #controller: AbortController | undefined;
   #aborted = false;

@@ -1,4 +1,4 @@
-// A session as it is shown to its owner.
+// The state of a session as its owner sees it.
 import type { AnyFlow } from '../define.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import { pinOf, toQuestionField } from '../engine/question-spec.ts';
@@ -23,12 +23,12 @@ export interface PastTurn {
 export interface StateView {
   header: Header;
   history: PastTurn[];
-  /** How many questions the caller has answered; others may have answered more. */
+  /** How many questions the caller has answered, without those of other people. */
   answered: number;
   questions: Question[];
-  /** What was given up front and answered so far, without secrets. */
+  /** Arguments and answers so far, without secrets. */
   data: Record<string, unknown>;
-  /** How it ended, until its client has acknowledged that. */
+  /** How it ended, until its client has acknowledged it. */
   outcome?: SessionOutcome | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function toStateView({ header, entries }: StoredSession, flow: AnyF
   };
 }
 
-/** The words that were shown. In tokens they are not written down, and the body's own are taken if they are the same. */
+/** The prompt that was shown. Tokens do not store it, so the body's current prompt is used if its pin is the same. */
 function toShown({ q, p, k, ty }: AnswerEntry, now: { prompt: Prompt; pin: string } | undefined): Prompt {
   if (q) return q;
   if (now && (p === undefined || p === now.pin)) return now.prompt;
@@ -65,7 +65,7 @@ function toShown({ q, p, k, ty }: AnswerEntry, now: { prompt: Prompt; pin: strin
 
 const TYPES: ReadonlySet<string> = new Set(['text', 'choice', 'confirm', 'number', 'date', 'file', 'custom']);
 
-/** What the body makes of its journal. */
+/** Replays the journal, to find out which answers are still valid and what was shown. */
 async function replay(header: Header, flow: AnyFlow, folded: ReturnType<typeof fold>) {
   const { id: sessionId, locale, lastActivityAt: now } = header;
   let stalled = (_: undefined): void => {};
@@ -90,7 +90,7 @@ function toResponse({ v, no, ts, at, meta }: AnswerEntry): PastTurn['response'] 
   return { ...said, timestamp: at ?? ts, ...(meta && { metadata: meta }) };
 }
 
-/** Without secrets, and without what is asked now, though it was answered, or given, before. */
+/** Leaves out secrets, and answers to questions that are open again. */
 function toData({ input }: StartEntry, answers: AnswerEntry[], current: Question[]): Record<string, unknown> {
   const given = isObject(input) ? Object.entries(input) : [];
   const answered = answers.flatMap(({ k, v }) => (v === undefined ? [] : [[k, v] as const]));

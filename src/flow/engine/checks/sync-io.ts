@@ -1,6 +1,5 @@
-// Catches a body that reaches out by itself and waits for it: `fs.readFileSync`, `execSync`. Node tells nobody of these, so they are replaced, once,
-// where bodies are checked at all. Code outside of a body notices nothing; in a body they throw before they act.
-// Loading a module is none of the body's doing, and writing with console.log is no mistake.
+// Detects synchronous I/O of a body, such as `fs.readFileSync` and `execSync`. Async hooks do not report it, so these functions are replaced
+// once per process. In a body they throw before they act; elsewhere they work as before. Loading a module and console.log are allowed.
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -25,12 +24,12 @@ export function installSyncChecks(): void {
 
 function replace(module: object, key: string, what: string): void {
   const original: unknown = Reflect.get(module, key);
-  if (typeof original !== 'function') return; // some are of other systems only
+  if (typeof original !== 'function') return; // not on this platform
   const checked = function (this: unknown, ...given: unknown[]): unknown {
     refuse(what);
     return Reflect.apply(original, this, given);
   };
-  // With all that hangs on it, such as `realpathSync.native`.
+  // Keep properties such as `realpathSync.native`.
   Object.defineProperties(checked, Object.getOwnPropertyDescriptors(original));
   Object.defineProperty(module, key, { ...Object.getOwnPropertyDescriptor(module, key), value: checked });
 }

@@ -1,5 +1,5 @@
-// Randomness that is the same in every run of a session, and that nobody can guess from what he has seen of it: the key stream
-// of AES in counter mode, keyed by the session's seed.
+// Randomness that is the same in every run of a session, and that cannot be predicted from earlier output: the key stream of AES in
+// counter mode, keyed by the session's seed.
 import { createCipheriv } from 'node:crypto';
 import type { Cipher } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-// What a body is given is plain JSON and frozen: the same object comes again in no run, so a change to it would be lost.
+// Values that a body receives are plain JSON and frozen. Every run gets its own copy, so a change would be lost.
 import { GatewayError } from '../../../shared/errors.ts';
 
 export function deepFreeze<T>(value: T): T {
@@ -8,7 +8,7 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** The value as the journal will give it back, so that the first run sees nothing that later ones do not. */
+/** The value as the journal returns it, so that the first run sees the same as a replay. */
 export function toJsonValue(value: unknown, what: string, maxBytes: number): unknown {
   const lost = findLost(value, '');
   if (lost) {
@@ -25,7 +25,7 @@ export function toJsonValue(value: unknown, what: string, maxBytes: number): unk
 
 const MAX_DEPTH = 64;
 
-/** The first thing that JSON would turn into something else: a Date into a string, a Map into `{}`, NaN into null. */
+/** The first part that JSON would change: a Date to a string, a Map to `{}`, NaN to null. */
 function findLost(value: unknown, path: string, depth = 0): { what: string; path: string } | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { what: String(value), path };
   if (typeof value === 'function' || typeof value === 'symbol') return { what: `a ${typeof value}`, path };

@@ -1,5 +1,5 @@
-// Callbacks in batches that Node runs one right after the other, with only microtasks in between. Each one but the last knows that
-// another follows at once, and so may open a window which that one closes.
+// Batches of `setImmediate` callbacks, which Node runs one after another with only microtasks in between. Each callback but the last knows
+// that another follows, and so may open a window that the next one closes.
 import { setImmediate } from 'node:timers';
 import { closeWindow } from './window.ts';
 
@@ -13,7 +13,7 @@ export class Ticks {
     this.#onTick = onTick;
   }
 
-  /** Nothing if some are still to come: two batches would mix. */
+  /** Does nothing while a batch is running, because two batches would mix. */
   plan(count: number): void {
     if (this.#planned > 0) return;
     this.#planned = Math.min(count, MAX_BATCH);

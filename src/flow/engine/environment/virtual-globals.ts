@@ -1,5 +1,5 @@
-// Time and randomness as a body sees them: Date, Math.random, and those of crypto give the same in every run. They are replaced once
-// per thread, when the first flow runs; everywhere but inside a body they do what they always did.
+// Replaces Date, Math.random and the random functions of crypto, so that a body sees the same time and randomness in every run. They are
+// replaced once per thread, when the first flow runs. Outside of a body they work as before.
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { toNumber, toUuid } from './entropy.ts';
@@ -42,7 +42,7 @@ function replaceRandom(): void {
   };
 }
 
-/** The module and the global are two objects; what the module has of `getRandomValues` comes from the global. */
+/** The module and the global are two objects; `getRandomValues` of the module calls the global one. */
 function replaceCrypto(): void {
   const web = globalThis.crypto;
   const [webUuid, webValues] = [web.randomUUID.bind(web), web.getRandomValues.bind(web)];

@@ -1,13 +1,12 @@
-// Whose body is running at this moment. A body runs only in its windows: one is opened in a callback of setImmediate, and the
-// next callback of the same batch closes it. In between Node runs nothing but the microtasks that the first one caused, so
-// whatever happens while a window is open is done by that body, and by nobody else. This costs nothing, unlike following the
-// body through every promise, and leaves the rest of the process alone. ticks.ts makes the callbacks.
+// Knows which body is running now. A body runs only in windows: a setImmediate callback opens one, and the next callback of the same batch
+// closes it (ticks.ts). In between Node runs only the microtasks that the first callback caused, so everything that happens in a window
+// belongs to that body. This costs nothing, unlike async_hooks.
 
-/** What the world looks like from inside a body. */
+/** The time and randomness of a body. */
 export interface BodyEnvironment {
   readonly time: number;
   bytes(count: number): Buffer;
-  /** Is told of what the body begins by itself, while it is watched. True: it must not be done. */
+  /** Reports I/O outside of a step while the body is traced. True: the I/O must not happen. */
   onUnjournaled?(trespass: { what: string; where: string }): boolean;
 }
 
@@ -25,7 +24,7 @@ export function closeWindow(): void {
   current = undefined;
 }
 
-/** For what the engine does on behalf of a body that is running. */
+/** Runs work of the engine that must not count as the body's. */
 export function runOutside<T>(work: () => T): T {
   const body = current;
   current = undefined;

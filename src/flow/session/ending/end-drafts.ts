@@ -1,11 +1,11 @@
-// What a session that ends before its time does to its header: first that it ends, and at last that it has ended.
+// Drafts of the two commits of an early end: the session is being ended, and the session has ended.
 import { earlyEndOf, endReason } from '../../journal.ts';
 import type { EarlyEnd, JournalEntry } from '../../journal.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import { toVerdicts } from '../turn/turn-changes.ts';
 import type { TurnDraft } from '../turn/turn-changes.ts';
 
-/** The end, after which nothing is left. */
+/** The session has ended. */
 export function draftEnded(
   { input: { setup } }: TurnRunner,
   { kind, reason }: EarlyEnd,
@@ -16,7 +16,7 @@ export function draftEnded(
   return { patch: { state, reason, current: [], pending: undefined, lastActivityAt, notUndone }, add: [], turn };
 }
 
-/** That it ends, before anything is done about it. */
+/** The session is being ended; written before its effects are undone. */
 export function draftEnding({ input, commits }: TurnRunner, ending: EarlyEnd): TurnDraft {
   const isKnown = earlyEndOf(commits.header) !== undefined;
   const open = { current: [], waits: undefined, busy: undefined };

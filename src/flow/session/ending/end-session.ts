@@ -1,4 +1,4 @@
-// Ends a session early: the user cancels it, or its time is over. Its effects are undone first.
+// Ends a session early, because the user cancels it or it expires. Its effects are undone first.
 import { toClientHeader, endReason } from '../../journal.ts';
 import type { EarlyEnd, JournalEntry } from '../../journal.ts';
 import { fold } from '../../fold.ts';
@@ -14,13 +14,13 @@ import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
 
 export interface EndRequest {
-  /** Undefined where it is not served any more. */
+  /** Undefined if the flow is no longer served. */
   flow: AnyFlow | undefined;
   stored: StoredSession;
   ending: EarlyEnd;
 }
 
-/** Undefined if somebody else was faster. */
+/** Undefined if another writer was faster. */
 export async function endSession(
   sessions: Sessions,
   end: EndRequest,
@@ -36,23 +36,23 @@ function hasActed({ t }: JournalEntry): boolean {
   return t === 'step' || t === 'int';
 }
 
-/** What is at work here stops, and ends it. */
+/** Stops the running steps of this process, which then end the session. */
 async function endedLive(
   { clock }: SessionContext,
   { stored, ending }: EndRequest,
   live: LiveSession,
 ): Promise<Turn | undefined> {
   await live.end(ending);
-  // Nobody waits for a session that expires.
+  // No client waits for an expiry.
   if (ending.kind === 'fail') return { header: toClientHeader(stored.header, ending), questions: [] };
   const late = new Promise<undefined>((resolve) => void clock.after(ENDING_GRACE_MS, () => resolve(undefined)));
   const turn = await Promise.race([live.next, late]);
   if (!turn) return { header: toClientHeader(stored.header, ending), questions: [] };
-  // It came to a question, or to its end, just before.
+  // It reached a question, or its end, just before.
   return isEnded(turn.header) ? turn : undefined;
 }
 
-/** It has done nothing that could be taken back, or nobody knows how. */
+/** Ends a session that has nothing to undo, or whose flow is not served. */
 async function endedAtOnce(setup: SessionContext, { stored, ending }: EndRequest): Promise<Turn | undefined> {
   const { store, clock, limits, log, counts } = setup;
   const { header } = stored;
@@ -73,7 +73,7 @@ async function endedAtOnce(setup: SessionContext, { stored, ending }: EndRequest
   return { header: { ...seen, rev: done.rev }, questions: [] };
 }
 
-/** Another process is at work in it: it notices at its next write. If it has died, the process that takes over does. */
+/** Asks the process that holds the session to end it, at its next write. If it has died, the next holder does. */
 export async function requestEnd(
   { store, clock }: Pick<SessionContext, 'store' | 'clock'>,
   { stored: { header }, ending }: Pick<EndRequest, 'stored' | 'ending'>,

@@ -1,5 +1,5 @@
-// A session that no version that is served can go on with is parked: it neither expires nor is wiped for a week, and goes on as soon as a
-// version can. One that waits for an answer is tried again with that answer, one that was at work every minute.
+// Parks a session that the served version cannot continue: it does not expire for a week, and continues as soon as a version can. A session
+// that waits for an answer is tried again with the next answer, any other once a minute.
 import type { AnyFlow } from '../../define.ts';
 import type { Header } from '../../journal.ts';
 import type { SessionContext } from '../session-context.ts';
@@ -12,7 +12,7 @@ interface Parking {
   header: Header;
 }
 
-/** The time that it was parked is no time of its user's. With what has to be written once it has gone on: what was handed over is used up. */
+/** The header to continue with, and the patch to write once it has: the deadline moves by the parked time, and operator requests are done. */
 export function unpark({ setup, flow, header }: Parking): { header: Header; patch: Partial<Header> | undefined } {
   const { parked, version, handed } = header;
   if (!parked && !handed) return { header, patch: version === flow.version ? undefined : { version: flow.version } };
@@ -21,7 +21,7 @@ export function unpark({ setup, flow, header }: Parking): { header: Header; patc
   return { header: { ...header, ...patch }, patch: { version: flow.version, ...patch } };
 }
 
-/** `header` is as it is in the store. An answer that was handed over is kept for the next try; a wish to try again is used up. */
+/** The header is the stored one. Answers of an operator stay for the next try; a retry request is used up. */
 export function toParkedPatch(
   { setup }: Pick<Parking, 'setup'>,
   { parked, handed, state }: Header,

@@ -1,5 +1,5 @@
-// Looks after sessions that nobody does anything with: warns before they expire, lets them expire, goes on with what a process that
-// died has left. One timer for all of them, set to the moment that comes first.
+// Handles sessions that are due: sends warnings and reminders, expires sessions, ends waits, and takes over sessions of dead processes.
+// One timer serves all sessions; it is set to the earliest due time.
 import { isMismatch } from '../../engine/mismatch.ts';
 import { earlyEndOf } from '../../journal.ts';
 import type { OperatorRequest, Header } from '../../journal.ts';
@@ -17,11 +17,11 @@ import { toDueAt, toWarningAt } from './timing.ts';
 import type { Turn } from '../turn/turn.ts';
 
 const BATCH = 100;
-/** For what is still due: more than a batch of them, or one that another is at work with. */
+/** Delay before sessions that are still due are tried again: beyond one batch, or held by another process. */
 const AGAIN_MS = 100;
-/** How often a store that others write to is looked at. */
+/** How often a store that other processes write to is polled. */
 const POLL_MS = 5000;
-/** How often it is tried to write that people were told, while others write as well. */
+/** Attempts to record a notice while other processes write. */
 const MAX_TRIES = 5;
 
 export class Sweeper {
@@ -37,7 +37,7 @@ export class Sweeper {
     else if (sessions.setup.store.durable) this.#set(sessions.setup.clock.now() + POLL_MS);
   }
 
-  /** A session was written; it may be the next that is due. */
+  /** A session was written; it may be the next one due. */
   expect(header: Header): void {
     if (isEnded(header)) return;
     this.#set(header.state === 'waiting_user' || header.waits ? toDueAt(header) : header.expiresAt);
@@ -53,14 +53,14 @@ export class Sweeper {
     return this.#sweeping;
   }
 
-  /** Does what is due for one session. */
+  /** Handles what is due for one session. */
   async attend(id: string): Promise<void> {
     const telling: Promise<void>[] = [];
     await this.#attend(id, (told) => telling.push(told));
     await Promise.all(telling);
   }
 
-  /** Telling people takes as long as their mail: nobody else waits for it. */
+  /** Notices may take long, so other sessions do not wait for them. */
   async #attend(id: string, onTelling: (told: Promise<void>) => void): Promise<void> {
     const { store, clock, warmBodies } = this.#sessions.setup;
     warmBodies.drop(id);
@@ -86,14 +86,14 @@ export class Sweeper {
     const { store, clock, log, warmBodies } = this.#sessions.setup;
     warmBodies.dropExpired(clock.now());
     const due = await store.due(clock.now(), BATCH).catch((error: unknown) => {
-      // A store that is away is looked at again next time.
+      // An unavailable store is polled again later.
       log.error({ error }, 'flow.sweep-failed');
       return [];
     });
     const telling: Promise<void>[] = [];
     for (const id of due) {
       await this.#attend(id, (told) => telling.push(told)).catch((error: unknown) => {
-        if (!isMismatch(error)) log.error({ error }, 'flow.sweep-failed'); // or it is parked, which was logged
+        if (!isMismatch(error)) log.error({ error }, 'flow.sweep-failed'); // a mismatch parks the session, which was logged
       });
     }
     await Promise.all(telling);
@@ -121,17 +121,17 @@ export class Sweeper {
     await this.#tellPeople(stored, now).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
   }
 
-  /** Written after they were told: told twice is better than never. */
+  /** Records the notice after sending it: a repeated notice is better than a lost one. */
   async #tellPeople({ header }: StoredSession, now: number): Promise<void> {
     const { setup } = this.#sessions;
     const mine = await this.#writePeople(header, claimNotices(header, now));
-    if (!mine) return; // another process tells them, or something has happened
+    if (!mine) return; // another process sends it, or the session has changed
     const told = await sendNotices(setup, header, now);
     let next: Header | undefined = mine;
     for (let tries = 0; next && tries < MAX_TRIES; tries++) {
       const written = await this.#writePeople(next, told);
       if (written) return this.#sessions.emit({ kind: 'person', header: written });
-      next = (await setup.store.load(header.id))?.header; // somebody has done something meanwhile
+      next = (await setup.store.load(header.id))?.header; // another process wrote meanwhile
       if (next && isEnded(next)) return;
     }
   }
@@ -147,7 +147,7 @@ export class Sweeper {
     return written;
   }
 
-  /** A question, a sleep or an event has been waited for long enough. */
+  /** A question, a sleep or an event has timed out. */
   async #passTime(stored: StoredSession, { questions, waits }: OverdueWaits): Promise<void> {
     const flow = this.#sessions.flowOf(stored.header);
     const answers = questions.map(({ promptId }) => ({ promptId, no: 'timeout' as const }));
@@ -163,7 +163,7 @@ export class Sweeper {
     if (turn) this.#sessions.emit({ kind: 'turn', turn });
   }
 
-  /** Somebody who looks after the store has answered, or wants it to be tried again. */
+  /** An operator has answered, or asks for another try. */
   async #takeHanded(stored: StoredSession, { answers: given, by }: OperatorRequest): Promise<void> {
     const { header } = stored;
     const flow = this.#sessions.flowOf(header);
@@ -183,14 +183,14 @@ export class Sweeper {
       if (turn) this.#sessions.emit({ kind: 'turn', turn });
     } catch (error) {
       if (isMismatch(error)) throw error;
-      // It would be refused again and again.
+      // Drop the request, or it would be rejected again and again.
       const dueAt = toDueAt(header);
       await this.#sessions.setup.store.commit(header.id, header.rev, { patch: { handed: undefined }, dueAt });
       throw error;
     }
   }
 
-  /** Its process has died, or it was put off until now. */
+  /** Continues a session whose process has died, or that was deferred until now. */
   async #takeOver(stored: StoredSession): Promise<void> {
     const flow = this.#sessions.flowOf(stored.header);
     const { pending } = stored.header;
@@ -214,11 +214,11 @@ export class Sweeper {
     const { store, clock } = this.#sessions.setup;
     const at = this.#at;
     this.#at = Infinity;
-    if (clock.now() < at) return this.#set(at); // timers of the system may ring a little early, and then nothing would be due
+    if (clock.now() < at) return this.#set(at); // system timers may fire a little early
     await this.sweep();
     const now = clock.now();
     if (store.durable) this.#set(now + POLL_MS);
-    // Sessions that were put off, and those that came later than the one that the timer was set for.
+    // Deferred sessions, and sessions that are due later than the one the timer was set for.
     const next = store.nextDue?.();
     if (next !== undefined) this.#set(next > now ? next : now + AGAIN_MS);
   }

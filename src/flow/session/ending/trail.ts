@@ -1,7 +1,6 @@
-// What is kept of the journal of a session that has ended, for `parley flows show`: a bounded list in its header, as long as that is remembered.
-// Sealed where results are, and then with the words that were shown and the answers. Else only what happened when, by whose word and
-// to which key: answers are wiped with the end. Secrets are in no journal, and arguments that nobody asked for are left out.
-// Only stores that others can look into keep it.
+// The trail of an ended session: a bounded copy of its journal in its header, for `parley flows show`. If results are sealed, the trail is
+// sealed too and holds prompts and answers. Otherwise it holds only what happened when, to which key and from which source. It never holds
+// secrets, nor arguments that no question asked for. Only durable stores keep trails.
 import { PREFILLED } from '../../journal.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -13,9 +12,9 @@ import { isSecretRef } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
 
 export interface Trail {
-  /** Earlier entries that had no room. */
+  /** How many earlier entries were left out. */
   cut: number;
-  /** Without answers, results and words. */
+  /** Without answers, results and prompts. */
   isBare: boolean;
   entries: JournalEntry[];
 }
@@ -23,11 +22,11 @@ export interface Trail {
 const PURPOSE = 'flow-trail';
 const MAX_ENTRIES = 200;
 const MAX_CHARS = 16_384;
-/** Of an answer or a result, in JSON. No more of it is ever shown. */
+/** Characters of an answer or result in JSON. */
 const MAX_VALUE = 300;
 export const NOT_KEPT = '(too long to be kept)';
 
-/** How it ended, and what led there. Most turns end nothing, and wait for nothing here. `unwritten` is what is written with the end. */
+/** Adds outcome and trail to a draft that ends the session. `unwritten`: entries of the same commit. Undefined if there is nothing to wait for. */
 export function recordEnd(drive: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
   const { patch, add } = draft;
   const { setup, header } = drive.input;
@@ -41,7 +40,7 @@ export async function withTrail(setup: SessionContext, header: Header): Promise<
   return isEnded(header) ? { ...header, trail: await buildTrail(setup, header.id) } : header;
 }
 
-/** For the header of a session that is about to end; `more` is not in the store yet. */
+/** Builds the trail of a session that is about to end; `more` is not in the store yet. */
 export async function buildTrail(
   setup: SessionContext,
   id: string,
@@ -62,7 +61,7 @@ export async function buildTrail(
   return isBare ? JSON.stringify(trail) : setup.sealer.seal(PURPOSE, id, trail);
 }
 
-/** Undefined where none was kept, `sealed` where the keys are missing. */
+/** Undefined if there is no trail, `sealed` if the keys are missing. */
 export function readTrail(
   { sealer }: Pick<SessionContext, 'sealer'>,
   { id, trail }: Header,
@@ -100,7 +99,7 @@ function toBare(entry: JournalEntry): JournalEntry {
     case 'end':
       return entry;
     default:
-      return { t, ts } as unknown as JournalEntry; // of a newer Parley
+      return { t, ts } as unknown as JournalEntry; // an entry of a newer Parley
   }
 }
 

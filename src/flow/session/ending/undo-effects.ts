@@ -1,6 +1,5 @@
-// Takes effects back, the last one first. Each is written down before the next: whoever takes over after a crash goes on there.
-// An effect that has begun and of which nobody knows what came of it is brought to its outcome first: looked for with `check`, or done again
-// with the same idempotency key.
+// Undoes effects, the last one first. Each undo is recorded before the next, so that another process can continue after a crash.
+// If the outcome of an effect is unknown, it is determined first: by `check`, or by running the effect again with the same idempotency key.
 import { BodyRun } from '../../engine/body-run.ts';
 import type { StepSpec } from '../../engine/pending-ask.ts';
 import type { AnyFlow } from '../../define.ts';
@@ -14,12 +13,12 @@ import type { Commits } from '../turn/commits.ts';
 import { runWithinTimeout } from '../turn/run-step.ts';
 import type { SessionContext } from '../session-context.ts';
 
-/** Something that is to be taken back. */
+/** An effect to undo. */
 export interface Effect {
   key: string;
-  /** How; undefined where the body does not ask for it any more. */
+  /** Undefined if the body no longer has this step. */
   spec: StepSpec | undefined;
-  /** What it gave; undefined where that is not known. */
+  /** The result; undefined if it is not known. */
   done: { result: unknown } | undefined;
 }
 
@@ -29,16 +28,16 @@ export interface UndoContext {
   header: Header;
   folded: FoldedJournal;
   commits: Commits;
-  /** Aborted when this process leaves the session to another. */
+  /** Aborts when this process leaves the session to another. */
   signal: AbortSignal;
 }
 
-/** Our own words for a step of which nobody knows whether it has happened: it took too long, or what it gave could not be kept. */
+/** Errors after which it is unknown whether the effect happened: it took too long, or its result could not be stored. */
 const UNCERTAIN = new Set(['FLOW_TIMEOUT', 'FLOW_TOO_LARGE', 'FLOW_MISUSED']);
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** What a run has done that can be taken back, in the order in which it was asked for. */
+/** The effects of a run that can be undone, in call order. */
 export function findUndoable({ steps, input: { folded } }: BodyRun, began: ReadonlySet<string>): Effect[] {
   const effects: Effect[] = [];
   for (const [key, { spec, isLate, outcome }] of steps) {
@@ -55,10 +54,7 @@ export function findUndoable({ steps, input: { folded } }: BodyRun, began: Reado
   return effects;
 }
 
-/**
- * Tries each of them once, the last first. What is left could not be taken back this time. `inOrder`: one that cannot be taken back keeps
- * those before it, too.
- */
+/** Tries to undo each effect once, and returns those that failed. `inOrder`: stop at the first failure. */
 export async function undoRound(
   undoing: UndoContext,
   effects: Effect[],
@@ -81,17 +77,17 @@ export async function undoRound(
       continue;
     }
     const written = await commits.write({}, [{ t: 'undo', k: effect.key, ts: setup.clock.now() }]);
-    if (!written.header) throw new GatewayError('STORE_FAILED', { reason: `somebody else undoes ${effect.key}` });
+    if (!written.header) throw new GatewayError('STORE_FAILED', { reason: `another process undoes ${effect.key}` });
   }
   return left;
 }
 
-/** Before the next round. */
+/** The pause before the next round. */
 export function toUndoPause(tries: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
 }
 
-/** Nothing that is tried again would change it. */
+/** Another try cannot succeed. */
 export function isHopeless({ spec, done }: Effect): boolean {
   return spec !== undefined && !done && spec.options.effect === 'once' && !spec.options.check;
 }
@@ -103,12 +99,12 @@ async function undo(
 ): Promise<void> {
   const { key, spec } = effect;
   if (!spec) {
-    throw new GatewayError('FLOW_CHANGED', { tool: flow.name, change: `it does not tell how ${key} is undone` });
+    throw new GatewayError('FLOW_CHANGED', { tool: flow.name, change: `it has no undo for ${key}` });
   }
   const { id: sessionId, principal } = header;
   const step = { setup, sessionId, principal, spec, folded, signal: () => signal };
   const done = effect.done ?? (await outcomeOf(effect, (work) => runWithinTimeout(step, attempt, work)));
-  // It has not happened.
+  // The effect did not happen.
   if (!done) return;
   effect.done = done;
   await runWithinTimeout(step, attempt, (context) => spec.options.undo?.(done.result, context));
@@ -127,11 +123,11 @@ async function outcomeOf({ key, spec }: Effect, within: Within): Promise<Effect[
     return { result: await within(spec!.work) };
   } catch (error) {
     if (error instanceof GatewayError && UNCERTAIN.has(error.code)) throw error;
-    return undefined; // it failed, and so it has not happened
+    return undefined; // it failed, so it did not happen
   }
 }
 
-/** Effects of a session that waits. The body tells how they are taken back, so it is run once more. */
+/** The effects of a session that waits. A replay of the body finds how to undo them. */
 export async function findStoredEffects(
   { setup, flow }: Pick<UndoContext, 'setup' | 'flow'>,
   { header, entries }: StoredSession,

@@ -1,5 +1,5 @@
-// Takes back what a session has done that ends before its time: again and again, with growing pauses, until all is taken back or it has been
-// tried often enough. Then what is left is reported, and the session ends all the same.
+// Undoes the effects of a session that ends early. Failed undos are tried again with growing pauses, up to a limit. The session then ends
+// anyway, and what is left is reported.
 import { toClientHeader } from '../../journal.ts';
 import type { EarlyEnd, Header } from '../../journal.ts';
 import { toShortId } from '../../short-id.ts';
@@ -12,14 +12,14 @@ import type { Turn } from '../turn/turn.ts';
 import { isHopeless, toUndoPause, undoRound } from './undo-effects.ts';
 import type { Effect } from './undo-effects.ts';
 
-/** Where nothing is kept after the request, so that nobody can go on later. */
+/** The limit for sessions in tokens, which no process can continue after the request. */
 const ATTEMPTS_IN_A_REQUEST = 3;
 
 export interface UnwindOptions {
   effects: Effect[];
-  /** Aborted when this process leaves the session to another. */
+  /** Aborts when this process leaves the session to another. */
   signal: AbortSignal;
-  /** For the client it is over, though something is left to be taken back. */
+  /** Called when the session has ended for the client, though undos are left. */
   onTold: (header: Header) => void;
   end: (notUndone?: string[]) => Promise<Turn>;
 }
@@ -47,7 +47,7 @@ export async function unwind(drive: TurnRunner, ending: EarlyEnd, unwinding: Unw
     if (!(await unlessAborted(pauseBeforeUndo(setup, tries), signal))) return commits.current();
   }
   const steps = left.map(({ key }) => key);
-  // Its time is over: it was reported when it was given up.
+  // A session that was given up before has been reported already.
   const isNew = ending.parked === undefined || commits.header.notUndone === undefined;
   if (isNew) setup.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
   if (await givenUp(drive, { ...ending, tries: maxUndoAttempts(setup) }, left)) {
@@ -60,7 +60,7 @@ export async function unwind(drive: TurnRunner, ending: EarlyEnd, unwinding: Unw
   return turn;
 }
 
-/** Where somebody can look after the store, what is left can be tried again for a while (`parley flows retry`). False: it is over. */
+/** Parks the session in a durable store, so that an operator can try again (`parley flows retry`). False: it ends now. */
 async function givenUp({ input, commits }: TurnRunner, ending: EarlyEnd, left: Effect[]): Promise<boolean> {
   const { setup } = input;
   if (!setup.lasting || !setup.store.durable || left.every(isHopeless)) return false;
@@ -74,10 +74,10 @@ async function givenUp({ input, commits }: TurnRunner, ending: EarlyEnd, left: E
   return header !== undefined;
 }
 
-/** Only another version can tell how they are taken back: the session waits for it. False once it has waited long enough. */
+/** Parks the session until a version that can undo its effects is served. False once that took too long. */
 async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promise<boolean> {
   const { setup, flow } = input;
-  const change = 'it does not tell how effects that have begun are undone';
+  const change = 'it has no undo for effects that have begun';
   const { patch, dueAt } = toParkedPatch(
     input,
     { ...commits.header, state: 'processing', parked: ending.parked },
@@ -90,7 +90,6 @@ async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promi
   return header !== undefined;
 }
 
-/** How often effects are tried to be taken back. */
 export function maxUndoAttempts({ lasting, limits }: SessionContext): number {
   return lasting ? limits.undoAttempts : Math.min(limits.undoAttempts, ATTEMPTS_IN_A_REQUEST);
 }

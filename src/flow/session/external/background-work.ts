@@ -1,4 +1,4 @@
-// What a drive needs once steps of it run here. Most turns come to their next question without any of it, so it is made when it is needed.
+// The parts of a TurnRunner that are needed while steps run. Most turns need none of them, so they are created on demand.
 import type { Commits } from '../turn/commits.ts';
 import type { TurnInput } from '../turn/turn-input.ts';
 import { NextValue, TurnAnnouncer } from './turn-announcer.ts';
@@ -6,15 +6,15 @@ import { HolderWatch } from './holder-watch.ts';
 import { RunningSteps } from './running-steps.ts';
 import type { StepSignals } from './running-steps.ts';
 
-/** How long somebody who ends a session waits until its effects are taken back. It goes on after that. */
+/** How long a request that ends a session waits for the undos, which continue after it. */
 export const ENDING_GRACE_MS = 2000;
 
-export const CHANGED = Symbol('something was left');
+export const CHANGED = Symbol('the session was changed');
 
 export class BackgroundWork {
   readonly steps: RunningSteps;
   readonly told: TurnAnnouncer;
-  /** Something was written down for this process. */
+  /** Another process has written entries for this one. */
   readonly left = new NextValue<typeof CHANGED>();
   readonly lookout: HolderWatch;
 

@@ -1,7 +1,7 @@
-// Events are brought to their sessions: by the program (`sessions.deliver`), or by whoever has the URL of one.
-// 1. An event is in the journal once, together with what follows from it. The same content again is acknowledged and changes nothing.
-// 2. What does not fit is refused, and nothing is written.
-// 3. An event that comes before its body waits for it is kept, as many as `limits.earlyEvents`.
+// Delivers events to sessions: from the program (`sessions.deliver`), or from a client that has the URL of the event.
+// 1. An event is committed once, together with the turn it leads to. A repeated delivery with the same content changes nothing.
+// 2. An event that does not fit is rejected, and nothing is written.
+// 3. An event that arrives before its body waits for it is kept, up to `limits.earlyEvents`.
 import { isDeepStrictEqual } from 'node:util';
 import type { IncomingEvent } from '../../engine/match-event.ts';
 import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
@@ -17,30 +17,30 @@ import type { EventAddress } from './event-url.ts';
 import { isAtRest } from './waits.ts';
 
 export interface DeliveryResult {
-  /** With its number, in a loop. */
+  /** The key, with `#n` from its second use on. */
   event: string;
-  /** It had been delivered before, with the same content. */
+  /** It was already delivered, with the same content. */
   again?: true | undefined;
 }
 
 const MAX_TRIES = 20;
-/** So often a session at rest is tried whose lease nobody has let go of yet. */
+/** Tries for an idle session whose lease has not been released yet. */
 const TRIES_AT_REST = 10;
 const MAX_COUNTED = 10_000;
 
-/** Whoever may call this is the program's business. */
+/** The program decides who may call this. */
 export function deliverEvent(sessions: Sessions, { sessionId, event, value }: DeliverRequest): Promise<DeliveryResult> {
   return attempt(sessions, { sessionId, read: () => value }, (stored) => {
     const { last, next } = toKeys(stored.entries, event);
     if (stored.header.waits?.some(({ key }) => key === next)) return next;
-    // One that is sent twice is taken for one, as long as nobody waits for another.
+    // A repeated delivery counts as the same event, unless the body waits for another one.
     if (last && (last.no || isDeepStrictEqual(last.v ?? null, value ?? null))) return last.k;
     refuseTooEarly(sessions, stored);
     return next;
   });
 }
 
-/** By its URL: only what is waited for, and what was delivered by it before. `read` throws where there is no value; that counts as a try. */
+/** Accepts only an event that is awaited, or a repeated delivery. `read` throws if the body is invalid, which counts as a try. */
 export function deliverToUrl(
   sessions: Sessions,
   { sessionId, key }: EventAddress,
@@ -78,7 +78,7 @@ async function attempt(
 
 interface Receiver {
   stored: StoredSession;
-  /** Another process may be at work in it, which takes the event up. */
+  /** Another process may hold the session, and then handles the event. */
   mayBeHeld: boolean;
 }
 
@@ -87,12 +87,12 @@ async function drive(sessions: Sessions, { stored, mayBeHeld }: Receiver, arrivi
   const flow = sessions.flowOf(stored.header);
   const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld };
   const turn = await sessions.runTurn({ flow, ...stored, ...outside });
-  // What was left to another process is told by that one.
+  // The process that handles the event announces the turn.
   if (turn && turn.header.left === stored.header.left) sessions.emit({ kind: 'turn', turn });
   return turn !== undefined;
 }
 
-/** Before anything is written. */
+/** Throws before anything is written. */
 export function checkEvents({ incoming = [], header }: TurnInput): void {
   for (const one of incoming) {
     if (one.t !== 'arr' || typeof one.verdict !== 'object') continue;
@@ -105,7 +105,7 @@ function deliveredAs(entries: JournalEntry[], key: string): EventEntry | undefin
   return entries.find((entry): entry is EventEntry => entry.t === 'evt' && entry.k === key);
 }
 
-/** The last of this name that was delivered, and the key of the next. */
+/** The last delivered event of this name, and the key of the next one. */
 function toKeys(entries: JournalEntry[], event: string): { last: EventEntry | undefined; next: string } {
   let [last, next] = [undefined as EventEntry | undefined, event];
   for (let use = 2; ; use++) {
@@ -130,7 +130,7 @@ function refuseTooEarly({ setup: { limits } }: Sessions, { header, entries }: St
 
 const bursts = new WeakMap<object, BoundedMap<string, { from: number; count: number }>>();
 
-/** What is refused leaves no trace in the session, and so is counted here. */
+/** A rejected event changes nothing in the session, so the tries are counted here. */
 function refuseTooOften({ setup }: Sessions, sessionId: string): void {
   let counts = bursts.get(setup.store);
   if (!counts) bursts.set(setup.store, (counts = new BoundedMap(MAX_COUNTED)));

@@ -1,4 +1,4 @@
-// Where an event is delivered by HTTP: a URL that is sealed, for one event of one session.
+// The URL that receives one event of one session by HTTP. It contains a sealed token.
 import type { AwaitedEvent } from '../../authoring/waiting-options.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SessionContext } from '../session-context.ts';
@@ -10,7 +10,7 @@ export const EVENT_PATH = '/event';
 
 export interface EventAddress {
   sessionId: string;
-  /** With `#2` in a loop. */
+  /** With `#n` from its second use on. */
   key: string;
 }
 
@@ -27,7 +27,7 @@ export async function toEventUrl(
   return `${base.replace(/\/+$/, '')}${EVENT_PATH}?t=${sealer.seal(PURPOSE, '', [sessionId, event.key])}`;
 }
 
-/** Undefined for anything else than a URL of ours. No reason is given. */
+/** Undefined if the token is not valid. */
 export function openEventToken({ sealer }: Pick<SessionContext, 'sealer'>, token: string): EventAddress | undefined {
   if (token.length > MAX_LENGTH) return undefined;
   const opened = sealer.open(PURPOSE, '', token);

@@ -1,4 +1,4 @@
-// Steps that only read have a moment to come to their end before anything is asked beside them.
+// Gives steps without effects a short time to finish before other questions are asked.
 import { isBusy } from '../../engine/run-state.ts';
 import type { AskState, RunState } from '../../engine/run-state.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
@@ -6,9 +6,9 @@ import { unlessLate } from '../unless-aborted.ts';
 import type { SessionContext } from '../session-context.ts';
 
 export interface GraceResult {
-  /** Where it has come to; undefined if steps still run. */
+  /** Where the run stopped; undefined if steps still run. */
   quick: RunState | undefined;
-  /** What is open beside them. */
+  /** What is open besides the steps. */
   asked: AskState | undefined;
   next: Promise<RunState>;
 }

@@ -1,5 +1,5 @@
-// What a process has to notice while it is at work in a session that also waits: that a question or a wait is over, since nobody else looks after
-// a session that somebody holds; and that another process has written something down for it.
+// Watches a session while this process holds it and it also waits: for timeouts, which no other process handles for a held session, and for
+// entries that other processes append for this one.
 import { earlyEndOf } from '../../journal.ts';
 import type { Header } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
@@ -24,7 +24,7 @@ export class HolderWatch {
     this.#onLeft = onLeft;
   }
 
-  /** As it is written now. */
+  /** Call after each write. */
   set(header: Header): void {
     this.#offDue();
     this.#offLook();
@@ -49,7 +49,7 @@ export class HolderWatch {
   }
 
   async #look(id: string): Promise<void> {
-    // A store that is away is looked at again; whatever is written then is not lost.
+    // An unavailable store is read again later.
     const found = await this.#input.setup.store.load(id).catch(() => undefined);
     const { left } = this.#commits.header;
     if (found && !isEnded(found.header) && (found.header.left !== left || earlyEndOf(found.header))) this.#onLeft();

@@ -1,5 +1,5 @@
-// What comes for a session while some process is at work in it: it is checked by a run of the body that goes no further, written down, and
-// left to that process, which takes it up (`Drive`). So the journal has it in the order in which it came, whichever process it came to.
+// Handles an answer or event for a session that another process holds. This process validates it with a run of the body, appends it to
+// the journal, and leaves the rest of the turn to the holder (`TurnRunner`). So the journal has everything in order of arrival.
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { RunState } from '../../engine/run-state.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
@@ -11,7 +11,7 @@ import { buildQuestions } from '../turn/build-questions.ts';
 import { isAtRest, toLaterTurn, callerQuestions } from './waits.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** Undefined if somebody else was faster. */
+/** Undefined if another writer was faster. */
 export async function leaveToHolder(drive: TurnRunner, rest: RunState): Promise<Turn | undefined> {
   const { input, run, commits } = drive;
   const { setup, prefix = [], incoming = [] } = input;
@@ -30,13 +30,13 @@ export async function leaveToHolder(drive: TurnRunner, rest: RunState): Promise<
   );
   const open = (header.waits ?? []).filter(({ key }) => !over.has(key));
   const waits = open.length > 0 ? open : undefined;
-  // A process that holds the lease of a session at rest does nothing more with it: the next process takes this up, as if that one had died.
+  // The holder of an idle session does nothing more with it, so the next process takes over as if the holder had died.
   const busy = isAtRest(header) ? (true as const) : header.busy;
   const patch: Partial<Header> = {
     ...{ current, waits, busy, state: toState(header, current), lastActivityAt: now, left: (header.left ?? 0) + 1 },
     ...{ burst: input.header.burst, attempts: header.attempts + refused.length },
   };
-  // If that process has died, the one after it finds this.
+  // If the holder has died, the next one finds this.
   const written = await commits.write(patch, [...prefix, ...came, ...rejected], { dueAt: now + setup.leaseMs });
   if (!written.header) return undefined;
   input.onLeft?.(header.id);
@@ -53,7 +53,6 @@ function toState({ state }: Header, current: Question[]): Header['state'] {
   return state === 'waiting_user' ? 'processing' : state;
 }
 
-/** By key. */
 function askedAgain({ run }: TurnRunner, rest: RunState, refused: IncomingAnswer[]): Map<string, Question> {
   const complaints = new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
   for (const { k, a } of refused) run.input.folded.attempts.set(k, a);

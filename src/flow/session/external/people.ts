@@ -1,5 +1,5 @@
-// Questions to others than the caller: who may answer what, and when people are told of their questions. A person sees nothing of a session but
-// the questions that are theirs.
+// Questions to people other than the caller: who may answer, and when people are notified. A person sees only their own questions of a
+// session.
 import type { JournalEntry, Header } from '../../journal.ts';
 import { MAX_PERSON_CHARS } from '../../question/question.ts';
 import type { Addressee, Question } from '../../question/question.ts';
@@ -15,7 +15,7 @@ import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { StateView } from '../view.ts';
 
-/** For the one who brings a question to somebody: by mail, in a chat. */
+/** The message for the `notify` option, which sends it by mail, chat and so on. */
 export interface PersonNotice {
   kind: 'asked' | 'reminder';
   /** The principal who is asked. */
@@ -24,23 +24,23 @@ export interface PersonNotice {
   tool: string;
   promptId: string;
   message: string;
-  /** Where the person answers in a browser: for this person and this question. Undefined where no browser can reach this server. */
+  /** The page on which this person answers this question. Undefined if browsers cannot reach this server. */
   link?: string | undefined;
 }
 
-/** After a notice that failed; doubled each time. */
+/** Pause after a failed notice; doubles each time. */
 const AGAIN_MS = 1000;
 const MAX_AGAIN_MS = 60_000;
-/** A notice that takes longer has failed. */
+/** A notice that takes longer fails. */
 const NOTICE_MS = 10_000;
-/** After which somebody is told by another process. */
+/** After this time another process may send the notice. */
 const CLAIM_MS = 15_000;
 
 export function isAsked({ current }: Header, principal: string): boolean {
   return (current as Question[]).some(({ person }) => person?.principal === principal);
 }
 
-/** Is asked something, or has answered. */
+/** Whether the principal is asked a question, or has answered one. */
 export function isParticipant(
   { header, entries }: { header: Header; entries: readonly JournalEntry[] },
   principal: string,
@@ -52,7 +52,7 @@ export function questionsFor({ current }: Header, principal: string): Question[]
   return (current as Question[]).filter(({ person }) => person?.principal === principal);
 }
 
-/** Whose word it is, as the journal has it; undefined for the caller. Throws where it is not theirs to say. */
+/** Who answers, as stored in the journal; undefined for the caller. Throws if the principal may not answer. */
 export function findAnswerer(header: Header, { person, promptId }: Question, principal: string): string | undefined {
   if (person?.principal === principal) return principal;
   const isCaller = header.principal === toOwner(principal);
@@ -64,7 +64,7 @@ export function findAnswerer(header: Header, { person, promptId }: Question, pri
   throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
 }
 
-/** The question with its new addressee, who is told at once. */
+/** Gives the question a new addressee, who is notified at once. */
 export function handOverQuestion(
   { clock, limits }: Pick<SessionContext, 'clock' | 'limits'>,
   { header, entries }: StoredSession,
@@ -88,7 +88,7 @@ export function handOverQuestion(
   const { told: _, failed: _failed, ...rest } = question.person;
   const person = { ...rest, principal: to, tellAt: ts };
   const next = { ...header, current: current.map((one) => (one === question ? { ...one, person } : one)) };
-  // Whoever is at work in it takes that up.
+  // The process that holds the session takes this up.
   if (header.busy) next.left = (header.left ?? 0) + 1;
   return {
     next,
@@ -96,42 +96,42 @@ export function handOverQuestion(
   };
 }
 
-/** What another person sees of a session; undefined for its caller, who sees all of it. */
+/** The view of another person; undefined for the caller, who sees everything. */
 export function toPersonView(header: Header, principal: string): StateView | undefined {
   if (header.principal === toOwner(principal)) return undefined;
   return { header, history: [], answered: 0, questions: questionsFor(header, principal), data: {} };
 }
 
-/** Another person is told nothing of a session but what was made of their own answer. */
+/** Another person learns only the verdict on their own answer. */
 export function limitToPerson(principal: string, turn: Turn): Turn {
   const { header, accepted, verdicts } = turn;
   if (header.principal === toOwner(principal)) return turn;
   return { header, questions: questionsFor(header, principal), ...(accepted !== undefined && { accepted, verdicts }) };
 }
 
-/** What follows from the answer of somebody else. */
+/** Announces the turn that another person's answer led to. */
 export function notifyCaller(sessions: Sessions, principal: string, turn: Turn): void {
   if (turn.header.principal !== toOwner(principal)) sessions.emit({ kind: 'turn', turn });
 }
 
-/** The person knows of it; of others they are told when they are looked after. */
+/** The person knows of the question. */
 export function wasNotified({ person }: Question): boolean {
   return person?.told !== undefined;
 }
 
-/** Whom it waits for. */
+/** The people whom the session waits for. */
 export function peopleOf({ current }: Header): string[] {
   return [...new Set((current as Question[]).flatMap(({ person }) => (person ? [person.principal] : [])))];
 }
 
-/** When the next person has to be told of a question. */
+/** When the next notice is due. */
 export function nextNoticeAt({ current }: Pick<Header, 'current'>): number {
   let at = Infinity;
   for (const { person } of current as Question[]) if (person?.tellAt !== undefined) at = Math.min(at, person.tellAt);
   return at;
 }
 
-/** Questions that were put before have been told, and a person whose answer was refused knows the question. */
+/** Questions that were asked before keep the state of their notices, and so do questions asked again after a rejected answer. */
 export function keepNotices(questions: Question[], before: readonly Question[]): Question[] {
   if (!questions.some(({ person }) => person)) return questions;
   return questions.map((question) => {
@@ -142,15 +142,15 @@ export function keepNotices(questions: Question[], before: readonly Question[]):
   });
 }
 
-/** What is written of people, by the id of their question. */
+/** New addressees, by promptId. */
 export type AddresseeUpdates = ReadonlyMap<string, Addressee>;
 
-/** Those whose time has come are told by this process: no other one does it meanwhile, unless this one dies. */
+/** Reserves the due notices for this process for a while. */
 export function claimNotices(header: Header, now: number): AddresseeUpdates {
   return new Map(dueOf(header, now).map(({ promptId, person }) => [promptId, { ...person!, tellAt: now + CLAIM_MS }]));
 }
 
-/** Tells those whose time has come; with what is to be written of it. */
+/** Sends the due notices, and returns the state to write. */
 export async function sendNotices(setup: SessionContext, header: Header, now: number): Promise<AddresseeUpdates> {
   const told = dueOf(header, now).map(async (question): Promise<[string, Addressee]> => {
     const isTold = await tell(setup, header, question);
@@ -160,7 +160,7 @@ export async function sendNotices(setup: SessionContext, header: Header, now: nu
   return new Map(await Promise.all(told));
 }
 
-/** The questions that wait now, with what was written of their people; those that are somebody else's by now stay as they are. */
+/** The open questions with updated addressees. A question that was handed over meanwhile stays as it is. */
 export function withAddressees({ current }: Header, telling: AddresseeUpdates): Question[] {
   return (current as Question[]).map((question) => {
     const person = telling.get(question.promptId);
@@ -202,10 +202,10 @@ async function tell(
   }
 }
 
-/** Others wait to be told, too. */
+/** Other notices wait for this one, so it has a time limit. */
 function inTime({ clock }: SessionContext, telling: unknown): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const tooLong = (): void => reject(new Error(`notify has not settled in ${NOTICE_MS / 1000} seconds`));
+    const tooLong = (): void => reject(new Error(`notify did not settle within ${NOTICE_MS / 1000} seconds`));
     const stop = clock.after(NOTICE_MS, tooLong);
     Promise.resolve(telling).then(resolve, reject).finally(stop);
   });

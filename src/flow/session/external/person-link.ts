@@ -1,5 +1,5 @@
-// The link by which a person who is asked reaches the page with the question: sealed, for one question and one person. Each notice has a
-// link of its own, so that a reminder still opens in another browser.
+// The link to the page where a person answers one question. It contains a sealed token. Each notice has its own link, so that a reminder
+// still opens in another browser.
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { SessionContext } from '../session-context.ts';
 
@@ -13,13 +13,13 @@ export interface PersonAddress {
   promptId: string;
   /** The principal who is asked. */
   person: string;
-  /** Which of the notices: 0 for the first, then reminders. */
+  /** The number of the notice: 0 for the first, then reminders. */
   notice: number;
-  /** Of the question as it was put. */
+  /** The pin of the question as it was asked. */
   pin?: string | undefined;
 }
 
-/** Undefined where browsers cannot reach this server. */
+/** Undefined if browsers cannot reach this server. */
 export async function createPersonLink(
   { sealer, baseUrl }: Pick<SessionContext, 'sealer' | 'baseUrl'>,
   { sessionId, promptId, person, notice, pin }: PersonAddress,
@@ -29,7 +29,7 @@ export async function createPersonLink(
   return `${base.replace(/\/+$/, '')}${PERSON_PATH}?t=${sealer.seal(PURPOSE, '', [sessionId, promptId, person, notice, pin])}`;
 }
 
-/** What a link is for, as text: it names the link to its cookies. Undefined for anything else than a link of ours. */
+/** The content of the token as text, which also names the cookies of the page. Undefined if the token is not valid. */
 export function openPersonToken(sealer: Sealer, token: string): string | undefined {
   if (token.length > MAX_LENGTH) return undefined;
   const opened = sealer.open(PURPOSE, '', token);

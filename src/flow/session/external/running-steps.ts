@@ -1,5 +1,5 @@
-// The steps that run here. A run of the body may be given up for a new one, because something was written down that comes before what it has
-// done since: the steps go on, and the new run comes by them again and takes them up.
+// The steps that run in this process. When entries of another process come first, the run of the body is replaced by a new one; the steps
+// continue, and the new run adopts them when it reaches them.
 import type { RunState } from '../../engine/run-state.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
 import type { PendingStep } from '../../engine/pending-ask.ts';
@@ -12,18 +12,18 @@ import { isOutcomeUnknown, runStep, toIdempotencyKey } from '../turn/run-step.ts
 interface Working {
   run: BodyRun;
   want: PendingStep;
-  /** What came of it, which is not written down yet. */
+  /** The result, until it is written. */
   entry?: StepEntry | undefined;
 }
 
-/** What steps are given, and those that clean up. */
+/** The signals for steps and for cleanup steps. */
 export interface StepSignals {
   work: LazyAbort;
   cleanup: LazyAbort;
 }
 
 export class RunningSteps {
-  /** Effects that this process has begun. */
+  /** Keys of the steps that this process has begun. */
   readonly began = new Set<string>();
   readonly #input: TurnInput;
   readonly #signals: StepSignals;
@@ -34,7 +34,7 @@ export class RunningSteps {
     this.#signals = signals;
   }
 
-  /** Once it is known that the session ends, nothing begins but what cleans up. */
+  /** While the session ends, only cleanup steps start. */
   start(run: BodyRun, wants: readonly PendingStep[], isEnding: boolean): void {
     for (const want of wants) {
       const { key, options } = want.spec;
@@ -43,7 +43,7 @@ export class RunningSteps {
     }
   }
 
-  /** Written before effects begin. */
+  /** The entries to write before effects begin. */
   intents(run: BodyRun, rest: RunState | undefined): JournalEntry[] {
     if (rest?.kind !== 'steps') return [];
     const { setup, header } = this.#input;
@@ -55,13 +55,13 @@ export class RunningSteps {
     }));
   }
 
-  /** The key of an effect that may have happened unseen, and must not happen again. */
+  /** The key of an effect whose outcome is unknown and that must not run again. */
   unknownOf(run: BodyRun, wants: readonly PendingStep[]): string | undefined {
     const isNew = ({ spec }: PendingStep) => !this.#steps.has(spec.key);
     return wants.find((want) => isNew(want) && isOutcomeUnknown(want.spec, run.input.folded))?.spec.key;
   }
 
-  /** What came of them is written down. */
+  /** The results are written. */
   written(entries: readonly JournalEntry[]): void {
     for (const entry of entries) if (entry.t === 'step') this.#steps.delete(entry.k);
   }
@@ -84,7 +84,7 @@ export class RunningSteps {
     });
   }
 
-  /** The body has come by it in another run. */
+  /** A new run of the body has reached a running step. */
   #takeUp(run: BodyRun, want: PendingStep): void {
     const step = this.#steps.get(want.spec.key)!;
     Object.assign(step, { run, want });

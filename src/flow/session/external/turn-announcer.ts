@@ -1,4 +1,4 @@
-// The next turn of a session that is at work here: everybody who waits for it is told the same one, and whoever comes later the one after it.
+// The next turn of a session that runs in this process. All current waiters get the same turn; later ones get the turn after it.
 import { isEnded } from '../../store/store.ts';
 import type { TurnInput } from '../turn/turn-input.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -7,7 +7,7 @@ export class NextValue<T> {
   #resolve: ((value: T) => void) | undefined;
   #promise: Promise<T> | undefined;
 
-  /** Made for the first who waits: in most turns nobody does. */
+  /** Created for the first waiter, since most turns have no waiter. */
   get promise(): Promise<T> {
     return (this.#promise ??= new Promise((resolve) => (this.#resolve = resolve)));
   }
@@ -20,7 +20,7 @@ export class NextValue<T> {
   }
 }
 
-/** A turn that asks while steps run is not the last: nobody waits for the one after it, and so it is told to those who listen. */
+/** After a turn that asks while steps run no request waits for the next one, so it is also announced to listeners. */
 export class TurnAnnouncer {
   readonly #input: TurnInput;
   readonly #ahead = new NextValue<Turn>();

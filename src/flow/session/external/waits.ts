@@ -1,5 +1,5 @@
-// What a session waits for beside answers: sleeps that pass, and events that come. They lie in its header, so that nobody has to stay at work
-// for them; the due index of the store tells when the next one is over.
+// Sleeps and events that a session waits for. They are stored in its header, so that no process has to run for them; the due index of the
+// store knows when the next one ends.
 import type { BodyRun } from '../../engine/body-run.ts';
 import type { PendingWait } from '../../engine/pending-ask.ts';
 import type { JournalEntry, Header, Wait } from '../../journal.ts';
@@ -8,7 +8,7 @@ import { isEnded } from '../../store/store.ts';
 import type { TurnInput } from '../turn/turn-input.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** For the header; and what is written down because it begins only now. */
+/** The waits for the header, and entries for those that begin now. */
 export function toWaits(
   run: BodyRun,
   wants: readonly PendingWait[],
@@ -26,12 +26,12 @@ export function toWaits(
   return { waits, add };
 }
 
-/** The questions that are the caller's to answer. */
+/** The open questions that the caller may answer. */
 export function callerQuestions({ current }: Pick<Header, 'current'>): Question[] {
   return (current as Question[]).filter(({ person }) => !person || person.orCaller === true);
 }
 
-/** A question that has waited beside others, of which one was answered, waits no longer for that. */
+/** A question that stays open keeps its first deadline. */
 export function keepDeadlines(questions: Question[], before: readonly Question[], now: number): Question[] {
   if (!questions.some(({ until }) => until !== undefined)) return questions;
   return questions.map((question) => {
@@ -40,7 +40,7 @@ export function keepDeadlines(questions: Question[], before: readonly Question[]
   });
 }
 
-/** When the next question or wait has waited long enough; Infinity where none has an end. */
+/** The earliest deadline of a question or wait; Infinity if there is none. */
 export function nextDeadline({ current, waits = [] }: Pick<Header, 'current' | 'waits'>): number {
   let at = Infinity;
   for (const { until } of current as Question[]) if (until !== undefined && until < at) at = until;
@@ -53,7 +53,7 @@ export interface OverdueWaits {
   waits: Wait[];
 }
 
-/** Those whose time was over first. The others are looked at after that: they may have lost a race by then. */
+/** What has timed out first. The rest is checked after that, since it may have lost a race by then. */
 export function findOverdue(header: Header, now: number): OverdueWaits | undefined {
   const at = nextDeadline(header);
   if (at > now) return undefined;
@@ -62,33 +62,33 @@ export function findOverdue(header: Header, now: number): OverdueWaits | undefin
   return { questions, waits: questions.length > 0 ? [] : (header.waits ?? []).filter(isFirst) };
 }
 
-/** What is written down of a wait that is over. */
+/** The entry of a wait that has ended. */
 export function toElapsedEntry({ key: k, kind }: Wait, ts: number): JournalEntry {
   return kind === 'sleep' ? { t: 'step', k, att: 1, ts } : { t: 'evt', k, no: 'timeout', ts };
 }
 
-/** Nobody is at work in it: it asks something, or waits. The process that brought it there may not have let go of its lease yet. */
+/** No process runs it: it asks or waits. The last process may still hold its lease. */
 export function isAtRest(header: Header): boolean {
   const { current, waits, busy } = header;
   return !isEnded(header) && busy === undefined && (current.length > 0 || waits !== undefined);
 }
 
-/** Nobody is at work in it, and it asks nothing: it goes on when a sleep is over, or something happens. */
+/** No process runs it and no question is open: a sleep or an event continues it. */
 export function isIdle(header: Header): boolean {
   return isAtRest(header) && header.current.length === 0;
 }
 
-/** It goes on by what others do, perhaps in another process. */
+/** Something other than the caller's answer may continue it, perhaps in another process. */
 export function waitsForOthers({ waits, busy, current }: Pick<Header, 'waits' | 'busy' | 'current'>): boolean {
   return waits !== undefined || busy === true || (current as Question[]).some(({ person }) => person !== undefined);
 }
 
-/** Somebody else has to do something. */
+/** It waits for an event or another person. */
 export function waitsForPeopleOrEvents({ waits = [], current }: Header): boolean {
   return waits.some(({ kind }) => kind === 'event') || (current as Question[]).some(({ person }) => person);
 }
 
-/** What follows, where it waits for others and asks nothing. Of what happens outside nothing is told to a session that is kept nowhere. */
+/** The turn that follows when the caller has nothing to answer. Sessions in tokens receive no events. */
 export function toLaterTurn(
   { following, setup }: Pick<TurnInput, 'following' | 'setup'>,
   header: Header,

@@ -1,4 +1,4 @@
-// The questions of a round, from what the body waits for.
+// Builds the questions of a round from what the body waits for.
 import type { BodyRun } from '../../engine/body-run.ts';
 import { toConsentPin, toQuestionField, toQuestionFields } from '../../engine/question-spec.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';
@@ -12,7 +12,7 @@ import { toQuestionPin } from '../../question/pin.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { Addressee, Complaint, Question } from '../../question/question.ts';
 
-/** More than this in one form is too much for anybody. */
+/** The largest number of questions in one form. */
 const MAX_TOGETHER = 12;
 
 export function buildQuestions(
@@ -34,7 +34,7 @@ export function buildQuestions(
   );
 }
 
-/** With the questions that come next whatever is answered to these, and have no answer yet. */
+/** Adds questions that follow whatever the answers are, if they have no answer yet. */
 function ahead(run: BodyRun, asked: QuestionSpec[]): QuestionSpec[] {
   const { next } = run.input;
   if (!next || next.size === 0) return asked;
@@ -53,7 +53,7 @@ function ahead(run: BodyRun, asked: QuestionSpec[]): QuestionSpec[] {
   return specs;
 }
 
-/** What the author declares as an argument is written down before anybody asks. */
+/** A secret must not be a declared argument, because arguments are stored in the journal. */
 function notDeclared({ input: { flow } }: BodyRun, key: string): true {
   const declared = flow.input?.json['properties'];
   if (!isObject(declared) || !Object.hasOwn(declared, key)) return true;
@@ -63,7 +63,7 @@ function notDeclared({ input: { flow } }: BodyRun, key: string): true {
   });
 }
 
-/** The person is told at once. */
+/** The person is notified at once. */
 function toAddressee({ input }: BodyRun, { key, person }: QuestionSpec): Addressee {
   return { ...person!, principal: findAddressee(input.folded, key, person!.principal), tellAt: input.now };
 }
@@ -90,7 +90,7 @@ export function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Comp
   if (run.progress) question.progress = run.progress;
   const { said, shown } = run.notes;
   if (said.length > shown) question.notes = said.slice(shown);
-  // The argument, or an answer to an older version, does not fit.
+  // Why an argument, or an answer to an older version, does not fit.
   const why = complaint ?? (attempt === 1 ? run.refused.get(key) : undefined);
   if (why) question.complaint = why;
   if (spec.person) question.person = toAddressee(run, spec);

@@ -1,4 +1,4 @@
-// A tool that a step calls, by whoever the flows were served with. A tool that says that it failed fails its step.
+// Calls a tool for a step, with the gateway or client that the flows are served with. A tool result with `isError` fails the step.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ToolAnswer, ToolCallerOption } from '../../authoring/tool-caller.ts';
@@ -21,7 +21,7 @@ export async function callTool<T>(name: string, args: JsonObject, calling: ToolC
   return result as ToolAnswer<T>;
 }
 
-/** In the words of the tool. */
+/** Its message is the text of the tool. */
 class ToolFailed extends Error {
   constructor(tool: string, text: string) {
     super(text === '' ? `${tool} failed` : text);

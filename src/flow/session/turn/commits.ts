@@ -1,5 +1,5 @@
-// Writes to one session. Before it holds the lease, a write counts only if nobody has written since it was read; with the lease, what
-// others wrote meanwhile (the owner went on, the time was extended) is kept, and only an end stops it.
+// Writes to one session. Without the lease, a write succeeds only if nothing was written since the session was read. With the lease, changes
+// of other writers (such as more time) are kept and the write is repeated; only an end stops it.
 import { earlyEndOf } from '../../journal.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
@@ -14,7 +14,7 @@ import { callerQuestions } from '../external/waits.ts';
 import type { Turn } from './turn.ts';
 
 export interface WriteResult {
-  /** As it stands now; undefined if somebody else was faster. */
+  /** The new header; undefined if another writer was faster. */
   header: Header | undefined;
 }
 
@@ -24,15 +24,15 @@ const MAX_TRIES = 100;
 const nextDrive = createCounter('.');
 
 export class Commits {
-  /** Somebody else has ended it meanwhile, without the lease. The holder of the lease carries it out. */
+  /** Another process asked to end it. The holder of the lease carries that out. */
   ending: EarlyEnd | undefined;
-  /** All that was written here. */
+  /** All entries that were written here. */
   readonly added: JournalEntry[] = [];
-  /** Somebody else has written in between. */
+  /** Another process wrote in between. */
   mixed = false;
-  /** Something was written down meanwhile for the holder of the lease, who has to take it up before he writes. */
+  /** Another process wrote entries that the holder must read before its next write. */
   isBehind = false;
-  /** The first write with a lease that was taken before counts only if nobody was faster. */
+  /** The first write with a lease from `take` succeeds only if nothing was written since the session was read. */
   #mustMatch = false;
   readonly #setup: SessionContext;
   #header: Header;
@@ -49,12 +49,11 @@ export class Commits {
     this.#stored = stored;
   }
 
-  /** Every drive holds leases of its own: a second one in this process must not get the lease of the first. */
+  /** Unique per TurnRunner, so that a second one in this process does not get the lease of the first. */
   get #owner(): string {
     return (this.#ownerId ??= this.#setup.owner + nextDrive());
   }
 
-  /** The lease is here. */
   get holds(): boolean {
     return this.#fence !== undefined;
   }
@@ -78,7 +77,7 @@ export class Commits {
       const change = { patch, add, dueAt, tombstoneMs: terms.tombstoneMs, fence: this.#fence };
       const done = await this.#setup.store.commit(id, rev, change);
       if (done.ok) return this.#written(patchHeader(this.#header, patch), add);
-      // Without the lease, or if it is lost or all is over, somebody else has the say.
+      // Without the lease, or if the lease is lost or the session has ended, another writer wins.
       if (this.#fence === undefined || !done.header || isEnded(done.header) || done.header.rev === rev) break;
       if (this.#mustMatch) break;
       const isEnding = earlyEndOf(this.#header) !== undefined;
@@ -95,21 +94,21 @@ export class Commits {
     return { header: undefined };
   }
 
-  /** Keeps others from going on with it until `letGo`; false while somebody else does so. */
+  /** Takes the lease until `letGo`; false while another process holds it. */
   async take(): Promise<boolean> {
     await this.#renew();
     this.#mustMatch = this.holds;
     return this.holds;
   }
 
-  /** As it was found in the store. */
+  /** The session was read again. */
   catchUp(header: Header | undefined): void {
     this.isBehind = false;
     this.mixed = true;
     this.#header = header ?? this.#header;
   }
 
-  /** Writes, and keeps others from going on with it until `letGo`. */
+  /** Writes, and takes the lease until `letGo`. */
   async hold(patch: Partial<Header>, add: JournalEntry[]): Promise<WriteResult> {
     const { store, leaseMs } = this.#setup;
     if (!this.#stored) {
@@ -119,7 +118,7 @@ export class Commits {
     }
     const lease = await store.lease(this.#header.id, this.#owner, leaseMs);
     if (!lease) return { header: undefined };
-    // The first write with the lease still counts only if nobody was faster.
+    // The first write with the lease still succeeds only if nothing was written since the session was read.
     const whole = this.#grown(patch, add);
     const change = { patch: whole, add, fence: lease.fence, dueAt: this.#leaseEnd() };
     const done = await store.commit(this.#header.id, this.#header.rev, change);
@@ -132,7 +131,7 @@ export class Commits {
     return this.#written(patchHeader(this.#header, whole), add);
   }
 
-  /** After a renewal that is under way. A lease that cannot be let go runs out. */
+  /** Waits for a pending renewal. A lease that cannot be released expires. */
   async letGo(): Promise<void> {
     this.#over = true;
     this.#renewing?.();
@@ -143,7 +142,7 @@ export class Commits {
     );
   }
 
-  /** Where it stands, whoever brought it there. */
+  /** The state in the store. */
   async current(): Promise<Turn> {
     const { store, log } = this.#setup;
     const stored = await store.load(this.#header.id).catch((error: unknown) => {
@@ -157,14 +156,14 @@ export class Commits {
   async #create(patch: Partial<Header>, add: JournalEntry[], terms: Terms): Promise<WriteResult> {
     const { store, limits } = this.#setup;
     const whole = { ...this.#header, ...patch };
-    // What ends at once was there all the same: it is made first, so that its end is kept like every other.
+    // A session that ends in its first turn is created first, so that its end is stored like any other.
     const first: Header = isEnded(whole)
       ? { ...whole, state: 'active', current: [], outcome: undefined, trail: undefined }
       : whole;
     const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: terms.dueAt };
     const made = await store.create(first, sealUnaskedArgs(this.#setup, first.id, add), most);
     if (made === 'limit') throw await this.#toLimit();
-    if (made === 'exists') return { header: undefined }; // the same start, twice at once
+    if (made === 'exists') return { header: undefined }; // the same start, sent twice
     this.#stored = true;
     this.#setup.counts.started(first);
     const written = this.#written(first, add);
@@ -185,7 +184,7 @@ export class Commits {
     if (add.length === 0) return patch;
     const size = (this.#header.size ?? 0) + estimateSize(add);
     const { journalBytes } = this.#setup.limits;
-    // That something is about to begin, or was taken back, is always written down; and so is all that a session does to end.
+    // Intents, undos and everything that ends a session are always written.
     const isEnding = earlyEndOf(this.#header) ?? earlyEndOf(patch);
     if (size > journalBytes && !isEnding && add.some(({ t }) => t !== 'int' && t !== 'undo')) {
       const what = `no more than ${journalBytes} bytes in a journal`;
@@ -194,7 +193,7 @@ export class Commits {
     return { ...patch, size };
   }
 
-  /** Which of the two it was is looked up only now. */
+  /** Finds out which of the two limits was reached. */
   async #toLimit(): Promise<GatewayError> {
     const { store, limits } = this.#setup;
     const own = await store.list(this.#header.principal);
@@ -218,7 +217,7 @@ export class Commits {
     this.#renewing = clock.after(leaseMs / 3, () => void this.#renewNow());
   }
 
-  /** A store that is away for a moment is asked again; if it stays away, the lease runs out and its fence stops this process. */
+  /** An unavailable store is tried again. If it stays away, the lease expires and its fence stops this process. */
   async #renewNow(): Promise<void> {
     try {
       await this.#inTurn(() => this.#renew());
@@ -228,20 +227,19 @@ export class Commits {
     }
   }
 
-  /** Renewing makes a new fence: a write that is under way with the old one would be refused. */
+  /** A renewal changes the fence, so a pending write with the old fence would be rejected. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = (this.#last ?? Promise.resolve()).then(work);
     this.#last = turn.catch(() => {});
     return turn;
   }
 
-  /** When somebody else should look after it, if this process is silent until then. */
+  /** When another process should take over if this one is silent. */
   #leaseEnd(): number {
     return this.#setup.clock.now() + this.#setup.leaseMs;
   }
 }
 
-/** A journal, or a principal, that may not grow further. */
 export function isLimitError(error: unknown): error is GatewayError {
   return error instanceof GatewayError && error.code === 'FLOW_LIMIT';
 }

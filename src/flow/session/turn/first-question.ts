@@ -1,11 +1,11 @@
-// A tool that does not come to its first question fails; later ones have the limits of their steps.
+// Fails a flow that does not reach its first question in time. Later questions have only the limits of their steps.
 import { toMs } from '../../authoring/span.ts';
 import type { EarlyEnd } from '../../journal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { TurnRunner } from './turn-runner.ts';
 import { draftFailure } from './turn-changes.ts';
 
-/** Until the returned function is called. */
+/** Call the returned function to stop the timer. */
 export function limitFirstQuestion(drive: TurnRunner, end: (ending: EarlyEnd) => Promise<void>): () => void {
   const { setup, flow, stored } = drive.input;
   const { firstQuestion } = flow.options;

@@ -1,6 +1,6 @@
-// How a session ended, kept in its header until its client has acknowledged it: a process may die, or a connection break, after the end is
-// written and before anybody has heard of it. Sealed where there are keys; otherwise another process could not open it after a crash.
-// Of the last answers only fingerprints are kept, so that one that is sent again is known.
+// The outcome of a session, kept in its header until its client has acknowledged it: a process may die, or a connection break, after the end
+// is committed and before the client knows. It is sealed only if there are keys, since another process could not open it otherwise.
+// It includes fingerprints of the last answers, so that a repeated answer is recognized.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
@@ -19,13 +19,13 @@ import { toShortId } from '../../short-id.ts';
 import type { Failure, Turn } from './turn.ts';
 
 export interface SessionOutcome {
-  /** Present, be it undefined, where it was completed. */
+  /** Present, perhaps as undefined, if it was completed. */
   result?: unknown;
   summary?: string | undefined;
   failure?: Failure | undefined;
 }
 
-/** An answer of the last round. A reference to what lies beside the journal is kept as it is. */
+/** An answer of the last round. References to secrets and files are kept as they are. */
 type LastAnswer = Pick<AnswerEntry, 'k' | 'a' | 'no' | 'src' | 'ty' | 'who'> & { d?: string; v?: unknown };
 
 interface Sealed extends SessionOutcome {
@@ -35,21 +35,21 @@ interface Sealed extends SessionOutcome {
 
 const PURPOSE = 'flow-result';
 
-/** Those of the last round; undefined where there are none. */
+/** The answers of the last round. */
 function toLastAnswers(entries: JournalEntry[]): AnswerEntry[] | undefined {
   const answers = entries.filter((entry) => entry.t === 'ans' && entry.a > 0) as AnswerEntry[];
   const at = answers.at(-1)?.ts;
   return at === undefined ? undefined : answers.filter(({ ts }) => ts === at);
 }
 
-/** Of a session that ends: a client that does not hear now how it ended can ask later. `unwritten` is what is written with the end. */
+/** Adds the outcome to the draft that ends the session, so that the client can ask for it later. `unwritten`: entries of the same commit. */
 export function keepOutcome(
   { input, commits }: TurnRunner,
   { patch, turn, add }: TurnDraft,
   unwritten: JournalEntry[],
 ): void {
   const { via, started } = input.header;
-  // A call is answered with its result. Only a caller that may come back, or waits in another process, has a way to ask for it later.
+  // A call gets its result directly. Only a caller that may come back, or waits in another process, can ask for it later.
   const isOwn = !input.byItself && !input.fromOutside && commits.header.left === undefined;
   if (via !== 'flow' && started === undefined && isOwn) return;
   const here = toLastAnswers([...commits.added, ...unwritten, ...add]);
@@ -57,7 +57,7 @@ export function keepOutcome(
   patch.outcome = toKeptOutcome(input.setup, input.header, turn, last);
 }
 
-/** For the header of a session that has just ended; undefined where it is too large to be kept. */
+/** Undefined if it is too large to keep. */
 function toKeptOutcome(
   setup: SessionContext,
   { id }: Header,
@@ -65,7 +65,7 @@ function toKeptOutcome(
   answers: AnswerEntry[],
 ): string | undefined {
   const { result, summary, failure } = turn;
-  if (!failure && !('result' in turn)) return undefined; // its state says all
+  if (!failure && !('result' in turn)) return undefined; // the state says it all
   const outcome: Sealed = {
     ...('result' in turn && { isCompleted: true, result }),
     ...(summary !== undefined && { summary }),
@@ -86,7 +86,7 @@ function toKeptOutcome(
   return undefined;
 }
 
-/** Of a session that is being ended, why it failed: its client need not wait until all is taken back. */
+/** For a session that is being ended, the failure: its client need not wait for the undos. */
 export function readOutcome(setup: SessionContext, header: Header): SessionOutcome | undefined {
   const sealed = open(setup, header);
   const failure = earlyEndOf(header)?.failure;
@@ -99,7 +99,7 @@ export function readOutcome(setup: SessionContext, header: Header): SessionOutco
   };
 }
 
-/** The ids of the prompts, if all of them were answered so in the last round of a session that has ended, by the one who asks. */
+/** The promptIds, if the same person already gave all these answers in the last round of an ended session. */
 export async function findRepeatedAnswers(
   setup: SessionContext,
   header: Header,

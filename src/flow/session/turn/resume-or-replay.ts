@@ -1,4 +1,4 @@
-// The run of the body that a drive goes on with: the one that waits in memory, or a new one over the journal.
+// Resumes the body that waits in memory, or starts a new run over the journal.
 import { BodyRun } from '../../engine/body-run.ts';
 import { createRunInput } from '../../engine/run-input.ts';
 import type { ResumeInput } from '../../engine/run-input.ts';

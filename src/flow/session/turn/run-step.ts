@@ -1,4 +1,4 @@
-// Runs one step and makes of its outcome what the journal keeps. Never throws.
+// Runs one step and returns its journal entry. Never throws.
 import { createHmac } from 'node:crypto';
 import type { StepContext } from '../../authoring/step.ts';
 import { toMs } from '../../authoring/span.ts';
@@ -21,7 +21,7 @@ import type { SessionContext } from '../session-context.ts';
 export interface StepExecution {
   setup: SessionContext;
   sessionId: string;
-  /** Whose the session is, as a hash. */
+  /** A hash of the session's owner. */
   principal: string;
   spec: StepSpec;
   folded: FoldedJournal;
@@ -29,7 +29,7 @@ export interface StepExecution {
   onProgress?: ((progress: PromptStep) => void) | undefined;
 }
 
-/** The same on every try, in every process and under a new name; another one only after the effect was taken back. */
+/** The same on every attempt, in every process and under a renamed key. It changes only after the effect was undone. */
 export function toIdempotencyKey(sessionId: string, key: string, { epochs, intents }: FoldedJournal): string {
   const begun = intents.get(key)?.entry.idem;
   if (begun) return begun;
@@ -62,13 +62,13 @@ export async function runStep(run: StepExecution): Promise<StepEntry> {
   }
 }
 
-/** False if the session ends meanwhile. */
+/** Waits; false if the session ends meanwhile. */
 async function passes({ setup, signal }: StepExecution, ms: number): Promise<boolean> {
   const passed = new Promise<true>((resolve) => void setup.clock.after(ms, () => resolve(true)));
   return (await unlessAborted(passed, signal())) ?? false;
 }
 
-/** Most steps look at neither the key nor the signal: both are made when they are asked for. */
+/** Creates the idempotency key and the signal on demand, since most steps use neither. */
 function toContext(run: StepExecution, attempt: number, beat: () => void): StepContext {
   const { setup, sessionId, principal, spec, folded, signal } = run;
   return {
@@ -91,7 +91,7 @@ function toContext(run: StepExecution, attempt: number, beat: () => void): StepC
   };
 }
 
-/** An effect that must happen once, may have happened unseen, and cannot be looked for. */
+/** An effect that must happen once, may have happened, and has no `check`. */
 export function isOutcomeUnknown({ key, options }: StepSpec, { intents }: FoldedJournal): boolean {
   return options.effect === 'once' && options.check === undefined && intents.has(key);
 }
@@ -107,7 +107,7 @@ function work({ setup, spec }: StepExecution, attempt: number): (step: StepConte
   };
 }
 
-/** Rejects when the step takes longer than it may, or falls silent. */
+/** Rejects when the step exceeds its timeout or misses a heartbeat. */
 export async function runWithinTimeout(
   run: StepExecution,
   attempt: number,
@@ -131,7 +131,7 @@ function toDeadline({ setup: { clock, limits }, spec }: StepExecution, late: Laz
   let giveUp = (_what: string, _ms: number): void => {};
   const passed = new Promise<never>((_, reject) => {
     giveUp = (what, after) => {
-      // In this order: what the step throws because of the abort says less.
+      // Reject first: the error that the abort causes says less.
       reject(new GatewayError('FLOW_TIMEOUT', { what, ms: after }));
       late.abort();
     };

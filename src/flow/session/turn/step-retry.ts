@@ -1,4 +1,4 @@
-// When a step that has failed is tried again, and how many of one name may run at once.
+// Retries of failed steps, and limits on steps that run at the same time.
 import type { RetryPolicy } from '../../authoring/step.ts';
 import { toMs } from '../../authoring/span.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -8,13 +8,13 @@ const MAX_PAUSE_MS = 60_000;
 
 export interface FailedTry {
   error: unknown;
-  /** How many tries there were. */
+  /** The number of attempts so far. */
   tried: number;
-  /** Since the first one began. */
+  /** Time since the first attempt began. */
   elapsedMs: number;
 }
 
-/** How long to wait before the next try; undefined if there is none. */
+/** The pause before the next attempt; undefined if there is none. */
 export function toRetryPause(policy: RetryPolicy | undefined, failed: FailedTry): number | undefined {
   const { error, tried, elapsedMs } = failed;
   if (!policy || tried >= policy.attempts || !isMeant(policy, error)) return undefined;
@@ -27,14 +27,14 @@ export function toRetryPause(policy: RetryPolicy | undefined, failed: FailedTry)
 
 function isMeant({ on }: RetryPolicy, thrown: unknown): boolean {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  // A mistake in the flow is the same every time.
+  // A mistake in the flow would fail again.
   if (error instanceof GatewayError && (error.code === 'FLOW_MISUSED' || error.code === 'FLOW_TOO_LARGE')) return false;
   if (on === undefined) return true;
   if (typeof on === 'function') return on(error);
   return on.includes(error.name) || (error instanceof GatewayError && on.includes(error.code));
 }
 
-/** Turns by name: of each at most so many at once, in the order in which they came. */
+/** Semaphores by name, first come, first served. */
 export class StepLimits {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();

@@ -1,4 +1,4 @@
-// What each outcome of a run does to its session: the patch of the header, the entries, and what is told of it.
+// Drafts the commit for each state in which a run stops: the patch of the header, the entries, and the turn to report.
 import type { AnyFlow } from '../../define.ts';
 import type { IncomingEvent } from '../../engine/match-event.ts';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
@@ -30,14 +30,14 @@ export interface TurnDraft {
   dueAt?: number | undefined;
 }
 
-/** What the body says of how far it is goes with its next question. Where steps come first, it is told before them. */
+/** Progress that must be sent before steps start. Otherwise it goes with the next question. */
 export function takeNewProgress(run: BodyRun): PromptStep | undefined {
   const { progress, isProgressNew } = run;
   run.isProgressNew = false;
   return isProgressNew ? progress : undefined;
 }
 
-/** Of a run that has come to rest. */
+/** For a run that has stopped. */
 export function draftTurn(drive: TurnRunner, rest: RunState): TurnDraft | Promise<TurnDraft> {
   if (rest.kind === 'asks') return toAsked(drive, rest);
   if (rest.kind === 'ended') return toCompleted(drive, rest.value);
@@ -49,7 +49,7 @@ export function draftTurn(drive: TurnRunner, rest: RunState): TurnDraft | Promis
   return draftFailure(drive, error);
 }
 
-/** Steps run, and whatever is open beside them is asked. */
+/** Steps run, and open questions are asked. */
 export function draftWorking(drive: TurnRunner, rest: RunState | undefined): TurnDraft {
   const isOpen = rest?.kind === 'steps' || rest?.kind === 'asks';
   if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(drive);
@@ -57,7 +57,7 @@ export function draftWorking(drive: TurnRunner, rest: RunState | undefined): Tur
   return toAsked(drive, { asks, waits: rest.waits, isBusy: true });
 }
 
-/** What is open, and whether steps are at work beside it. */
+/** What is open, and whether steps run besides. */
 type Open = Pick<Extract<RunState, { kind: 'asks' }>, 'asks' | 'waits' | 'isBusy'>;
 
 function toAsked(drive: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnDraft {
@@ -65,7 +65,7 @@ function toAsked(drive: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnD
   const { header } = drive.commits;
   const { folded } = drive.run.input;
   const now = setup.clock.now();
-  // What was refused is written down once.
+  // Rejected answers are recorded once.
   const refused = drive.isLive ? [] : incoming.filter(isRefused);
   const { waits, add } = toWaits(drive.run, wants);
   for (const { k, a, verdict } of refused) {
@@ -105,7 +105,7 @@ function toAsked(drive: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnD
   };
   const turn: TurnDraft['turn'] = { ...toVerdicts(incoming), questions: callerQuestions({ current: questions }) };
   if (drive.run.progress) turn.progress = drive.run.progress;
-  // Whoever is at work is looked after when he falls silent.
+  // While steps run, the due time is the end of the lease.
   const dueAt = isBusy ? undefined : toDueAt({ expiresAt, timeoutMs, waits, current: questions });
   return { patch, add, turn, dueAt };
 }
@@ -147,7 +147,7 @@ function withResult(drive: TurnRunner, result: unknown): TurnDraft {
 
 export function draftFailure(drive: TurnRunner, error: unknown): TurnDraft {
   const { flow, setup, incoming = [] } = drive.input;
-  if (isMismatch(error)) throw error; // another version can still go on with it
+  if (isMismatch(error)) throw error; // another version may continue it
   const failure = toFailure(error, flow.name);
   const session = toShortId(drive.commits.header.id);
   setup.log.warn({ tool: flow.name, session, error, ...findMisuse(error) }, 'flow.failed');
@@ -170,13 +170,13 @@ function toProcessing(drive: TurnRunner): TurnDraft {
   const patch: Partial<Header> = {
     ...{ state: toWorking(drive), current: [], lastActivityAt: now, waits: undefined, busy: undefined },
     ...{ burst: header.burst, reason: undefined, pending: undefined },
-    // It is not the user who is idle now.
+    // The user is not idle now, so only the deadline counts.
     expiresAt: header.deadline,
   };
   return { patch, add: [], turn: { questions: [], ...toVerdicts(incoming) } };
 }
 
-/** Nothing is asked; `active` as long as nothing was. */
+/** The state without open questions: `active` until the first question was asked. */
 function toWorking({ input: { stored }, commits: { header } }: TurnRunner): Header['state'] {
   return stored && header.state !== 'idle' && header.state !== 'active' ? 'processing' : 'active';
 }
@@ -200,7 +200,7 @@ const REASONS: Record<string, string> = {
   FLOW_VALIDATION_FAILED: 'attempts',
 };
 
-/** What is of ours keeps its code; what is of the author's keeps its words, which are meant for the user. */
+/** Our errors keep their code. Errors of the author keep their message, which is meant for the user. */
 function toFailure(error: unknown, tool: string): Failure {
   if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
   const { name, message, data } = toErrorEntry(error);
@@ -213,7 +213,7 @@ interface Put {
   isNew: (question: Question) => boolean;
 }
 
-/** What could be asked ahead is left for later where it would be one too many. */
+/** Drops questions asked ahead that would exceed the limit. */
 function withinLimit(drive: TurnRunner, { asks, questions, isNew }: Put): Question[] {
   let room = toMaxPrompts(drive.input) - drive.commits.header.prompts;
   if (questions.length <= room) return questions;
@@ -221,7 +221,6 @@ function withinLimit(drive: TurnRunner, { asks, questions, isNew }: Put): Questi
   return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
 }
 
-/** Questions in one session. */
 export function toMaxPrompts({ flow, setup }: Pick<TurnRunner['input'], 'flow' | 'setup'>): number {
   return flow.options.limits?.prompts ?? setup.limits.prompts;
 }
@@ -235,7 +234,7 @@ interface Growth {
   refused: IncomingAnswer[];
 }
 
-/** A limit that this turn would go beyond. */
+/** The error if this turn exceeds a limit. */
 function toOver(drive: TurnRunner, { fresh, refused }: Growth): GatewayError | undefined {
   const { flow, setup } = drive.input;
   const { header } = drive.commits;

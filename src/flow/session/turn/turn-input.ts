@@ -1,4 +1,4 @@
-// What a drive is given, and what others see of it while it is at work.
+// The input of a TurnRunner, and the handle to a session that runs in this process.
 import type { AnyFlow } from '../../define.ts';
 import type { IncomingEvent } from '../../engine/match-event.ts';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
@@ -14,55 +14,55 @@ export interface TurnInput {
   flow: AnyFlow;
   header: Header;
   entries: JournalEntry[];
-  /** It is in the store already. */
+  /** The session is in the store already. */
   stored: boolean;
-  /** Questions that can be put ahead. */
+  /** Questions that can be asked ahead. */
   next?: ReadonlyMap<string, QuestionSpec[]> | undefined;
-  /** Entries to be written with the first commit, that the run already knows of. */
+  /** Entries for the first commit, which the run knows already. */
   prefix?: JournalEntry[] | undefined;
   incoming?: (IncomingAnswer | IncomingEvent)[] | undefined;
-  /** Nobody of its client's has asked for it: a wait is over, or something has happened outside. */
+  /** No client caused this turn: a wait has ended, or an event has arrived. */
   byItself?: boolean | undefined;
-  /** Its body, where the entries end. */
+  /** Its body in memory, at the end of the entries. */
   frame?: WarmBody | undefined;
-  /** It is to end before its time. */
+  /** The session is to end early. */
   ending?: EarlyEnd | undefined;
-  /** Steps of it run in this process, by another drive. */
+  /** Another TurnRunner of this process runs its steps. */
   isLive?: boolean | undefined;
-  /** Some process may be at work in it. Default: if its header says so. */
+  /** Another process may hold it. Default: as its header says. */
   mayBeHeld?: boolean | undefined;
-  /** Somebody else than its client has brought it about. */
+  /** The turn was not caused by its client. */
   fromOutside?: boolean | undefined;
-  /** Follows it on its way: for the turn it leads to, and to call it off. */
+  /** Called when the session goes on in the background. */
   onLive?: ((live: LiveSession) => void) | undefined;
-  /** The turn that it comes to by what others do. */
+  /** The next turn that no request of the caller causes. */
   following?: ((header: Header) => Promise<Turn>) | undefined;
-  /** It has gone on by itself, though questions were put. */
+  /** Called with a turn that followed although questions were open. */
   onMoved?: ((turn: Turn) => void) | undefined;
-  /** Something was written down for the process that is at work in it. */
+  /** Called after entries were written for the process that holds it. */
   onLeft?: ((id: string) => void) | undefined;
-  /** A question or a wait has waited long enough, while steps run here. */
+  /** Called when a question or wait has timed out while steps run here. */
   onDue?: ((id: string) => void) | undefined;
-  /** A step says how far it is. */
+  /** A step reports progress. */
   onProgress?: ((header: Header, progress: PromptStep) => void) | undefined;
-  /** Effects could not be taken back, however often it was tried. */
+  /** Effects could not be undone. */
   onNotUndone?: ((header: Header, steps: string[]) => void) | undefined;
 }
 
-/** Nothing is left out, though it may be undefined. */
+/** Every member is present, but may be undefined. */
 export type CompleteTurnInput = { [name in keyof Required<TurnInput>]: TurnInput[name] };
 
-/** A session in which steps run in this process. */
+/** A session whose steps run in this process. */
 export interface LiveSession {
   readonly id: string;
-  /** The turn that it leads to. */
+  /** The next turn. */
   readonly next: Promise<Turn>;
-  /** Nothing more happens here. Where effects cannot be taken back at once that is later than `next`. */
+  /** Settles when this process is done with it, which may be later than `next` if effects are undone. */
   readonly done: Promise<Turn>;
-  /** Ends the session before its time. */
+  /** Ends the session early. */
   end(ending: EarlyEnd): Promise<void>;
-  /** Something was written down for it. */
+  /** Reads entries that another process wrote for it. */
   look(): void;
-  /** Leaves it as it is, for the process that takes it over. */
+  /** Leaves it as it is to another process. */
   abort(): void;
 }

@@ -1,12 +1,11 @@
-// One session, driven from where its journal ends to where it next has to wait: for an answer, or for ever.
-// 1. What the client is told was written first. An answer and the question that follows it are one commit; where an effect lies in
-//    between, the answer and the intent are one, and its result and the question the next.
-// 2. Nothing is written over what somebody else wrote meanwhile: then the whole turn is given up, and tried anew from the store.
-// 3. Once an effect has begun, this process holds a lease, and goes on whoever else looks at the session. What comes for the session meanwhile
-//    (answers, events, the end of a sleep) is written down by others, and taken up here by a new run of the body, before anything else is
-//    written: the order of the journal decides what the body is told first.
-// 4. A session that ends before its time says so in the store first. Then effects in flight come to their end, the body cleans up, and
-//    what was done is taken back; only after that the session is over. A process that dies meanwhile leaves the rest to the next one.
+// Runs one session from the end of its journal to its next question, or to its end.
+// 1. A client learns only what is committed. An answer and the next question are one commit; if an effect lies between them, the answer and
+//    the intent are one commit, and the result and the question are the next.
+// 2. Changes of another writer are never overwritten: the turn is abandoned and runs again from the store.
+// 3. Once an effect has begun, this process holds a lease. Other processes append what arrives meanwhile (answers, events, ended sleeps), and
+//    a new run of the body reads it here before anything else is written. So the body always sees journal order.
+// 4. An early end is committed first. Then running effects finish, the body cleans up, and effects are undone; only then the session has
+//    ended. If this process dies meanwhile, the next one does the rest.
 import type { BodyRun } from '../../engine/body-run.ts';
 import { hasWork, isBusy } from '../../engine/run-state.ts';
 import type { RunState } from '../../engine/run-state.ts';
@@ -41,7 +40,7 @@ import { findUndoable } from '../ending/undo-effects.ts';
 import { unwind } from '../ending/unwind.ts';
 
 interface Terms extends Pick<SessionChange, 'dueAt' | 'tombstoneMs'> {
-  /** Keeps others from going on with it. */
+  /** Take the lease. */
   hold?: boolean;
 }
 
@@ -50,21 +49,21 @@ export class TurnRunner {
   run: BodyRun;
   readonly commits: Commits;
   #atWork: BackgroundWork | undefined;
-  /** It goes on in the background. */
+  /** The session runs in the background. */
   isLive = false;
-  /** How many of the entries that are written the run has from the start. */
+  /** How many of the entries to write the run already knows. */
   readonly #known: number;
-  /** What steps are given. */
+  /** The signal for steps. */
   readonly #signal = new LazyAbort();
-  /** Leaves the session alone. */
+  /** Aborts when this process leaves the session. */
   readonly #stop = new LazyAbort();
-  /** Since when it is parked, and what was handed over for it, until it has gone on. */
+  /** The parked state and operator request of the session, until it has continued. */
   #waiting: Pick<Header, 'parked' | 'handed'>;
-  /** To be written as soon as it has gone on. */
+  /** To write as soon as the session has continued. */
   #refresh: Partial<Header> | undefined;
   #unwritten: JournalEntry[] = [];
   #ending: EarlyEnd | undefined;
-  /** What is told beside the end. */
+  /** The turn to report with the end. */
   #endTurn: Omit<Turn, 'header'> = { questions: [] };
 
   constructor(given: TurnInput) {
@@ -84,14 +83,14 @@ export class TurnRunner {
     return (this.#atWork ??= new BackgroundWork(this.input, this.commits, { work: this.#signal, cleanup: this.#stop }));
   }
 
-  /** Undefined if somebody else was faster; then nothing was written. */
+  /** Undefined if another writer was faster; then nothing was written. */
   async turn(): Promise<Turn | undefined> {
     const { stored, incoming, prefix, byItself = stored && !incoming && !prefix } = this.input;
     try {
       return await this.#settleOrLeave(await this.run.next());
     } catch (error) {
       if (isMismatch(error)) await this.#setAside(error);
-      // Nobody is there to be refused where it goes on by itself.
+      // Without a request there is no client to reject, so the session fails.
       if (!byItself || !isLimitError(error)) throw error;
       this.#fail(error);
       return this.#settle(await this.run.next());
@@ -106,7 +105,7 @@ export class TurnRunner {
     return mayBeHeld ? this.#leaveOrSettle(rest) : this.#settle(rest);
   }
 
-  /** Where some process is at work in it, that one goes on. If that process has died, this one does. */
+  /** Leaves the turn to the process that holds the session. If that one has died, this one continues. */
   async #leaveOrSettle(rest: RunState): Promise<Turn | undefined> {
     if (!this.input.isLive && (await this.commits.take())) return this.#settle(rest);
     if (rest.kind === 'failed' && isMismatch(rest.error)) throw rest.error;
@@ -115,12 +114,12 @@ export class TurnRunner {
 
   #toRun(input: TurnInput): BodyRun {
     const { clock, limits } = input.setup;
-    // The body waits for something of its own. It may come; if it does not, the session must not hang for ever.
+    // The body waits for something that is neither a question nor a step, which must not hang the session for ever.
     const onStall = () => void clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
     return resumeOrReplay(input, { onStall, onFailing: () => this.#signal.abort() });
   }
 
-  /** Nothing is waited for but the store, where that is possible: this is done in every turn. */
+  /** Avoids promises other than the store's where possible, because this runs in every turn. */
   #settle(rest: RunState): Promise<Turn | undefined> {
     if (hasWork(rest)) return this.#startAt(rest);
     const draft = this.#toDraft(rest);
@@ -129,7 +128,7 @@ export class TurnRunner {
   }
 
   async #settleEnd(rest: RunState): Promise<Turn | undefined> {
-    if (rest.kind === 'asks') return this.#settle(await this.run.next()); // it has been told that it is over
+    if (rest.kind === 'asks') return this.#settle(await this.run.next()); // the body now knows that the session ends
     return findUndoable(this.run, this.#work.steps.began).length === 0
       ? this.#commit(draftEnded(this, this.#ending!, { turn: this.#endTurn }))
       : this.#toBackground(undefined, Promise.resolve(rest));
@@ -139,7 +138,7 @@ export class TurnRunner {
     const { steps, waits } = rest.kind === 'steps' ? rest : { steps: [], waits: [] };
     const isReading = steps.every(({ spec }) => spec.options.effect === undefined);
     const { intents } = this.run.input.folded;
-    // What is waited for must be known before a step may bring it about.
+    // Waits must be committed before a step may cause their event.
     if (!isReading || waits.length > 0 || intents.size > 0 || this.#ending) return this.#toBackground(rest);
     this.#start(rest, false);
     const { quick, asked, next } = await runInGrace(this.run, this.input.setup);
@@ -155,7 +154,7 @@ export class TurnRunner {
     return header && { header, ...draft.turn, ...toLaterTurn(this.input, header) };
   }
 
-  /** What could not be written is written with the next. */
+  /** Entries that could not be written go with the next write. */
   async #write(patch: Partial<Header>, add: JournalEntry[], terms: Terms = {}): Promise<Header | undefined> {
     const entries = [...this.#gather(), ...add];
     const whole = this.#refresh ? { ...this.#refresh, ...patch } : patch;
@@ -169,7 +168,7 @@ export class TurnRunner {
     return header;
   }
 
-  /** It waits for a version that can go on with it. What effects have given is kept; an answer that led here is not. */
+  /** Parks the session for a version that can continue it. Results of effects are kept; the answer that led here is not. */
   async #setAside(error: GatewayError): Promise<void> {
     const { setup, flow, stored } = this.input;
     const session = toShortId(this.input.header.id);
@@ -183,7 +182,7 @@ export class TurnRunner {
     else await this.commits.write(patch, [], { dueAt });
   }
 
-  /** Undefined where the session ends before its time. */
+  /** Undefined if the session ends early. */
   #toDraft(rest: RunState): TurnDraft | undefined | Promise<TurnDraft | undefined> {
     if (this.#ending) return undefined;
     const draft = draftTurn(this, rest);
@@ -210,7 +209,7 @@ export class TurnRunner {
     this.run.end(endReason(ending));
   }
 
-  /** The answer is acknowledged, and the steps go on by themselves. */
+  /** Acknowledges the answer while the steps run on. */
   async #toBackground(rest: RunState | undefined, running?: Promise<RunState>): Promise<Turn | undefined> {
     if (rest && this.#isUnknown(rest)) return this.#settle(await this.run.next());
     const draft = this.#toAtWork(rest);
@@ -221,7 +220,7 @@ export class TurnRunner {
     return this.#live(header, draft, running ?? this.run.next());
   }
 
-  /** Steps run, and whatever is open beside them is asked. */
+  /** Steps run, and open questions are asked. */
   #toAtWork(rest: RunState | undefined): TurnDraft {
     if (this.#ending) return draftEnding(this, this.#ending);
     const draft = draftWorking(this, rest);
@@ -253,11 +252,11 @@ export class TurnRunner {
     if (isAsking) return { header, ...draft.turn };
     if (!this.#ending || !isAsked) return { header: toClientHeader(header), ...draft.turn, next };
     const quick = await unlessLate(next, this.input.setup.clock, ENDING_GRACE_MS);
-    // A failure is told when it is over; who cancels need not wait.
+    // A failure is reported when it is over; a cancel need not wait.
     return quick ?? { header: this.#ending.kind === 'cancel' ? toClientHeader(header) : header, ...draft.turn, next };
   }
 
-  /** Somebody wants it to end while it is at work here. That is written down at once; the rest follows in `#goOn`. */
+  /** Ends the session while its steps run here. The end is committed at once; `#goOn` does the rest. */
   async #endNow(ending: EarlyEnd): Promise<void> {
     if (this.#ending) return;
     this.#begin(ending);
@@ -293,7 +292,7 @@ export class TurnRunner {
           if (turn) return turn;
         } catch (error) {
           if (!isLimitError(error) || this.#ending) throw error;
-          // What was done has no room in the journal: done again it would have no more.
+          // The journal is full. Running the step again would not help.
           this.#fail(error);
         }
       }
@@ -308,7 +307,7 @@ export class TurnRunner {
     }
   }
 
-  /** Undefined while there is more to come. */
+  /** Undefined while more is to come. */
   async #goOnFrom(rest: RunState, onTime: () => void): Promise<Turn | undefined> {
     if (hasWork(rest) || isBusy(rest)) {
       if (this.#isUnknown(rest)) return undefined;
@@ -329,7 +328,7 @@ export class TurnRunner {
     return this.#unwind();
   }
 
-  /** Nothing is written where nothing is or was open: the owner may have put a question of his own. */
+  /** Empty if nothing is or was open, because the owner may have asked a question of its own. */
   #toStillAtWork(rest: RunState): TurnDraft {
     const { busy } = this.commits.header;
     const isOpen = rest.kind !== 'save' && 'asks' in rest && (rest.asks.length > 0 || rest.waits.length > 0);
@@ -337,7 +336,7 @@ export class TurnRunner {
     return { patch: {}, add: [], turn: { questions: [] } };
   }
 
-  /** Others have written something down for this process: a new run of the body is told of it in its turn. */
+  /** Reads the entries of other processes, and starts a new run of the body over them. */
   async #catchUp(): Promise<void> {
     const { setup, flow, header } = this.input;
     const found = await setup.store.load(header.id);
@@ -351,7 +350,7 @@ export class TurnRunner {
     this.run = this.#toRun({ ...this.input, entries: stored.entries, frame: undefined, incoming: undefined });
   }
 
-  /** Undefined if there is something to take up first, or somebody has ended it meanwhile: then that is brought about here. */
+  /** Undefined if new entries must be read first, or if another process has ended the session, which is then done here. */
   #overtaken(): Promise<Turn> | undefined {
     if (this.commits.isBehind) return undefined;
     if (!this.commits.ending) return this.commits.current();
@@ -372,7 +371,7 @@ export class TurnRunner {
     });
   }
 
-  /** `isPut`: what is open beside them was put with the same commit. */
+  /** `isPut`: open questions were asked with the same commit. */
   #start(rest: RunState, isPut = true): void {
     if (rest.kind !== 'steps') return;
     const said = takeNewProgress(this.run);
@@ -381,7 +380,7 @@ export class TurnRunner {
     this.#work.steps.start(this.run, rest.steps, this.#ending !== undefined);
   }
 
-  /** An effect among them may have happened unseen, and must not happen again: the session fails. */
+  /** Fails the session if the outcome of an effect is unknown and it must not run again. */
   #isUnknown(rest: RunState): boolean {
     const unknown = rest.kind === 'steps' && this.#work.steps.unknownOf(this.run, rest.steps);
     if (!unknown || this.#ending) return false;
@@ -389,7 +388,7 @@ export class TurnRunner {
     return true;
   }
 
-  /** With what the run has added since. */
+  /** Includes what the run has added since. */
   #gather(): JournalEntry[] {
     const { prefix = [] } = this.input;
     this.input.prefix = undefined;

@@ -1,4 +1,4 @@
-// What a session answers to whatever is done with it: where it stands now, what it asks, how it ended.
+// The result of every operation on a session: its state, its questions, how it ended.
 import type { Header } from '../../journal.ts';
 import type { PromptStep } from '../../../protocol/prompt.ts';
 import type { Complaint, Question } from '../../question/question.ts';
@@ -6,7 +6,7 @@ import type { Complaint, Question } from '../../question/question.ts';
 export type Verdict = { valid: true } | ({ valid: false } & Complaint);
 
 export interface Failure {
-  /** A code of the table of errors, or the name of the author's error. */
+  /** A code of the error table, or the name of the author's error. */
   name: string;
   message: string;
   data?: unknown;
@@ -14,24 +14,24 @@ export interface Failure {
 
 export interface Turn {
   header: Header;
-  /** Where an answer was given: whether all of it was accepted, and what is to be said of each, by promptId. */
+  /** After an answer: whether all of it was accepted, and the verdict on each part by promptId. */
   accepted?: boolean | undefined;
   verdicts?: Record<string, Verdict> | undefined;
-  /** The questions that wait now. */
+  /** The open questions. */
   questions: Question[];
   progress?: PromptStep | undefined;
-  /** Present, be it undefined, once it is completed by what was done here. */
+  /** Present, perhaps as undefined, if this turn completed the session. */
   result?: unknown;
   summary?: string | undefined;
-  /** Present once it has failed. */
+  /** Present if it has failed. */
   failure?: Failure | undefined;
-  /** Present while a step runs: the turn that follows by itself. Never rejects. */
+  /** Present while a step runs: the turn that follows. Never rejects. */
   next?: Promise<Turn> | undefined;
-  /** Present while it waits for others and asks nothing: the turn that it comes to then, which is also told to `sessions.on`. */
+  /** Present while it waits for others and asks nothing: waits for the next turn, which `sessions.on` also announces. */
   later?: (() => Promise<Turn>) | undefined;
 }
 
-/** Waits until no step runs: then the session asks something, waits for others, or has ended. */
+/** Waits until no step runs: the session asks something, waits for others, or has ended. */
 export async function afterSteps(turn: Turn): Promise<Turn> {
   let last = turn;
   while (last.next) last = await last.next;

@@ -1,8 +1,7 @@
-// A body that waits in memory for its next answer, so that this turn needs no replay. It sees the same as one that is replayed:
-// what is kept is where a replay would come to.
-// 1. A frame is of one revision of its session, and is gone on with once. Whoever finds the session elsewhere replays it.
-// 2. Nothing is read from the store before it is gone on with: whether it still holds is told by the commit at the end of the turn.
-// 3. Frames are few and can be forgotten at any time.
+// A body that waits in memory for its next answer, so that the turn needs no replay. It behaves exactly like a replayed body.
+// 1. It belongs to one revision of its session and can be resumed once; every other process replays the journal.
+// 2. It is resumed without reading the store. The commit at the end of the turn fails if the session has changed.
+// 3. It can be dropped at any time.
 import type { BodyRun } from '../../engine/body-run.ts';
 import { clearTurnInput } from '../../engine/run-input.ts';
 import { extendFold } from '../../fold.ts';
@@ -11,7 +10,7 @@ import type { StoredSession } from '../../store/store.ts';
 import type { TurnRunner } from './turn-runner.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 
-/** A session with its body, where that is known. */
+/** A session, with its body if that is in memory. */
 export interface WarmSession extends StoredSession {
   frame?: WarmBody | undefined;
 }
@@ -25,7 +24,7 @@ export class WarmBody {
     this.#run = run;
   }
 
-  /** The first who asks has it. */
+  /** Returns the run to the first caller only. */
   take(): BodyRun | undefined {
     const run = this.#run;
     this.#run = undefined;
@@ -33,19 +32,19 @@ export class WarmBody {
   }
 }
 
-/** Its next answer may find it waiting. `known`: how many of the entries that are written the run has from the start. */
+/** Keeps the body for the next answer. `known`: how many of the written entries the run knew from the start. */
 export function keepWarm({ input, run, commits }: TurnRunner, header: Header, known: number): void {
   const { warmBodies } = input.setup;
   if (!warmBodies.any || !run.canWait || commits.mixed) return;
   const { folded } = run.input;
   extendFold(folded, commits.added.slice(known));
-  // What was told is the body's, and not told again.
+  // The body has received these entries.
   folded.entries = [];
   clearTurnInput(run.input);
   warmBodies.keep(new WarmBody(header, run));
 }
 
-/** The warmBodies of a process, as many as it may have: those that were used longest ago go first. */
+/** The warm bodies of a process, up to a limit. The least recently used ones are dropped first. */
 export class WarmBodies {
   readonly #max: number;
   readonly #warmBodies: BoundedMap<string, WarmBody>;
@@ -71,7 +70,7 @@ export class WarmBodies {
     this.#warmBodies.delete(id);
   }
 
-  /** Of sessions that have ended elsewhere nothing is kept for longer than they would have waited. */
+  /** Drops bodies of expired sessions, which another process may have ended. */
   dropExpired(now: number): void {
     for (const [id, { header }] of this.#warmBodies.entries()) if (header.expiresAt <= now) this.drop(id);
   }

@@ -1,5 +1,4 @@
-// Values that are no answer to anything and only meant to do harm: too large, too deep, or with names that reach into prototypes.
-// They are refused with an error, and are not even an attempt.
+// Rejects hostile values: too large, too deep, or with names that reach into prototypes. They do not count as attempts to answer.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { FlowLimits } from '../flow-limits.ts';
 

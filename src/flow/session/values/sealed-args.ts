@@ -1,5 +1,5 @@
-// Arguments that nobody has asked for yet, and of which it is not known whether they may be read: one of them may turn out to be a secret.
-// Until the body asks they lie sealed in the journal. Where they cannot be opened any more they were never given.
+// Seals arguments that no known question asks for, because one of them may turn out to be a secret. They are opened whenever the session
+// is loaded. If the keys are gone, the session continues without them.
 import { PREFILLED } from '../../journal.ts';
 import type { AnswerEntry, JournalEntry, StartEntry } from '../../journal.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -8,10 +8,10 @@ import type { StoredSession } from '../../store/store.ts';
 import type { SessionContext } from '../session-context.ts';
 
 const PURPOSE = 'flow-args';
-/** Where the sealed ones are among the input; no argument is called so. */
+/** The member of `input` that holds the sealed arguments; no argument has this name. */
 const HELD = '$held';
 
-/** The journal of a new session as it may be written down. `start.held` names the arguments. */
+/** The entries of a new session as they are stored. `start.held` names the arguments to seal. */
 export function sealUnaskedArgs(
   { sealer }: SessionContext,
   sessionId: string,
@@ -32,7 +32,7 @@ export function sealUnaskedArgs(
   return [{ ...about, input: isObject(input) ? { ...clear, [HELD]: sealed } : input }, ...kept];
 }
 
-/** The session as its body knows it. */
+/** The session with its sealed arguments opened. */
 export function openSealedArgs({ sealer }: SessionContext, stored: StoredSession): StoredSession {
   const [start] = stored.entries;
   const sealed = start?.t === 'start' && isObject(start.input) ? start.input[HELD] : undefined;
@@ -45,7 +45,7 @@ export function openSealedArgs({ sealer }: SessionContext, stored: StoredSession
   return { ...stored, entries: [whole, ...toPrefilled(held.args, start!.ts), ...stored.entries.slice(1)] };
 }
 
-/** There are sealed ones, and they do not open with these keys. */
+/** Whether there are sealed arguments that these keys do not open. */
 export function hasUnopenableArgs(
   { sealer }: Pick<SessionContext, 'sealer'>,
   { header, entries: [start] }: StoredSession,
@@ -54,7 +54,7 @@ export function hasUnopenableArgs(
   return typeof sealed === 'string' && !isObject(sealer.open(PURPOSE, header.id, sealed));
 }
 
-/** An argument that is named like a question answers it, when it comes. */
+/** An argument with the key of a question answers it when it is asked. */
 export function toPrefilled(args: JsonObject, ts: number, files: ReadonlySet<string> = new Set()): AnswerEntry[] {
   return Object.entries(args)
     .filter(([, v]) => v !== undefined && v !== null)

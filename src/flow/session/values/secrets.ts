@@ -1,5 +1,4 @@
-// Secrets and files lie beside the journal, not in it. A secret is sealed for its session before it is stored; the journal has
-// only the name of the sealed bytes.
+// Stores secrets and files as blobs outside of the journal. A secret is sealed for its session; the journal has only the name of the blob.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../authoring/step.ts';
 import type { AnswerEntry, Header } from '../../journal.ts';
@@ -17,7 +16,7 @@ type Owning = Pick<Header, 'id' | 'deadline'>;
 
 const PURPOSE = 'flow-secret';
 
-/** What of a checked answer may stand in the journal, where that is not the answer itself. */
+/** Stores a secret or file, and returns the reference for the journal. Undefined for any other answer. */
 export async function storeApart(
   setup: SessionContext,
   session: Owning,
@@ -27,7 +26,7 @@ export async function storeApart(
   return isFileAnswer(value) ? { ref: await storeFile(setup, session, value) } : undefined;
 }
 
-/** Whether an answer is the one that lies beside the journal. */
+/** Whether a value equals the stored secret or file of an entry. */
 export async function isStoredAnswer(
   setup: SessionContext,
   sessionId: string,
@@ -84,7 +83,7 @@ export async function storeFile(
   return { name, mimeType, size: bytes.length, sha256 };
 }
 
-/** For as long as its session may last, which its flow may have a limit of its own for. */
+/** As long as its session may last. */
 function toLife({ limits, clock }: SessionContext, { deadline }: Owning): number {
   return Math.max(limits.durationMs, deadline - clock.now());
 }

@@ -1,5 +1,5 @@
-// Arguments as a session may keep them. They come from a model: secrets among them go no further, and the bytes of files lie beside the
-// journal, like those of files that were asked for.
+// Prepares arguments for the journal. They come from a model, so secrets among them are dropped. Files go to the blob store, like files that
+// a question asked for.
 import type { AnyFlow } from '../../define.ts';
 import type { FoundQuestion } from '../../explore/exploration.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';
@@ -12,11 +12,11 @@ import type { SessionContext } from '../session-context.ts';
 
 export interface StoredArgs {
   args: Record<string, unknown>;
-  /** Those that stand for a file which is kept. */
+  /** Names of the arguments that refer to a stored file. */
   files: ReadonlySet<string>;
 }
 
-/** A file that does not fit its question is left out, and asked for. */
+/** A file that does not fit its question is dropped, so that the question is asked. */
 export async function storeArgs(
   setup: SessionContext,
   args: Record<string, unknown>,
@@ -43,7 +43,7 @@ export async function storeArgs(
   return { args: given, files };
 }
 
-/** Those of which nothing is known: neither declared by the author nor found as a question that may be read. */
+/** The arguments that are neither declared nor the key of a known question. */
 export function findUnknownArgs(flow: AnyFlow, { args }: StoredArgs, questions: readonly FoundQuestion[]): string[] {
   const declared = isObject(flow.input?.json['properties']) ? flow.input.json['properties'] : {};
   const known = new Set([...Object.keys(declared), ...questions.map(({ spec }) => spec.key)]);

@@ -1,5 +1,5 @@
-// A session as its owner finds it. Another's looks like none, one whose time is over is ended first, and one that is being ended has
-// ended already, though its effects are still being taken back.
+// Loads a session for a request. A session of another owner looks unknown, an expired one is ended first, and one that is being ended looks
+// ended.
 import { toClientHeader } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
 import type { StoredSession } from '../../store/store.ts';
@@ -16,7 +16,6 @@ export interface LoadRequest {
   mayHave: (stored: StoredSession) => boolean;
 }
 
-/** Whoever may not have it finds none. */
 export async function loadSession(setup: SessionContext, request: LoadRequest, attend: Attend): Promise<StoredSession> {
   const { sessionId, mayHave } = request;
   const stored = await setup.store.load(sessionId);
@@ -31,7 +30,7 @@ export async function loadSession(setup: SessionContext, request: LoadRequest, a
   return header === whole.header ? whole : { ...whole, header };
 }
 
-/** Handles an expired session or question before anything else. */
+/** The session, or a question of it, has timed out and must be handled first. */
 function isOverdue(header: Header, now: number): boolean {
   if (isEnded(header)) return false;
   return header.expiresAt <= now || (!header.parked && hasOverdue(header, now));

@@ -1,4 +1,4 @@
-// The journal of a session in the words of the version that is served: keys that its author has renamed, without effects he has dropped.
+// Applies the `migrate` option of a flow to a journal: renames keys, and removes dropped effects.
 import type { AnyFlow } from '../../define.ts';
 import type { JournalEntry } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';

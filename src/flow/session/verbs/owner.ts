@@ -1,4 +1,4 @@
-// The seed lets the owner of a session speak for its tool while it works: put a question of his own, or end it.
+// In MCP Flow the owner of a session may speak for its tool while it works: ask a question of its own, or complete the session.
 import type { AnyFlow } from '../../define.ts';
 import type { Header } from '../../journal.ts';
 import { toPromptId } from '../../question/question.ts';
@@ -13,7 +13,7 @@ import type { Turn } from '../turn/turn.ts';
 import { transition } from '../states.ts';
 import { toExpiry } from '../ending/timing.ts';
 
-/** Keys of questions that are none of the body's. No author can use it. */
+/** Key of the owner's questions. Authors cannot use it. */
 export const OWNER_KEY = '~owner';
 
 export function continueByOwner(
@@ -38,7 +38,7 @@ export function continueByOwner(
   };
 }
 
-/** The tool knows nothing of the question, and is not run for the answer: it is at work all the while. */
+/** The body does not know of this question, and does not run for the answer. */
 export function answerForOwner(
   header: Header,
   answer: IncomingAnswer,
@@ -62,7 +62,7 @@ export function completeByOwner(header: Header, now: number): Header {
   return { ...header, state: transition(header, 'complete'), current: [], lastActivityAt: now };
 }
 
-/** Before the first question and while one waits it is the tool's turn alone. */
+/** The owner may speak only while the tool works. */
 function refuseUnlessProcessing(header: Header): void {
   if (header.state === 'processing') return;
   transition(header, 'respond');

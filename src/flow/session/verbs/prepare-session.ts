@@ -1,4 +1,4 @@
-// A session before its first run: its header, and the beginning of its journal.
+// Prepares a new session: its header, and the first entries of its journal.
 import type { AnyFlow } from '../../define.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { FoundQuestion } from '../../explore/exploration.ts';
@@ -38,13 +38,13 @@ export async function prepareSession(
     ...(context !== undefined && { context }),
     ...(client && { client }),
   };
-  // In the order in which they will be read back: it is part of the truth.
+  // In the order in which they will be loaded, because the order matters.
   const named = Object.entries(given.args).sort(([a], [b]) => Number(held.includes(b)) - Number(held.includes(a)));
   const prefilled = toPrefilled(Object.fromEntries(named), now, given.files);
   return { header, entries: [start, ...prefilled] };
 }
 
-/** Each by itself first: a file may be larger than all the rest. */
+/** Checks each argument first, because a file may be larger than the limit for all. */
 async function toGiven(
   setup: SessionContext,
   flow: AnyFlow,

@@ -1,5 +1,5 @@
-// Takes an answer in: which question it is for, whether it was given before, whether it may be given now. What it is worth is found
-// out where its question arises in the body.
+// Receives answers: finds their questions, recognizes repeated answers, and checks who may answer. The values are validated when the body
+// reaches the question.
 import { isDeepStrictEqual } from 'node:util';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
@@ -22,13 +22,13 @@ import type { Verdict } from '../turn/turn.ts';
 
 export interface ReceivedAnswers {
   incoming: IncomingAnswer[];
-  /** With this answer counted. */
+  /** Counts these answers in `burst`. */
   header: Header;
-  /** All of it was given and accepted before, by somebody who did not hear so. */
+  /** Verdicts, if the same person already gave all these answers and missed the reply. */
   again?: Record<string, Verdict> | undefined;
 }
 
-/** At once, unless it was given before, or the answer is kept apart: in most turns there is nothing to wait for. */
+/** Returns no promise unless answers may be repeated or must be stored apart: most turns have nothing to wait for. */
 export function receiveAnswers(
   setup: SessionContext,
   stored: StoredSession,
@@ -63,7 +63,7 @@ function toNew(
   return takeAllApart(setup, takings, incoming).then((taken) => ({ incoming: taken, header: counted }));
 }
 
-/** The user calls off the question, and with it, unless its author minds, the session. */
+/** Cancelling a question, or its timeout, ends the session unless the author chose otherwise. */
 export function endsSession({ no, question }: IncomingAnswer): boolean {
   return (
     (no === 'cancelled' && question?.onCancel !== 'throw') || (no === 'timeout' && question?.onTimeout === 'cancel')
@@ -74,15 +74,12 @@ export function toCancelReason({ no }: IncomingAnswer): string {
   return no === 'timeout' ? 'A question was not answered in time' : 'User cancelled';
 }
 
-/** Of an answer that is new nothing has been written. */
+/** Cheap test whether these answers can be a repetition. */
 function mayBeAgain({ header, entries }: StoredSession, answers: GivenAnswer[]): boolean {
   return answers.length > 0 && (isEnded(header) || answers.every((answer) => entryFor(entries, promptIdOf(answer))));
 }
 
-/**
- * The same answer to the same question as before is accepted before anything else is looked at. Somebody else must not find out
- * by trying what it was.
- */
+/** A repeated answer of the same person is accepted before any other check. Other people must not be able to guess answers this way. */
 async function toAgain(
   setup: SessionContext,
   { header, entries }: StoredSession,
@@ -113,7 +110,7 @@ function entryFor(entries: JournalEntry[], promptId: string | undefined): Answer
   return entries.find((one): one is AnswerEntry => one.t === 'ans' && one.a === attempt && one.k === key);
 }
 
-/** Whoever answered nothing, and was given the default, answers nothing again. */
+/** An empty answer repeats one that got the default. */
 function isSame(entry: AnswerEntry, { value, no }: GivenAnswer): boolean {
   if (entry.no !== no) return false;
   if (entry.src === 'default' && (value === undefined || value === null || value === '')) return true;
@@ -135,7 +132,7 @@ function find(header: Header, answer: GivenAnswer, { isForAll, principal }: Answ
 function isFor({ promptId, sent }: GivenAnswer): (question: Question) => boolean {
   if (promptId !== undefined) return (one) => one.promptId === promptId;
   if (sent === undefined) return () => true;
-  // The same question may have come again meanwhile, under another number.
+  // The same question may have been asked again meanwhile, with a new attempt number.
   return (one) => one.promptId === sent?.promptId || isSameAs(one, sent);
 }
 
@@ -164,17 +161,17 @@ function toTaken({ header, question, answer, request }: Taking): IncomingAnswer 
   const { value: v, at, meta } = answer;
   const via = request.via ?? header.via;
   const who = request.isForAll ? question.person?.principal : findAnswerer(header, question, request.principal);
-  // The session is not theirs to call off.
+  // Another person cannot cancel the session.
   const no = who !== undefined && !request.isForAll && answer.no === 'cancelled' ? 'declined' : answer.no;
   return { t: 'in', k, a, who, v, no, src: request.src ?? 'human', via, at, meta, question };
 }
 
-/** Everything else is checked where its question arises. */
+/** All other answers are validated when the body reaches the question. */
 function isApart({ question, answer }: Taking): boolean {
   return answer.no === undefined && (question.secret === true || question.kind === 'file');
 }
 
-/** One after the other, as they were given. */
+/** In order. */
 async function takeAllApart(
   setup: SessionContext,
   takings: Taking[],
@@ -200,7 +197,7 @@ async function takeApart(
   return apart ? { ...incoming, v: apart.ref, stored: true } : incoming;
 }
 
-/** So many in a second; whoever sends more is told when he may go on. */
+/** Limits the answers per second. */
 function toBurst({ clock, limits }: SessionContext, { burst, id }: Header): Header['burst'] {
   const now = clock.now();
   if (!burst || now - burst.from >= 1000) return { from: now, count: 1 };

@@ -1,5 +1,5 @@
-// Takes in the new value of an answer that does not stand in the journal itself: a secret, or a file. Like the first one it is checked as
-// its question was put, and kept apart; a reference that comes from outside is never believed.
+// Receives the new value of an answer. A secret or file is checked against its question and stored as a blob, like the first one; a
+// reference from a client is never trusted.
 import { BodyRun } from '../../engine/body-run.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';
@@ -36,7 +36,7 @@ export async function receiveEdit(
   return { entry: apart ? { ...entry, v: apart.ref } : entry };
 }
 
-/** The question as the body asks it; undefined where it is not asked any more. */
+/** The question as the body asks it; undefined if it no longer does. */
 async function specOf(setup: SessionContext, { flow, stored, entry }: Editing): Promise<QuestionSpec | undefined> {
   const { id: sessionId, locale } = stored.header;
   const folded = fold(stored.entries);

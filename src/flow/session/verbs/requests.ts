@@ -1,4 +1,4 @@
-// What can be asked of a session. Who asks is always said: a session belongs to one principal, and looks unknown to all others.
+// The requests to sessions. Each names its principal: a session belongs to one principal, and looks unknown to all others.
 import type { AskFailure } from '../../authoring/ask-failure.ts';
 import type { AnswerSource, Via } from '../../journal.ts';
 import type { Prompt, PromptStep } from '../../../protocol/prompt.ts';
@@ -10,9 +10,9 @@ export interface StartRequest {
   args?: Record<string, unknown> | undefined;
   context?: unknown;
   timeoutMs?: number | undefined;
-  /** The client's own id: started again with the same, it is the same session. */
+  /** An id that the client chose. A second start with it returns the same session. */
   startId?: string | undefined;
-  /** Chosen by a channel whose caller may come back for it: how it ends is kept for them. */
+  /** Chosen by a channel whose caller may come back, so its outcome is kept. */
   sessionId?: string | undefined;
   via?: Via | undefined;
   locale?: string | undefined;
@@ -24,7 +24,7 @@ export interface SessionRequest {
   sessionId: string;
 }
 
-/** A question as a client has got it. */
+/** A question as it was sent to a client. */
 export interface SentPrompt {
   promptId: string;
   key: string;
@@ -32,46 +32,46 @@ export interface SentPrompt {
 }
 
 export interface GivenAnswer {
-  /** Which question; default: the first that waits. */
+  /** The question; default: the first open one. */
   promptId?: string | undefined;
-  /** Where it is not named: the question that was sent last to the client that answers; null where there was none. */
+  /** Without a `promptId`: the question that was last sent to this client; null if there was none. */
   sent?: SentPrompt | null | undefined;
-  /** A gateway has named it, because it was sent last to a client that has not acknowledged it. */
+  /** A gateway added the `promptId`, because it was last sent to a client that has not acknowledged it. */
   isUnacknowledged?: boolean | undefined;
   value?: unknown;
-  /** When the user answered, by the client's clock, and what the client says of it. */
+  /** When the user answered, by the client's clock, and metadata from the client. */
   at?: number | undefined;
   meta?: Record<string, unknown> | undefined;
-  /** It was not answered, and why. */
+  /** Why there is no answer. */
   no?: AskFailure | undefined;
 }
 
 export interface AnswerRequest extends SessionRequest {
   answers: GivenAnswer[];
-  /** Whoever brings it may answer everything: an operator, or the end of a time. */
+  /** The request may answer every question: it comes from an operator or a timeout. */
   isForAll?: boolean | undefined;
-  /** Whose word it is. Default: the user's. */
+  /** Who answers. Default: the user. */
   src?: AnswerSource | undefined;
   via?: Via | undefined;
 }
 
-/** Something that has happened outside. Whoever may call this is the program's business: no principal is looked at. */
+/** An event. The program decides who may deliver it; no principal is checked. */
 export interface DeliverRequest {
   sessionId: string;
-  /** The key of the event; in a loop, without a number, the next that was not delivered. */
+  /** The key of the event. Without `#n`: the next one that was not delivered. */
   event: string;
   value?: unknown;
 }
 
 export interface BackRequest extends SessionRequest {
-  /** To which question; default: the last that was answered. */
+  /** The question to go back to; default: the last answered one. */
   key?: string | undefined;
 }
 
-/** Gives a question of the session to somebody else. */
+/** Hands a question to another person. */
 export interface HandOverRequest extends SessionRequest {
   promptId: string;
-  /** The principal who is asked from now on. */
+  /** The principal of that person. */
   to: string;
 }
 

@@ -1,5 +1,5 @@
-// Going back to an earlier question, and changing an earlier answer. Both are entries like any other; what the body makes of them
-// is found by running it. An effect in between must be taken back first, or there is no way.
+// Goes back to an earlier question, or changes an earlier answer. Both append an entry and run the body again. Effects after the question
+// must be undone first; if one cannot be undone, the request is refused.
 import type { AnyFlow } from '../../define.ts';
 import { fold } from '../../fold.ts';
 import { PREFILLED, WITHDRAWN } from '../../journal.ts';
@@ -21,7 +21,7 @@ import { receiveEdit } from './receive-edit.ts';
 import { openSealedArgs } from '../values/sealed-args.ts';
 import { migrateJournal } from './migrate-journal.ts';
 
-/** The user waits meanwhile. */
+/** Few, because the user waits. */
 const ATTEMPTS = 3;
 
 type Change = Extract<JournalEntry, { t: 'cut' | 'edit' }>;
@@ -32,7 +32,7 @@ export interface RewindRequest {
   entry: Change;
 }
 
-/** Undefined if somebody else was faster. */
+/** Undefined if another writer was faster. */
 export async function rewind(sessions: Sessions, { flow, stored, entry }: RewindRequest): Promise<Turn | undefined> {
   const { setup } = sessions;
   transition(stored.header, 'respond');
@@ -47,7 +47,7 @@ export async function rewind(sessions: Sessions, { flow, stored, entry }: Rewind
   return { accepted: false, verdicts, header: stored.header, questions: stored.header.current as Question[] };
 }
 
-/** Once its effects are gone it is as if they had never been. */
+/** Undoes the effects after the question, then appends the entry. */
 export async function undoAndRewind(
   sessions: Sessions,
   { flow, stored, entry }: RewindRequest,
@@ -68,7 +68,7 @@ export async function undoAndRewind(
   return sessions.end(after, flow, { kind: 'fail', reason: 'undo_failed', failure });
 }
 
-/** What could not be taken back, however often it was tried. Undefined if somebody else was faster. */
+/** Returns the effects that could not be undone. Undefined if another writer was faster. */
 async function undoneAll({ setup }: Sessions, change: RewindRequest, effects: Effect[]): Promise<Effect[] | undefined> {
   const { flow, stored, entry } = change;
   const commits = new Commits(setup, stored.header, true);
@@ -89,13 +89,13 @@ async function undoneAll({ setup }: Sessions, change: RewindRequest, effects: Ef
   }
 }
 
-/** The questions that wait now may come again in other words: then under another number. */
+/** Withdraws the open questions, which may come again with another text and attempt number. */
 function withdrawn({ header: { current }, entries }: StoredSession): JournalEntry[] {
   const ts = entries.at(-1)?.ts ?? 0;
   return (current as Question[]).map(({ key: k, attempt: a }) => ({ t: 'rej', k, a, why: WITHDRAWN, ts }));
 }
 
-/** Which answer is meant; the one before the open question, unless said otherwise. */
+/** Finds the answer to change; default: the last one. */
 function toChange({ header, entries }: StoredSession, entry: Change): Change {
   const { entries: folded } = fold(entries);
   const answers = folded.filter((one) => one.t === 'ans' && one.ty !== PREFILLED);
@@ -121,7 +121,7 @@ function effectsAfter({ header, entries }: StoredSession, key: string, effects: 
   return crossed;
 }
 
-/** Whether the new answer is one; nothing is written. */
+/** Validates the new answer without writing. */
 async function tryOut({ setup }: Sessions, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
   const trial = new TurnRunner({ setup, flow, ...stored, prefix: [entry], stored: true });
   await trial.run.next();

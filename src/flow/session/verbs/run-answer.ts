@@ -1,4 +1,4 @@
-// An answer goes to its body: to the one that waits for it in memory, or else to a replay of it.
+// Runs the turn of an answer, with the body that waits in memory or with a replay.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { AnyFlow } from '../../define.ts';
 import { endsSession, receiveAnswers } from './receive-answers.ts';
@@ -17,7 +17,7 @@ export interface AnswerInput {
   taken: ReceivedAnswers;
 }
 
-/** Undefined if somebody else was faster. */
+/** Undefined if another writer was faster. */
 export function runAnswer(sessions: Sessions, { flow, stored, taken }: AnswerInput): Promise<Turn | undefined> {
   const { header, incoming } = taken;
   const { entries, frame } = stored;
@@ -31,10 +31,7 @@ function unlessRefused(turn: Turn | undefined): Turn | undefined {
   return turn;
 }
 
-/**
- * Undefined if no body waits for this answer, or what it waits for is no longer so. Whatever is to be refused is left to those
- * who have read the session from its store: what is known here may be old.
- */
+/** Undefined if no warm body fits. Rejecting an answer is left to the caller, which reads the store: the warm state may be stale. */
 export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> | undefined {
   const { warmBodies, clock } = sessions.setup;
   const frame = warmBodies.get(request.sessionId);
@@ -55,6 +52,6 @@ function takenOrNot({ setup }: Sessions, stored: WarmSession, request: AnswerReq
     const taken = receiveAnswers(setup, stored, request);
     return taken instanceof Promise ? taken.catch(() => undefined) : taken;
   } catch {
-    return undefined; // as of whatever is refused
+    return undefined; // it would be rejected
   }
 }

@@ -1,5 +1,5 @@
-// A session that goes on by itself while somebody is asked: a question has waited long enough, or all of it has. Whoever asks withdraws the
-// question then, and goes on with the turn that it has led to.
+// Watches a session while its questions are shown. It may continue without an answer from here: a question times out, another person
+// answers, it expires. The channel then withdraws its question and continues with the new turn.
 import { GatewayError } from '../../../shared/errors.ts';
 import { isEnded } from '../../store/store.ts';
 import type { Header } from '../../journal.ts';
@@ -13,7 +13,7 @@ import { toDueAt } from '../ending/timing.ts';
 import { settled } from '../turn/turn.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** How often a session is looked at whose time has come, since another process may look after it. */
+/** How often the store is read once the session is due, since another process may handle it. */
 const LOOK_MS = 1000;
 
 export class SessionWatch {
@@ -26,7 +26,7 @@ export class SessionWatch {
   #onMove = (_: Promise<Turn>): void => {};
   #offLook = (): void => {};
 
-  /** `rest`: how far a turn is followed. */
+  /** `rest` waits until the turn is one to report. */
   constructor(sessions: Sessions, header: Header, rest: (turn: Turn) => Promise<Turn> = settled) {
     this.#sessions = sessions;
     this.#rest = rest;
@@ -34,17 +34,17 @@ export class SessionWatch {
     this.#stop = sessions.on((event) => this.#hear(event));
   }
 
-  /** What it has come to by itself since it was last waited for; undefined where it has not moved. */
+  /** The turn that followed without an answer from here; undefined if there is none. */
   get moved(): Promise<Turn> | undefined {
     return this.#moved;
   }
 
-  /** It has moved because a question was not answered in time; otherwise somebody else has answered it. */
+  /** It continued because of a timeout, and not because another person answered. */
   get isLate(): boolean {
     return this.#isLate;
   }
 
-  /** Calls `onMove` once, when it goes on by itself from this turn. */
+  /** Calls `onMove` once, when the session continues from this turn. */
   from({ header }: Turn, onMove: () => void): void {
     this.#header = header;
     this.#moved = undefined;
@@ -81,7 +81,7 @@ export class SessionWatch {
     const { clock, store } = this.#sessions.setup;
     this.#offLook();
     if (this.#moved) return;
-    if (!store.durable) return; // nobody else looks after it
+    if (!store.durable) return; // no other process can change it
     const ms = Math.max(at - clock.now(), 0) + LOOK_MS;
     this.#offLook = clock.after(ms, () => void this.look());
   }
@@ -99,7 +99,7 @@ export class SessionWatch {
   }
 }
 
-/** What a session comes to by itself from here. */
+/** Waits for the next turn that follows without an answer from here. */
 export function waitForTurn(
   sessions: Sessions,
   header: Header,
@@ -111,11 +111,11 @@ export function waitForTurn(
       moves.close();
       resolve(moves.moved!);
     });
-    void moves.look(); // it may have moved before anybody listened
+    void moves.look(); // it may have continued before this listened
   });
 }
 
-/** Where nothing happens by itself, whoever waits lets the time pass. */
+/** The same for sessions without a sweeper: waits for the next deadline and handles it. */
 export async function waitForTime(sessions: Sessions, header: Header): Promise<Turn> {
   const { clock, store } = sessions.setup;
   await new Promise<void>((resolve) => void clock.after(Math.max(nextDeadline(header) - clock.now(), 0), resolve));
@@ -127,7 +127,7 @@ export async function waitForTime(sessions: Sessions, header: Header): Promise<T
   return turns.at(-1) ?? { header: now, questions: callerQuestions(now), ...later };
 }
 
-/** The same questions wait. */
+/** The same questions are open. */
 export function hasSameQuestions(one: Header, other: Header): boolean {
   const idsOf = ({ current }: Header) => (current as Question[]).map(({ promptId }) => promptId).join();
   return idsOf(one) === idsOf(other);

@@ -1,4 +1,4 @@
-// Interactive tools: one async function that asks, for every client.
+// Interactive tools: one async function that asks its user, for every client.
 export { flow } from '../flow/define.ts';
 export type { AnyFlow, Flow, FlowOptions, InputOf, ResultOf } from '../flow/define.ts';
 export { f } from '../flow/authoring/fields.ts';

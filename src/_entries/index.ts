@@ -1,4 +1,4 @@
-// The public API of mcp-parley, and nothing else.
+// The public API of mcp-parley.
 export { createServer } from '../server/create-server.ts';
 export type { ParleyServer } from '../server/create-server.ts';
 export type {

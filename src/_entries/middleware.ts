@@ -1,4 +1,4 @@
-// The built-in steps of mcp-parley, and what is needed to write one.
+// The built-in steps of mcp-parley, and what you need to write one.
 export { approve } from '../gateway/middleware/steps/approve/approve.ts';
 export type { ApproveOptions } from '../gateway/middleware/steps/approve/approve.ts';
 export { cache } from '../gateway/middleware/steps/results/cache.ts';

@@ -1,4 +1,4 @@
-// For tests of your own steps, servers, flows and gateways: everything within one process.
+// For tests of your own steps, servers, flows and gateways, all within one process.
 export { testGateway } from '../testing/test-gateway.ts';
 export type { TestedGateway } from '../testing/test-gateway.ts';
 export { testFlow } from '../testing/test-flow.ts';

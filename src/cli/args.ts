@@ -1,4 +1,4 @@
-// The command line as a typed command. Never throws and never prints: what cannot be understood is a command too.
+// Parses the command line into a typed command. Never throws and never prints: a mistake in the command line is a command, too.
 import { parseArgs } from 'node:util';
 import { suggest } from '../config/check/suggest.ts';
 import type { Command } from './command.ts';
@@ -11,7 +11,7 @@ type Options = Record<string, { type: 'string' | 'boolean'; short?: string; mult
 
 const GLOBAL: Options = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'V' } };
 const VERSION = new Set(['-V', '-v', '--version', 'version']);
-/** What people type who come from other programs. */
+/** Names that other programs use for the same command. */
 const OTHER_WORDS: Record<string, string> = {
   list: 'ls',
   start: 'serve',
@@ -19,7 +19,7 @@ const OTHER_WORDS: Record<string, string> = {
   get: 'read',
   validate: 'check',
 };
-/** An option has the same form wherever it is one, so a command can be found behind any of them. */
+/** An option has the same type in every command, so the command can be found after any of them. */
 const ALL: Options = Object.assign({}, ...COMMAND_SPECS.map((spec) => toOptions(spec.options)), GLOBAL) as Options;
 
 export function readArgs(argv: string[]): Command {
@@ -49,7 +49,7 @@ function attempt(spec: CommandSpec, work: () => Command): Command {
     return work();
   } catch (thrown) {
     if (thrown instanceof UsageError) return mistake(thrown.message, spec.name);
-    return mistake(firstSentence((thrown as Error).message) + meantOption(thrown as Error, spec), spec.name); // of parseArgs
+    return mistake(firstSentence((thrown as Error).message) + meantOption(thrown as Error, spec), spec.name); // thrown by parseArgs
   }
 }
 
@@ -67,7 +67,7 @@ function read(spec: CommandSpec, args: string[]): Command {
   return values['version'] ? { name: 'version' } : toCommand(spec.name, { values, words: positionals, command });
 }
 
-/** These take a command after `--`. */
+/** These commands take a server command after `--`. */
 const TALKING = new Set(['ls', 'call', 'read', 'prompt', 'status']);
 
 function unknown(word: string): string {
@@ -80,7 +80,7 @@ function unknown(word: string): string {
   return `Unknown command "${word}".${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
 }
 
-/** Options stand before the command that is wrapped; what follows belongs to it. A URL has nothing of its own. */
+/** The options of `wrap` come before the wrapped command; everything after it belongs to that command. A URL takes no arguments. */
 function readWrap(spec: CommandSpec, args: string[]): Command {
   const options = toOptions(spec.options);
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
@@ -118,7 +118,7 @@ function meantOption({ message }: Error, { options }: CommandSpec): string {
   return meant === undefined ? '' : ` Did you mean "--${meant}"?`;
 }
 
-/** Node's own message goes on to explain `--`, which nobody needs here. */
+/** Node's message continues with an explanation of `--` that does not help here. */
 function firstSentence(message: string): string {
   const [, lacking] = /^Option '(?:-\w, )?(--[\w-]+) <value>' argument missing/.exec(message) ?? [];
   if (lacking !== undefined) return `${lacking} needs a value after it.`;

@@ -1,4 +1,4 @@
-// The log of a command, on stderr: lines to read on a terminal, JSON for everything else.
+// The log of a command on stderr: readable lines on a terminal, JSON elsewhere.
 import { styleText } from 'node:util';
 import { createLog } from '../shared/log.ts';
 import { printableLine } from '../shared/visible.ts';
@@ -20,7 +20,7 @@ export function createCliLog(level: LogLevel, err: LogOutput = process.stderr): 
   return createLog({ level, write: (line) => err.write(`${formatLogLine(line, isColoured)}\n`) });
 }
 
-/** What a program that runs for long says beside its log: lines of the log, where that is for programs. Whatever its level, it is said. */
+/** Sends the notices of a long-running command to the log as JSON, unless stderr is a terminal. They ignore the log level. */
 export function toLogPrinter(print: Printer, err: LogOutput = process.stderr): Printer {
   if (err.isTTY === true) return print;
   const log = createCliLog('info', err);
@@ -46,7 +46,7 @@ export function formatLogLine(line: string, isColoured: boolean): string {
   return [clock, name, printableLine(String(event)), ...shown].join(' ').trimStart();
 }
 
-/** What stands between quotes when it has spaces; of an error, what it says. */
+/** Quotes text that has spaces. Shows only the message of an error. */
 function toText(value: unknown): string {
   return printableLine(toWords(value));
 }

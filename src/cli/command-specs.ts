@@ -1,12 +1,11 @@
-// Every command with its options and examples, once: the command line is read by this table, and help and shell completion
-// are written from it.
+// The table of commands with their options and examples. The parser, the help and the shell completion all use it.
 import { DEFAULT_HOST, DEFAULT_PORT, LOG_LEVELS, SHARING } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 
 export const DEFAULT_START_SECONDS = 50;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
 export const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'] as const;
-/** Those that are open, those that have ended, and what stands for several. */
+/** States of open sessions and of ended ones, as `parley flows ls --state` names them. */
 export const OPEN_STATES = ['waiting', 'working', 'parked', 'ending'] as const;
 export const ENDED_STATES = ['completed', 'cancelled', 'failed', 'expired'] as const;
 export const DEFAULT_LIST_LIMIT = 50;
@@ -14,7 +13,7 @@ export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
-  /** What stands for its value in the help; a boolean has none. */
+  /** Placeholder for the value in the help; a boolean has none. */
   value?: string;
   text: string;
   short?: string;
@@ -25,13 +24,13 @@ export interface OptionSpec {
 export interface CommandSpec {
   name: string;
   summary: string;
-  /** After the name of the command. */
+  /** What follows the name of the command. */
   usage: string[];
-  /** What can be said of it in a few lines. */
+  /** A few more lines about the command. */
   about?: string[];
   options: Record<string, OptionSpec>;
   examples: { line: string; does: string }[];
-  /** Words that may follow the command: `file` where a path may, `names` where the running gateway knows them. */
+  /** Words that may follow the command: `file` for a path, `names` for names that the running gateway knows. */
   words?: { choices?: readonly string[]; file?: boolean; names?: 'tools' };
 }
 
@@ -82,7 +81,7 @@ const logCalls: OptionSpec = {
 const json: OptionSpec = { type: 'boolean', text: 'print JSON' };
 const help: OptionSpec = { type: 'boolean', short: 'h', text: 'this help' };
 
-/** The same for every command that talks to somebody. */
+/** Options of every command that connects to a gateway or server. */
 const reach = { url, header, config, pid, timeout };
 const WHOM = [
   'Talks to the URL, the servers of --config or the COMMAND; without one of them, to the gateway that runs here. Where none runs,',

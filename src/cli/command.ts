@@ -1,4 +1,4 @@
-// A command line that was understood.
+// The types of parsed commands.
 import type { LogLevel } from '../config/settings.ts';
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
 import type { Condition } from '../flow/operator/condition.ts';
@@ -9,7 +9,7 @@ export type Shell = (typeof SHELLS)[number];
 
 export interface DemoCommand {
   name: 'demo';
-  /** Undefined: the default one, or the next that is free. */
+  /** Undefined: the default port, or the next free one. */
   port: number | undefined;
   host: string;
   stdio: boolean;
@@ -20,13 +20,13 @@ export interface WrapCommand {
   name: 'wrap';
   server: CommandAddress | UrlAddress;
   revision: string | undefined;
-  /** Undefined: on stdin and stdout. */
+  /** Undefined: serve on stdin and stdout. */
   port: number | undefined;
   host: string;
   startMs: number;
-  /** Headers as they were typed, before what stands in ${…} was filled in. */
+  /** Headers as typed, with `${…}` not yet filled in. */
   typedHeaders: [name: string, text: string][];
-  /** Whether users are asked whose clients cannot be. */
+  /** Whether users are asked in another way when their client cannot ask them. */
   isAsking: boolean;
   log: LogLevel | undefined;
   logCalls: boolean;
@@ -46,29 +46,29 @@ export interface ServeCommand {
 export interface CheckCommand {
   name: 'check';
   config: string | undefined;
-  /** Print the JSON Schema of configurations instead. */
+  /** Print the JSON Schema of the configuration instead. */
   schema: boolean;
   print: boolean;
   json: boolean;
 }
 
-/** Where `ls`, `call`, `read`, `prompt` and `status` find somebody to talk to; none given: the gateway that runs here. */
+/** What `ls`, `call`, `read`, `prompt` and `status` connect to. Default: the gateway that runs here. */
 export interface TargetOptions {
   url: string | undefined;
   headers: Record<string, string>;
   config: string | undefined;
-  /** The gateway that is this process. */
+  /** The process id of the gateway. */
   pid: number | undefined;
-  /** A server to start for this one command. */
+  /** A server to start for this command only. */
   server: CommandAddress | undefined;
-  /** How long to wait for each answer; undefined: as long as the client waits by default. */
+  /** How long to wait for each answer. Undefined: the default of the client. */
   timeoutMs: number | undefined;
   log: LogLevel | undefined;
 }
 
 export interface LsCommand extends TargetOptions {
   name: 'ls';
-  /** Undefined: all of them. */
+  /** Undefined: all kinds. */
   what: LsKind | undefined;
   json: boolean;
 }
@@ -76,7 +76,7 @@ export interface LsCommand extends TargetOptions {
 export interface CallCommand extends TargetOptions {
   name: 'call';
   tool: string;
-  /** As typed: what they mean depends on the tool. */
+  /** As typed; the schema of the tool gives them their types. */
   args: [name: string, text: string][];
   body: Record<string, unknown>;
   yes: boolean;
@@ -86,11 +86,11 @@ export interface CallCommand extends TargetOptions {
 export interface RunCommand {
   name: 'run';
   file: string;
-  /** Which, where the file has several. */
+  /** Which flow, if the file has several. */
   flow: string | undefined;
-  /** As typed: what they mean depends on the flow. */
+  /** As typed; the questions of the flow give them their types. */
   args: [name: string, text: string][];
-  /** A JSON file. */
+  /** Path of a JSON file. */
   answers: string | undefined;
   json: boolean;
 }
@@ -98,35 +98,35 @@ export interface RunCommand {
 export interface ExploreCommand {
   name: 'explore';
   file: string;
-  /** Undefined: beside the file. */
+  /** Undefined: next to the file. */
   out: string | undefined;
-  /** Only say whether what is written is what would be written. */
+  /** Only report whether the written file is up to date. */
   check: boolean;
 }
 
 export type FlowsAction = (typeof FLOW_ACTIONS)[number];
 
-/** Sessions of flows, seen from outside. */
+/** Inspects and changes the sessions in a store. */
 export interface FlowsCommand {
   name: 'flows';
   action: FlowsAction;
-  /** Of the session, or the beginning of it. */
+  /** The id of the session, or its beginning. */
   id: string | undefined;
-  /** As typed: what it means depends on the question. */
+  /** As typed; the question gives it its type. */
   value: string | undefined;
   args: [key: string, text: string][];
   /** `sqlite:FILE`, `redis://…` or `rediss://…`. */
   store: string | undefined;
   /** A configuration whose "flows" names the store. */
   config: string | undefined;
-  /** Of the keys of a Redis store. */
+  /** Prefix of the keys in a Redis store. */
   prefix: string | undefined;
-  /** Names of variables. */
+  /** Names of environment variables. */
   fileKey: string | undefined;
   sealKeys: string[];
-  /** A file with flows; what is asked for is done here then. */
+  /** A file that exports the flows. With it, this process does the work itself. */
   code: string | undefined;
-  /** Undefined: whatever their state. */
+  /** Undefined: any state. */
   states: Condition[] | undefined;
   flow: string | undefined;
   principal: string | undefined;
@@ -134,9 +134,9 @@ export interface FlowsCommand {
   newerMs: number | undefined;
   limit: number;
   reason: string | undefined;
-  /** How long to wait for a server that takes over what was asked for, and for the steps that follow. */
+  /** How long to wait for a server to take the request, and for the steps that follow. */
   waitMs: number | undefined;
-  /** Files with the new code. */
+  /** Files that export the new code. */
   against: string[];
   json: boolean;
 }
@@ -177,6 +177,6 @@ export type RunnableCommand =
 export type Command =
   | RunnableCommand
   | { name: 'version' }
-  /** `of`: of one command. */
+  /** `of`: the command to show help for. */
   | { name: 'help'; of: string | undefined }
   | { name: 'mistake'; reason: string; of: string | undefined };

@@ -1,4 +1,4 @@
-// Completion for three shells: commands, their options, and the words that options and commands take.
+// Completion scripts for four shells: commands, options, and the words that they take.
 import { COMMAND_SPECS } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';
 
@@ -92,7 +92,7 @@ function flags({ options }: CommandSpec): string[] {
   return Object.keys(options).map((name) => `--${name}`);
 }
 
-/** Options whose values are known, and those that take anything. */
+/** Options with a fixed set of values, and options that take any value. */
 function choosing({ options }: CommandSpec): [string, OptionSpec][] {
   return Object.entries(options).filter(([, { choices }]) => choices);
 }
@@ -113,7 +113,7 @@ function zshWords({ words, name }: CommandSpec): string[] {
   return words?.file ? [`'*:file:_files'`] : [];
 }
 
-/** Quotes end the word, brackets the text of an option, a colon the name of a command. */
+/** A quote ends the word, a bracket the text of an option, a colon the name of a command. */
 function zshText(text: string): string {
   return text.replaceAll("'", '’').replaceAll(/[[\]:]/g, (sign) => `\\${sign}`);
 }

@@ -1,5 +1,5 @@
-// Somebody to talk to for `ls`, `call`, `read`, `prompt` and `status`: the URL or command that was given, else the gateway that runs here,
-// else the servers of the configuration, started in this process for this one command.
+// Connects `ls`, `call`, `read`, `prompt` and `status` to the given URL or command, else to the running gateway, else to the servers of the
+// configuration, started in this process for this command only.
 import type { Client } from '../client/client.ts';
 import { connect } from '../client/connect.ts';
 import type { ConnectOptions } from '../client/types.ts';
@@ -30,19 +30,19 @@ import { toWrappedAddress } from './wrap/wrapped-address.ts';
 
 export interface CommandConnection {
   client: Client;
-  /** How each server behind it is; undefined where nobody tells. */
+  /** The state of each server behind the connection; undefined if that is unknown. */
   servers(): Promise<ServerStatus[] | undefined>;
   close(): Promise<void>;
 }
 
 export type AskHandlers = Pick<ConnectOptions, 'onElicit' | 'elicitUrls'>;
 
-/** A server that has to be installed first takes its time. */
+/** A server may have to be installed first. */
 const START_MS = 30_000;
 const CLOSE_MS = 6000;
 const STATUS_MS = 10_000;
 
-/** Undefined when there is nobody; the reasons have been told. Rejects when somebody is there and cannot be reached. */
+/** Undefined if there is nothing to connect to; the reason has been printed. Rejects if the connection fails. */
 export async function connectForCommand(
   wanted: TargetOptions,
   answering: AskHandlers,
@@ -63,7 +63,7 @@ export async function connectForCommand(
   if (config === undefined) {
     const { found, isTold } = await findRunningGateway(wanted, print);
     if (found) return overSocket(found, options);
-    if (isTold) return undefined; // never show another one in its place
+    if (isTold) return undefined; // do not connect to another gateway instead
   }
   const loaded = await loadCommandConfig(config, print, {
     missing: 'no gateway is running here, and no configuration was found.',
@@ -74,13 +74,13 @@ export async function connectForCommand(
   return connectToConfig(loaded, options);
 }
 
-/** The one that was named by its process, or the one of the configuration here, or the newest. */
+/** The gateway with the given process id, else the one that serves the configuration here, else the newest. */
 export function findRunningGateway({ pid, timeoutMs }: TargetOptions, print: Printer): Promise<GatewaySearch> {
   const around = readEnvironment();
   return findGateway(stateFolder(around), print, { pid, ms: timeoutMs, config: findConfig(undefined, around).path });
 }
 
-/** A certificate is rarely for this machine's own address, and the socket of a gateway of ours needs none. Headers need HTTP. */
+/** Certificates rarely cover the address of this machine, and the socket of a local gateway needs none. Headers need HTTP. */
 export async function findOwnGateway({
   url = '',
   headers,
@@ -90,7 +90,7 @@ export async function findOwnGateway({
   return findGatewayAt(stateFolder(readEnvironment()), url, timeoutMs);
 }
 
-/** What answers may be a server and not a gateway: then nobody tells about servers. */
+/** The URL may be of a plain server, which has no status of servers. */
 function overUrl(client: Client, { url = '', headers, timeoutMs: ms = STATUS_MS }: TargetOptions): CommandConnection {
   const servers = async () => {
     const status = await fetchStatus(url, { headers, ms }).catch(() => undefined);
@@ -100,8 +100,8 @@ function overUrl(client: Client, { url = '', headers, timeoutMs: ms = STATUS_MS 
 }
 
 /**
- * Most commands are of the handshake era. Asked for the newer one first, one that fails would be started twice, since some end at a
- * question that they do not know. Failures are told in the words of `wrap`, which say what to do.
+ * Most commands speak the handshake era only, and some exit at an unknown first request, so trying the newer era first would start them
+ * twice. Failures are explained as by `wrap`.
  */
 function connectToCommand(server: CommandAddress, options: ConnectOptions): Promise<Client> {
   return connect(toWrappedAddress(server), { ...options, prefer: 'handshake' }).catch((thrown: unknown) => {
@@ -116,13 +116,13 @@ function overCommand(client: Client): CommandConnection {
   return { client, servers: async () => undefined, close: () => client.close() };
 }
 
-/** By its socket, where it does not matter whether it has a port, and whose name its certificate has. */
+/** Uses the control socket, which works without a port and whatever name the certificate has. */
 async function overSocket(
   { socket, status }: FoundGateway,
   options: ConnectOptions,
   part?: string,
 ): Promise<CommandConnection> {
-  selectServers(status, part); // says what there is, where nothing is called so
+  selectServers(status, part); // throws if nothing has this name
   const client = await connect(new ControlTransport(socket, part), options);
   const servers = async () => {
     const now = await askStatus(socket, STATUS_MS).catch(() => undefined);
@@ -138,7 +138,7 @@ async function connectToConfig({ config, path }: CommandConfig, options: Connect
   const gateway = createGateway({ ...built.options, version: version(), startMs });
   const close = async (): Promise<void> => {
     built.steps.close();
-    await settledWithin(gateway.close(), CLOSE_MS); // what is left then ends with this process
+    await settledWithin(gateway.close(), CLOSE_MS); // what is left ends with this process
   };
   try {
     const { InMemoryTransport } = await import('@modelcontextprotocol/client');
@@ -154,14 +154,14 @@ async function connectToConfig({ config, path }: CommandConfig, options: Connect
   }
 }
 
-/** Several servers have their lists without one that is slow. One alone has nothing to show before it is there. */
+/** With several servers, a slow one does not hold up the lists of the others. A single server has nothing to show before it is ready. */
 function checkStarted({ servers }: Gateway, startMs: number): void {
   const [only, ...others] = servers;
   if (others.length > 0 || !(only?.target instanceof UpstreamTarget) || only.target.status.state !== 'starting') return;
   throw new Error(stillStarting(only.name, startMs));
 }
 
-/** For servers of a file that were started for one command. */
+/** The message for a server that was started for one command and is not ready in time. */
 export function stillStarting(server: string, afterMs?: number): string {
   const after = afterMs === undefined ? '' : ` after ${afterMs / 1000} s`;
   return `${server} is still starting${after}. Give it longer with --timeout S, or with "startMs" in the file.`;

@@ -1,4 +1,4 @@
-// A command line → its command, run. It imports what every command line needs and no more: each command is loaded when it is run.
+// Parses the command line and runs its command. Each command is loaded when it runs, so that none waits for the code of another.
 import { prestart } from '../gateway/upstream/links/prestart.ts';
 import { readArgs } from './args.ts';
 import type { RunnableCommand, WrapCommand } from './command.ts';
@@ -24,7 +24,7 @@ export async function dispatch(argv: string[], print: Printer): Promise<number> 
   return run(command, print);
 }
 
-/** A client that starts `parley wrap` waits for what wrap needs, and no more. */
+/** Each case loads only its own command: a client that starts `parley wrap` waits for what `wrap` needs and no more. */
 async function run(command: RunnableCommand, print: Printer): Promise<number> {
   switch (command.name) {
     case 'wrap':
@@ -68,8 +68,8 @@ async function prepareWrap(command: WrapCommand, print: Printer): Promise<number
 }
 
 /**
- * The server starts while the code that will speak with it is loaded, on stdio as soon as the client speaks. From here on a signal has to end it as well. What is
- * imported here would otherwise be looked for when all the rest is there.
+ * Starts the server while the code that will talk to it loads, on stdio at the first message of the client. From here on a signal must end
+ * the server, too. The imports begin early, so that they need no time when the rest is ready.
  */
 function startWrapped({ server, port }: WrapCommand, id: string): void {
   const address = toWrappedAddress(server);

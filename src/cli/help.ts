@@ -1,4 +1,4 @@
-// The words of `parley --help`, of the help of each command, and of a command line that was not understood.
+// Texts of `parley --help`, of the help of each command, and of usage errors.
 import { programName } from './welcome/program.ts';
 import { COMMAND_SPECS, findCommandSpec } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';
@@ -51,7 +51,7 @@ function commandHelp({ name, summary, usage, about = [], options, examples }: Co
   return blocks.filter((block) => block !== '').join('\n\n');
 }
 
-/** Examples are written with the name of the command. */
+/** Examples are written with `parley`; shows the name that the user typed. */
 function asStarted(line: string): string {
   return line.replace(/(^|\()parley /, (_, before: string) => `${before}${programName()} `);
 }

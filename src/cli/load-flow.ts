@@ -1,4 +1,4 @@
-// The flow of a user's file: the default export, the only one, or the one that was named.
+// Loads a flow from a user's file: the named one, the default export, or the only one.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyFlow } from '../flow/define.ts';

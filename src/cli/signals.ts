@@ -1,17 +1,17 @@
-// The signals that ask for the end. The first one ends a command in good order; a second one ends it at once, yet by an exit
-// of our own, which takes the server processes along: a process that dies of a signal leaves them behind.
+// Handles the signals that end a command. The first one ends it in order; the second one exits at once, which still ends the server
+// processes. A process killed by a signal would leave them behind.
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const INTERRUPTED = 130;
 
 let asked = 0;
 let hurry: (status: number) => void;
 
-/** Resolves when the end was asked for twice. */
+/** Resolves at the second signal. */
 export const secondSignal: Promise<number> = new Promise((resolve) => (hurry = resolve));
 
 let first: Promise<number> | undefined;
 
-/** Resolves with the exit status 0 when the end is asked for. */
+/** Resolves with exit status 0 at the first signal. */
 export function untilSignal(): Promise<number> {
   return (first ??= new Promise((resolve) => {
     for (const signal of SIGNALS) {

@@ -1,4 +1,4 @@
-// What was typed after a command, checked and put into its type. A UsageError says what is wrong and what to do.
+// Checks the options and words of each command and builds its typed form. Throws a UsageError that says what is wrong and what to do.
 import { existsSync } from 'node:fs';
 import { suggest } from '../config/check/suggest.ts';
 import { DEFAULT_HOST, LOG_LEVELS, SHARING } from '../config/settings.ts';
@@ -23,7 +23,7 @@ type OptionValue = string | boolean | (string | boolean)[] | undefined;
 export interface ParsedArgs {
   values: { [option: string]: OptionValue };
   words: string[];
-  /** What stands after `--`. */
+  /** The words after `--`. */
   command?: string[] | undefined;
 }
 
@@ -87,7 +87,7 @@ function toWrap({ values, words }: ParsedArgs): RunnableCommand {
   };
 }
 
-/** What was meant as a URL must not be started as a command. */
+/** Refuses to start a mistyped URL as a command. */
 function checkNoUrl(word: string): void {
   const scheme = /^([a-z][\w+.-]*):\/\//i.exec(word)?.[1];
   if (scheme !== undefined) {
@@ -241,7 +241,7 @@ function unknownAction(word: string): string {
   return `"${word}" is not one of ${FLOW_ACTIONS.join(', ')}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
 }
 
-/** Undefined: all of them. */
+/** Undefined: all states. */
 function toStates(given: string[]): Condition[] | undefined {
   const choices = ['open', 'ended', 'all', ...OPEN_STATES, ...ENDED_STATES];
   for (const one of given) oneOf(one, choices, '--state');
@@ -251,7 +251,7 @@ function toStates(given: string[]): Condition[] | undefined {
   return given.flatMap((one) => named[one] ?? every.filter((state) => state === one));
 }
 
-/** A name, never a key itself: that would stand in the list of processes. */
+/** Takes the name of a variable, as a key itself would appear in the process list. */
 function toVariable(given: OptionValue, option: string): string | undefined {
   if (given === undefined || /^[A-Za-z_]\w*$/.test(String(given))) return given as string | undefined;
   throw new UsageError(`${option} takes the name of an environment variable, not the key itself.`);
@@ -273,7 +273,7 @@ function toCount(given: OptionValue): number {
   throw new UsageError(`--limit must be a number from 1 to ${MAX_LIST}, not "${String(given)}".`);
 }
 
-/** Whom to talk to: a URL or a file as a word, the options, or a command after `--`; one of them at most. */
+/** What to connect to: a URL or file as a word, an option, or a command after `--`. At most one of them. */
 function toTargetOptions(
   { values, command }: ParsedArgs,
   words: string[],
@@ -300,7 +300,7 @@ function toTargetOptions(
   return { url, headers, config, pid, server, timeoutMs, log: toLevel(values['log']) };
 }
 
-/** A word that is neither a file nor anything else that is known was probably meant as something else. */
+/** A word that is not a file may be a mistyped name. */
 function checkFile(word: string, known: readonly string[]): void {
   if (/[./\\~]/.test(word) || existsSync(word)) return;
   const meant = suggest(word, known);
@@ -331,9 +331,9 @@ function toPairs(given: OptionValue, sign: string, form: string): [string, strin
   });
 }
 
-/** `${NAME}` is a variable: a secret then stands in no file and no list of processes. */
+/** Fills in `${NAME}`, so that a secret appears in no file and no process list. */
 function toHeaders(typed: [string, string][]): Record<string, string> {
-  const { env } = process; // environment.ts would load more than `wrap` needs for its first answer
+  const { env } = process; // environment.ts would load more than `wrap` needs before its first answer
   const fill = (text: string): string =>
     text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
       if (env[name] === undefined) throw new UsageError(`--header: the environment variable ${name} is not set.`);

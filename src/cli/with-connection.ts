@@ -1,4 +1,4 @@
-// Work with somebody who was reached: what goes wrong is told in words, and the connection is closed in the end.
+// Runs the work of a command with a connection. Prints errors, and closes the connection at the end.
 import type { TargetOptions } from './command.ts';
 import { formatError } from './terminal/format-error.ts';
 import type { Printer } from './terminal/print.ts';

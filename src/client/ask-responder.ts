@@ -1,5 +1,5 @@
-// Answers what a server asks: by the handlers of the embedding program, each only after the approver has agreed. Without a
-// handler there is no answer, and the capability was never declared; a server that asks all the same is refused.
+// Answers the requests of a server with the handlers of the embedding program, after the approver has agreed. A capability without a
+// handler is not declared, and a server that asks anyway is refused.
 import type {
   ClientCapabilities,
   CreateMessageRequestParams,
@@ -18,7 +18,7 @@ export class AskResponder {
   readonly #server: () => Promise<Implementation | undefined>;
   #roots: Root[];
 
-  /** `server` tells who asks. A promise, since a server may ask before our side is told that it is connected. */
+  /** `server` resolves with the server that asks. It is a promise, as a server may ask before the connection is reported. */
   constructor(options: ConnectOptions, server: () => Promise<Implementation | undefined>) {
     this.#options = options;
     this.#server = server;
@@ -86,7 +86,7 @@ function cannotBeAsked(what: string): GatewayError {
   return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what });
 }
 
-/** The code that the specification names for it. */
+/** The specification names this code. */
 function undeclared(what: string): ProtocolError {
   return new ProtocolError(-32602, `This client did not declare ${what}`);
 }

@@ -1,4 +1,4 @@
-// A connected server as a program uses it: everything a server can offer, typed, whatever it speaks.
+// A connected server with a typed method for everything it can offer, in any revision.
 import type {
   CallToolResult,
   CompleteResult,
@@ -50,7 +50,7 @@ export class Client {
     this.#outputs = new OutputChecks(log);
   }
 
-  /** Who the server is, what it offers, and which dialect and revision are spoken. */
+  /** Name, capabilities, dialect and revision of the server. */
   get server(): ServerView {
     return this.#upstream.server;
   }
@@ -59,7 +59,7 @@ export class Client {
     return this.#upstream.transport;
   }
 
-  /** All pages. */
+  /** Fetches all pages. */
   async listTools(options?: ClientCallOptions): Promise<Tool[]> {
     const tools = await this.#list<Tool>('tools/list', 'tools', isTool, options);
     this.#tools.learn(tools);
@@ -67,8 +67,8 @@ export class Client {
   }
 
   /**
-   * The result, also of a call that the server runs as a task. A tool that fails gives a result with `isError`; one that was
-   * listed with an output schema and does not keep to it is UPSTREAM_INVALID.
+   * Resolves with the result, also if the server runs the call as a task. A failing tool has a result with `isError`. A result that does
+   * not match the listed output schema is UPSTREAM_INVALID.
    */
   async callTool(name: string, args: JsonObject = {}, options: CallToolOptions = {}): Promise<CallToolResult> {
     await this.#approveCall(name, args);
@@ -108,7 +108,7 @@ export class Client {
     return this.#call('prompts/get', { name, arguments: args }, 'messages', options);
   }
 
-  /** Values that fit what was typed so far, for an argument of a prompt or a variable of a template. */
+  /** Values that complete what was typed, for an argument of a prompt or a variable of a template. */
   async complete(
     ref: { prompt: string } | { template: string },
     argument: { name: string; value: string },
@@ -123,7 +123,7 @@ export class Client {
     throw this.#invalid('completion/complete answered without values');
   }
 
-  /** Any request, in the newest words; for extensions. The approver is asked as by the method that it stands in for. */
+  /** Sends any request, in the form of the newest revision; for extensions. Asks the approver as the method of that name would. */
   async request(method: string, params?: JsonObject, options?: ClientCallOptions): Promise<JsonObject> {
     const { name, uri, arguments: args } = params ?? {};
     if (method === 'tools/call') await this.#approveCall(String(name), isObject(args) ? args : {});
@@ -139,7 +139,7 @@ export class Client {
     return this.#upstream.setLogLevel(level);
   }
 
-  /** Tells `onUpdate` whenever the resource changes; the returned function ends it. */
+  /** Calls `onUpdate` when the resource changes; the returned function ends it. */
   async subscribe(uri: string, onUpdate: (uri: string) => void): Promise<() => Promise<void>> {
     const off = this.#listeners.on('resource', (change) =>
       isWithin(change.uri, uri) ? onUpdate(change.uri) : undefined,
@@ -159,14 +159,14 @@ export class Client {
     };
   }
 
-  /** Tells of changed lists, log messages, tasks and finished links; the returned function ends it. */
+  /** Reports changed lists, log messages, tasks and completed links; the returned function ends it. */
   on<K extends Change['kind']>(kind: K, listener: (change: Of<K>) => unknown): () => void {
     const off = this.#listeners.on(kind, listener);
     if (kind === 'tools' || kind === 'prompts' || kind === 'resources') this.#upstream.watch();
     return off;
   }
 
-  /** Resolves with the reason once the connection is gone, whoever ended it. */
+  /** Resolves with the reason when the connection ends, on either side. */
   get closed(): Promise<string> {
     return this.#listeners.closed;
   }
@@ -193,7 +193,7 @@ export class Client {
     });
   }
 
-  /** `list` is what the result cannot do without. */
+  /** `list` names the required field of the result. */
   async #call<T>(method: string, params: JsonObject, list: string, options?: ClientCallOptions): Promise<T> {
     const result = await this.#upstream.call({ ...options, method, params });
     if (Array.isArray(result[list])) return result as T;

@@ -1,5 +1,4 @@
-// Connects to a server: a URL, a command to run, or an official SDK Transport. Which era, dialect and transport it speaks is
-// found out, unless it is pinned.
+// Connects to a server: a URL, a command to run, or an official SDK Transport. Detects era, dialect and transport unless they are given.
 import { openUpstream } from '../gateway/upstream/upstream.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { Address } from '../gateway/upstream/address.ts';
@@ -10,7 +9,7 @@ import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
 import type { ConnectOptions } from './types.ts';
 
-/** Rejects with GatewayError, or with ProtocolError when the server refused in its own words. */
+/** Rejects with GatewayError, or with ProtocolError if the server answered with an error. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
   const { name = 'mcp-parley', version = ownVersion(), log = createLog(), revision, limits } = options;
   const { timeoutMs, maxTimeoutMs, probeMs, prefer } = options;

@@ -1,4 +1,4 @@
-// An accepted form gets the defaults of its schema for the fields that the user left out.
+// Fills the defaults of a form's schema into an accepted answer.
 import type { ElicitResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
@@ -10,6 +10,6 @@ export function fillDefaults(result: ElicitResult, request: JsonObject): ElicitR
     isObject(field) && field.default !== undefined ? [[name, field.default] as const] : [],
   );
   const given = Object.entries(result.content ?? {}).filter(([, value]) => value !== undefined);
-  // By entries, which takes every name as it is: a server may call a field `__proto__`.
+  // fromEntries accepts every name; a server may call a field `__proto__`.
   return { ...result, content: Object.fromEntries([...defaults, ...given]) } as ElicitResult;
 }

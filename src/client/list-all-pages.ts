@@ -1,5 +1,5 @@
-// All pages of a list. Bounded: a server whose cursor leads back to where it was, or ever on, must not hold us for ever.
-// Entries that cannot be used are left out and told to the log; a page that is no page is an error.
+// Fetches all pages of a list, up to a limit, as a cursor may lead in a circle or go on without end. Drops unusable entries with a warning;
+// a malformed page is an error.
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
 import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
@@ -13,7 +13,7 @@ const METHOD_NOT_FOUND = -32601;
 export interface ListRequest {
   method: string;
   key: string;
-  /** A server that does not declare the area and has no such method simply has none. */
+  /** Whether the server declares the area. One that does not, and lacks the method, has an empty list. */
   declared: boolean;
   isEntry: (entry: JsonObject) => boolean;
 }
@@ -35,7 +35,7 @@ export async function listAllPages<T>(
   let cursor: string | undefined;
   do {
     const page = await onePage(source, listing, cursor, options);
-    // To many servers the empty cursor means the end, and asking with it brings a page that was there already.
+    // To many servers an empty cursor means the end, and asking with it repeats a page.
     if (cursor === '' && pages.has(JSON.stringify(page[listing.key]))) return entries;
     entries.push(...usable<T>(page, source, listing));
     pages.add(JSON.stringify(page[listing.key]));

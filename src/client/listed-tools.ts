@@ -1,4 +1,4 @@
-// What the lists said of a server's tools: for whoever approves a call, and for whether it can run as a task.
+// Remembers the listed tools of a server, for approvals and to know which can run as a task.
 import type { Tool } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
@@ -18,7 +18,7 @@ export class ListedTools {
     return this.#tools.get(name)?.annotations;
   }
 
-  /** Whether to ask for a task: when the caller wants one and the tool can, or when it runs no other way. */
+  /** Whether to request a task: if the caller wants one and the tool supports it, or if the tool requires it. */
   asTask(name: string, wanted: boolean): boolean {
     const tool = this.#tools.get(name);
     if (!tool) return wanted;
@@ -27,7 +27,7 @@ export class ListedTools {
   }
 }
 
-/** A tool that can be called at all: its input must be an object. */
+/** Whether the tool can be called: its input must be an object. */
 export function isTool({ name, inputSchema }: JsonObject): boolean {
   if (typeof name !== 'string' || name === '' || !isObject(inputSchema)) return false;
   const { type = 'object', properties = {}, required = [] } = inputSchema;

@@ -1,4 +1,4 @@
-// Who wants to be told of what a server says by itself. A listener that throws, now or later, hurts nobody else.
+// The listeners for changes that a server reports. A listener that fails does not affect the others.
 import type { Change } from '../protocol/target.ts';
 import type { Log } from '../shared/log.ts';
 
@@ -6,7 +6,7 @@ type Listener = (change: Change) => unknown;
 
 export class Listeners {
   readonly closed: Promise<string>;
-  /** Called once, when the connection is gone. */
+  /** Called once, when the connection has ended. */
   close!: (reason: string) => void;
   readonly #log: Log;
   #byKind = new Map<Change['kind'], Set<Listener>>();

@@ -1,5 +1,5 @@
-// Whether a tool answers as it said it would: what is structured in its result fits the schema that the list showed. A schema
-// that cannot be used checks nothing, which is told to the log: the tool may be good all the same.
+// Checks the structured result of a tool against its listed output schema. An unusable schema is logged and checks nothing, as the tool may
+// work anyway.
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
 import { checkWithJsonSchema } from '../protocol/schema/json-schema.ts';
 import { toReason } from '../protocol/schema/schema-problem.ts';
@@ -10,19 +10,19 @@ import type { Log } from '../shared/log.ts';
 
 type Check = (value: unknown) => SchemaVerdict;
 
-/** Compiling takes time and memory by the size of a schema, and the server chooses that. */
+/** The server chooses the size of a schema, and compiling costs time and memory. */
 const MAX_SCHEMA_CHARS = 100_000;
 
 export class OutputChecks {
   readonly #log: Log;
-  /** By the definition that was listed: another list has others. Undefined for a tool without a schema that can be used. */
+  /** By the listed definition, as each list brings new ones. `check` is undefined without a usable schema. */
   readonly #checks = new WeakMap<Tool, { check: Check | undefined }>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** What is wrong with the result, if something is. A tool that failed need not answer by its schema. */
+  /** The problem of the result, if there is one. A failed tool need not match its schema. */
   problem(tool: Tool | undefined, result: CallToolResult): string | undefined {
     const { outputSchema } = (tool ?? {}) as { outputSchema?: unknown };
     if (!tool || !isObject(outputSchema) || result.isError) return undefined;
@@ -43,7 +43,7 @@ export class OutputChecks {
     try {
       if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error('it is too large');
       const check = checkWithJsonSchema(schema, `outputSchema of ${tool.name}`);
-      check(undefined); // a schema is compiled when it is first used
+      check(undefined); // a schema is compiled at its first use
       return check;
     } catch (error) {
       this.#log.warn({ tool: tool.name, error }, 'upstream.schema-unusable');

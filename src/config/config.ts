@@ -1,5 +1,5 @@
-// The normal form of a configuration: defaults filled in, short forms written out, paths absolute. Plain frozen data; a
-// configuration in this form is itself a valid input, and stays as it is.
+// The normalized configuration: defaults filled in, short forms expanded, paths absolute. Plain frozen data, and itself a valid input that
+// normalizes to the same.
 import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
@@ -13,12 +13,12 @@ export interface ParleyConfig {
   readonly listen: ListenConfig;
   readonly names: NamingMode;
   readonly startMs?: number;
-  /** Each with one key: the name of a built-in one, or the path of a file; its value are the options. */
+  /** Each has one key, the name of a built-in step or the path of a file; its value has the options. */
   readonly steps: readonly StepConfig[];
-  /** Those that were given; for the others see shared/limits.ts. */
+  /** Only the given limits; shared/limits.ts has the defaults. */
   readonly limits: Readonly<Partial<Limits>>;
   readonly keys: readonly string[];
-  /** For clients that name none of their own. Absent: such clients have none. */
+  /** For clients without roots of their own. Absent: such clients have none. */
   readonly roots?: readonly RootConfig[];
   readonly ask?: AskConfig;
   readonly publicUrl?: string;
@@ -27,7 +27,7 @@ export interface ParleyConfig {
   readonly log: { readonly level: LogLevel };
 }
 
-/** For `parley flows` alone. */
+/** Used by `parley flows` only. */
 export interface FlowsConfig {
   readonly store: string;
   readonly prefix?: string;
@@ -68,7 +68,7 @@ export interface CommandServer extends ServerCommon {
 export interface UrlServer extends ServerCommon {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent: found out. */
+  /** Absent: detect it. */
   readonly transport?: 'streamable-http' | 'http+sse' | 'websocket';
 }
 
@@ -85,7 +85,7 @@ interface ServerCommon {
 }
 
 export interface ListenConfig {
-  /** Absent: stdio alone. */
+  /** Absent: stdio only. */
   readonly port?: number;
   readonly host: string;
   readonly stdio: boolean;
@@ -95,7 +95,7 @@ export interface ListenConfig {
   readonly allowedOrigins?: readonly string[];
 }
 
-/** The servers that are to run. */
+/** The servers that run. */
 export function enabledServers(config: ParleyConfig): [string, ServerConfig][] {
   return Object.entries(config.servers).filter(([, server]) => !server.disabled);
 }

@@ -1,4 +1,4 @@
-// The normal form of `ask` and `roots`: models as a list, folders as URIs.
+// Normalizes `ask` and `roots`: models as a list, folders as URIs.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AskInput, RootInput } from './check/ask-shape.ts';
@@ -23,7 +23,7 @@ export function isFileUri(text: string): boolean {
   return /^file:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** What is neither a path nor a file's URI was refused before. */
+/** Anything else than a path or a file URI has been refused before. */
 function toParts(text: string): { path?: string; uri?: string; name?: string } {
   return isFileUri(text) ? { uri: text } : { path: text };
 }

@@ -1,4 +1,4 @@
-// A valid configuration → its normal form. Pure, and idempotent: the normal form of a normal form is itself.
+// Normalizes a valid configuration. Pure and idempotent.
 import { resolve } from 'node:path';
 import { normalizeAsk, normalizeRoot } from './normalize-ask.ts';
 import type { FlowsConfig, ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
@@ -10,10 +10,10 @@ import { listServers } from './check/validate-config.ts';
 import { isPem } from './redact-config.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './settings.ts';
 
-/** Claude Code ignores less, too: it is milliseconds. */
+/** Claude Code ignores smaller values as well, since `timeout` is in milliseconds. */
 const MIN_TIMEOUT_MS = 1000;
 
-/** `folder` is where the file lies: relative paths start there. */
+/** `folder`: the folder of the file, where relative paths start. */
 export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfig {
   const { listen = {}, names = 'always', groups = {}, steps = [], limits = {}, keys = [], log = {} } = input;
   const forms = steps.map((step) => normalizeStep(step, folder));
@@ -39,7 +39,7 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       publicUrl: input.publicUrl,
       observe: input.observe && defined(input.observe),
       flows: input.flows && toFlows(input.flows, folder),
-      // Who lists the step wants to see its lines.
+      // A user who lists the step "log" wants to see its lines.
       log: { level: level ?? (forms.some((form) => splitStep(form).name === 'log') ? 'info' : 'warn') },
     }),
   );
@@ -72,7 +72,7 @@ function toMs(seconds: number | undefined): number | undefined {
   return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
 }
 
-/** What other clients call it, as the rules that Parley has. */
+/** Converts the tool rules of other clients to Parley's. */
 function toToolRules({ tools, ...server }: ServerInput) {
   const { excludeTools = [], disabledTools = [], disabled_tools: disabled = [] } = server;
   const deny = [...(tools?.deny ?? []), ...excludeTools, ...disabledTools, ...disabled];
@@ -103,7 +103,7 @@ function unique(names: string[]): string[] {
   return [...new Set(names)];
 }
 
-/** Without keys that hold nothing: they would stand in the way of comparing. */
+/** Drops undefined keys, which would disturb comparisons. */
 function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
   return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> };

@@ -1,8 +1,8 @@
-// How a step is written: "log", { "filter": { "deny": ["*"] } }, "./rules/mine.ts", or { "./rules/mine.ts": { … } }. Its normal
-// form has the options, if only empty ones, and the whole path of a file.
+// Normalizes a step: "log", { "filter": { "deny": ["*"] } }, "./rules/mine.ts" or { "./rules/mine.ts": { … } }. The result has options,
+// perhaps empty, and the absolute path of a file.
 import { resolve } from 'node:path';
 
-/** Of the steps that take it by itself: { "timeout": 30000 }. */
+/** The option that a step takes as a bare value: { "timeout": 30000 }. */
 const MAIN_OPTION = new Map([
   ['prefix', 'prefix'],
   ['timeout', 'ms'],
@@ -15,7 +15,7 @@ export function normalizeStep(written: string | Record<string, unknown>, folder:
   return { [isStepFile(name) ? resolve(folder, name) : name]: { ...options } };
 }
 
-/** YAML makes null of `- timeout:`. */
+/** YAML reads `- timeout:` as null. */
 export function splitStep(written: string | Record<string, unknown>): {
   name: string;
   options: Record<string, unknown>;
@@ -26,7 +26,7 @@ export function splitStep(written: string | Record<string, unknown>): {
   return { name, options: isSole ? { [sole]: options } : ((options ?? {}) as Record<string, unknown>) };
 }
 
-/** A path, not the name of a built-in. */
+/** Whether the name is a path, not a built-in step. */
 export function isStepFile(name: string): boolean {
   return /[/\\]/.test(name) || /\.[cm]?[jt]s$/.test(name);
 }

@@ -1,4 +1,4 @@
-// The normal form as text, secrets left out: JSON, with what fits on a line on one line.
+// Prints a normalized configuration as JSON without secrets, with short values on one line.
 import type { ParleyConfig } from './config.ts';
 import { redactConfig } from './redact-config.ts';
 
@@ -10,7 +10,7 @@ export function printConfig(config: ParleyConfig, used: ReadonlyMap<string, stri
 
 function print(value: unknown, indent: string): string {
   const line = oneLine(value);
-  // The top stays open, so that a small configuration looks like a large one.
+  // The top level is always expanded, so that a small configuration looks like a large one.
   if (typeof value !== 'object' || value === null || (indent !== '' && indent.length + line.length <= MAX_WIDTH))
     return line;
   const inner = `${indent}  `;

@@ -1,5 +1,5 @@
-// The normal form for people to see, without what must not be seen. What came from the environment is shown as it is written in
-// the file, ${NAME}; what stands in the file as it is, and is or may be a secret, is left out.
+// Removes secrets from a normalized configuration for display. Values from the environment appear as ${NAME}; other values that are or may
+// be secrets are hidden.
 import type { FlowsConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
 
 const HIDDEN = '[redacted]';
@@ -22,7 +22,7 @@ export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, str
 
 type Show = (text: string) => string;
 
-/** Long values first: one may be a part of another. Very short ones are parts of anything. */
+/** Replaces long values first, as one may contain another. Values under four characters occur by chance. */
 function withReferences(text: string, used: ReadonlyMap<string, string>): string {
   const whole = used.get(text);
   if (whole !== undefined) return whole;
@@ -60,7 +60,7 @@ function redactModel(model: ModelConfig, show: Show): ModelConfig {
   return { ...model, url: redactUrl(url, show), ...hidden, headers: map(headers, (value) => hide(value, show)) };
 }
 
-/** Shown only when all of it is a reference. */
+/** Hides the text unless all of it is a reference. */
 function hide(text: string, show: Show): string {
   const shown = show(text);
   return /^(?:(?:Bearer|Basic|Token) )?\$\{[^{}]+\}$/i.test(shown) ? shown : HIDDEN;
@@ -71,12 +71,12 @@ const SECRET_NAME =
 const SECRET_VALUE =
   /^(?:sk|pk|rk)-|^gh[opsu]_|^github_pat_|^xox[abp]-|^glpat-|^AKIA|^eyJ|^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+=][\w+=-]{23,}$/;
 
-/** Whether the value of a header, variable or option may be one that nobody else must see. */
+/** Whether a header, variable or option may be secret, by its name or its value. */
 export function isSecret(name: string, value: string): boolean {
   return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
 }
 
-/** `--token x`, `--token=x`, `-e TOKEN=x`, `--header "Authorization: x"`, or what looks like one. */
+/** `--token x`, `--token=x`, `-e TOKEN=x`, `--header "Authorization: x"`, or text that looks like a secret. */
 function redactArgument(argument: string, before: string | undefined, show: Show): string {
   if (before !== undefined && before.startsWith('-') && !/[=\s]/.test(before) && SECRET_NAME.test(before)) {
     return argument.startsWith('-') ? show(argument) : hide(argument, show);
@@ -89,7 +89,7 @@ function redactArgument(argument: string, before: string | undefined, show: Show
   return SECRET_VALUE.test(argument) ? hide(argument, show) : show(argument);
 }
 
-/** User and password, secret parameters, and what looks like a key in the path. */
+/** Hides the user and password, secret parameters, and path segments that look like keys. */
 function redactUrl(url: string, show: Show): string {
   const [head = '', query] = show(url).split(/\?(.*)/s);
   const path = head
@@ -118,7 +118,7 @@ function map<T extends object>(record: T, change: (value: T[keyof T]) => T[keyof
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value as T[keyof T])])) as T;
 }
 
-/** A key or certificate itself, and not the name of its file. */
+/** Whether the text is a key or certificate itself, not the name of a file. */
 export function isPem(text: string): boolean {
   return text.includes('-----BEGIN');
 }

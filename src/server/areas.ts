@@ -1,4 +1,4 @@
-// Which areas a server offers to a client, and with which flags. Requests for an area that is not offered find no method.
+// The areas that a server offers to a client, as capabilities. Requests for other areas get METHOD_NOT_FOUND.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ServerOptions } from './types.ts';
 
@@ -13,7 +13,7 @@ const FLAGS: Required<Pick<ServerCapabilities, ServerArea>> = {
   tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
 };
 
-/** `used` holds the areas in which something is, or was, registered for the client. */
+/** `used`: whether something is, or was, registered in the area for this client. */
 export function toCapabilities(options: ServerOptions, used: (area: ServerArea) => boolean): ServerCapabilities {
   const capabilities: Record<string, unknown> = {};
   for (const area of Object.keys(FLAGS) as ServerArea[]) {

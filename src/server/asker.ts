@@ -1,4 +1,4 @@
-// Questions of a handler to the client's side, put through its exchange. How they travel is the dialect's business.
+// Lets a handler ask the client, through its exchange. The dialect decides how the requests are sent.
 import type {
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -72,13 +72,13 @@ export class ExchangeAsker implements Asker {
   }
 }
 
-/** A handler gets what it has asked for, whatever the client let its user type. */
+/** Clients may let users type anything, so the answer is checked against the form. */
 function checkAnswer(content: unknown, form: JsonObject): void {
   const { problems } = cachedSchemaCheck(form, 'form')(content);
   if (problems) throw new GatewayError('ANSWER_INVALID', { reason: toReason(problems) });
 }
 
-/** The protocol knows file roots only; a handler must not be led to fetch something else. */
+/** The protocol has only file roots; a handler must not be led to fetch anything else. */
 function isFileRoot(root: unknown): root is Root {
   return isObject(root) && typeof root['uri'] === 'string' && root['uri'].startsWith('file://');
 }

@@ -1,5 +1,5 @@
-// What a handler is given beside its arguments: a view of its exchange. One is made per call, so it costs nothing until
-// something is asked of it; in particular the signal is touched only when the handler wants it.
+// The second argument of a handler: a view of its exchange. It is created for every call and does nothing until it is used; it reads the
+// signal only if the handler does.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange, TraceContext } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../protocol/message.ts';
 import { ExchangeAsker } from './asker.ts';
 import type { Asker, Call } from './types.ts';
 
-/** How soon a client should come back for an answer when the handler does not say. */
+/** Default delay before a client should come back for an answer. */
 const RETRY_MS = 500;
 
 export class ExchangeCall implements Call {

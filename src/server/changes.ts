@@ -1,6 +1,5 @@
-// Who wants to know what changed, and what they are told. A batch is told as one change per kind, with the difference
-// between its start and its end; a batch that ends where it began is not told at all.
-// Never tells of a change before it is made.
+// Notifies listeners of changes. A batch is reported as one change per kind, with the difference between its start and its end, or not at
+// all if nothing differs. Changes are reported only after they are made.
 import type { Change } from '../protocol/target.ts';
 import type { DefinitionRegistry, Definition } from './definition-registry.ts';
 import { toScopeKey } from './scope.ts';
@@ -10,7 +9,7 @@ type Kind = 'tools' | 'prompts' | 'resources';
 type HasEntries = { entries(): Iterable<Definition> };
 type Tracked = { kind: Kind; catalogue: HasEntries };
 
-/** Entries by key and scope; two entries that list the same are the same. */
+/** Definitions by key and scope; those with equal list entries count as equal. */
 type Picture = Map<string, { entry: Definition; text: string }>;
 
 export class Changes {
@@ -19,7 +18,7 @@ export class Changes {
   #inBatch = false;
 
   watch(listener: (change: Change) => void): () => void {
-    // Wrapped, so that one function watching twice is called twice and stopped one by one.
+    // Wrapped, so that one function that watches twice is called twice and stopped separately.
     const own = (change: Change) => listener(change);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
@@ -29,7 +28,7 @@ export class Changes {
     for (const listener of this.#listeners) listener(change);
   }
 
-  /** Takes a catalogue into account in batches. */
+  /** Includes a registry in batches. */
   track(kind: Kind, catalogue: HasEntries): void {
     this.#tracked.push({ kind, catalogue });
   }
@@ -44,7 +43,7 @@ export class Changes {
     };
   }
 
-  /** A batch within a batch is part of the outer one. */
+  /** A nested batch is part of the outer one. */
   batch(work: () => void, options: { silent?: boolean } = {}): void {
     if (this.#inBatch) return work();
     const before = this.#tracked.map(({ catalogue }) => toPicture(catalogue));
@@ -81,7 +80,7 @@ function toPicture(catalogue: HasEntries): Picture {
   return picture;
 }
 
-/** A definition that was replaced counts as added. */
+/** A replaced definition counts as added. */
 function compare(before: Picture, after: Picture): { added: Definition[]; removed: Definition[] } {
   const added = [...after].filter(([id, { text }]) => before.get(id)?.text !== text);
   const removed = [...before].filter(([id]) => !after.has(id));

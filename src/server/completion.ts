@@ -1,5 +1,5 @@
-// Completes what a person types into an argument of a prompt or a template. Something unknown is completed by nothing:
-// a client asks on every key stroke and must not be answered with errors.
+// Completes arguments of prompts and templates while a user types. Unknown names get no values, as clients ask at every key stroke and
+// should not get errors.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { DefinitionRegistry, Definition } from './definition-registry.ts';

@@ -1,4 +1,4 @@
-// A server with its doors.
+// A server with its transports: stdio, HTTP and SDK transports.
 import type { Transport } from '@modelcontextprotocol/client';
 import { TransportListeners } from '../gateway/accept/transport-listeners.ts';
 import type { ListenOptions, ListeningWith } from '../gateway/accept/transport-listeners.ts';
@@ -25,7 +25,7 @@ export class ParleyServer extends Server {
   #made: TransportListeners | undefined;
   #asking: HumanChannel | undefined;
 
-  /** Made when the first is opened: what was registered by then decides whether people are asked in the place of clients. */
+  /** Created with the first transport: what is registered by then decides whether users are asked in place of clients. */
   get #doors(): TransportListeners {
     this.#made ??= new TransportListeners(this.#front(), { identify: this.options.identify });
     return this.#made;
@@ -53,7 +53,7 @@ export class ParleyServer extends Server {
     return this.#doors.connect(transport);
   }
 
-  /** A request handler for an HTTP server of your own: `http.createServer(endpoint.handle).on('upgrade', endpoint.upgrade)`. */
+  /** A request handler for your own HTTP server: `http.createServer(endpoint.handle).on('upgrade', endpoint.upgrade)`. */
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
     this.reachExtensions();
     const doors = this.#doors;
@@ -65,13 +65,13 @@ export class ParleyServer extends Server {
 
   async close(): Promise<void> {
     const closing = Promise.all([this.#made?.close(), this.#asking?.close()]);
-    // Not before the doors are closed, so that no new one comes in; not after, so that nobody waits for one any more.
+    // Transports close first, so that no new task starts; the rest waits for no task any more.
     this.dropTasks();
     await closing;
     await this.closeExtensions();
   }
 
-  /** Counters of extensions, on ports that are open to this machine alone. */
+  /** Metrics of extensions, on ports of this machine only. */
   #metricPages(): EndpointOptions['pages'] {
     return {
       '/metrics': metricsPage(async () => ({ type: TEXT_TYPE, body: writeFamilies(await this.metrics()) })),

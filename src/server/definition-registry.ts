@@ -1,7 +1,7 @@
-// The definitions of one kind, in the order of their registration. Invariants:
-// 1. no two entries have the same key and equal scopes;
-// 2. a client sees at most one entry per key: the first one whose scope it is in;
-// 3. `listed` of an entry is built once and handed out as it is: nobody may change it.
+// The definitions of one kind (tools, prompts, …), in the order of registration. Invariants:
+// 1. no two definitions have the same key and equal scopes;
+// 2. a client sees at most one definition per key: the first one whose scope includes it;
+// 3. `listed` is built once and shared, so nobody may change it.
 import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
@@ -12,7 +12,7 @@ export interface Definition {
   /** Name, URI or URI template. */
   readonly key: string;
   readonly only: Scope | undefined;
-  /** What a list shows of it. */
+  /** The entry in lists. */
   readonly listed: JsonObject;
 }
 
@@ -40,7 +40,7 @@ export class DefinitionRegistry<E extends Definition> {
     this.#count(entry, 1);
   }
 
-  /** Whether it was there. */
+  /** False if it was not registered. */
   remove(entry: E): boolean {
     if (!this.#entries.delete(entry)) return false;
     const rest = (this.#byKey.get(entry.key) ?? []).filter((other) => other !== entry);
@@ -54,7 +54,7 @@ export class DefinitionRegistry<E extends Definition> {
     return this.#byKey.get(key)?.find((entry) => isInScope(entry.only, client));
   }
 
-  /** The first one of this key, whoever may see it. */
+  /** The first definition of this key, in any scope. */
   findAny(key: string): E | undefined {
     return this.#byKey.get(key)?.[0];
   }
@@ -63,14 +63,14 @@ export class DefinitionRegistry<E extends Definition> {
     return [...this.#entries].filter((entry) => entry === this.find(entry.key, client));
   }
 
-  /** The lists of a catalogue without scopes are the same for everybody, and most have none. */
+  /** Without scopes, which are rare, all clients get the same list. */
   listed(client: ClientView): readonly JsonObject[] {
     if (this.#scoped > 0) return this.visible(client).map((entry) => entry.listed);
     this.#listed ??= [...this.#entries].map((entry) => entry.listed);
     return this.#listed;
   }
 
-  /** Whether this client has, or had, something here. */
+  /** Whether anything is, or was, registered for this client. */
   isOffered(client: ClientView): boolean {
     return this.#everUsed.has(client);
   }

@@ -1,5 +1,4 @@
-// What a module beside the server's own areas adds to it: methods, capabilities, tools whose calls it answers itself, and word of
-// the clients that are there.
+// What a module can add to a server: methods, capabilities, tools that it answers itself, pages and metrics.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
@@ -11,20 +10,20 @@ import type { MaybePromise } from './types.ts';
 export type RequestHandler = (exchange: Exchange) => MaybePromise<ResultObject>;
 
 export interface Extension {
-  /** Requests by their method. */
+  /** Handlers by method. */
   methods: Readonly<Record<string, RequestHandler>>;
-  /** It asks people, those whose clients cannot be asked, too. */
+  /** Whether it asks users, also those whose clients cannot ask them. */
   asks?: boolean;
-  /** Added to what the server declares. */
+  /** Added to the capabilities of the server. */
   capabilities?(client: ClientView): ServerCapabilities;
-  /** A client is there and can be told things, until the returned function is called. */
+  /** A client is connected and can receive notifications, until the returned function is called. */
   attend?(watcher: Watcher): () => void;
-  /** The server is about to be reached by HTTP, where `identify` tells callers apart. Called for every port and endpoint. */
+  /** The server is about to listen on HTTP, where `identify` tells callers apart. Called for every port and endpoint. */
   reached?(): void;
-  /** What it counts, for /metrics. */
+  /** Metrics for /metrics. */
   metrics?(): Promise<Family[]>;
-  /** Paths that are served to whoever knows the URL. */
+  /** Paths that anyone with the URL can open. */
   pages?: Readonly<Record<string, HttpHandler>>;
-  /** The server is closed. */
+  /** Called when the server closes. */
   close?(): Promise<void>;
 }

@@ -1,5 +1,4 @@
-// For tests only (the build leaves `*.contract.ts` out): an exchange without a wire that records all that is sent back,
-// and a clock that is moved by hand.
+// For tests only (the build leaves `*.contract.ts` out): an exchange that records everything sent back, and a manual clock.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { toPlainObject } from '../protocol/raw/raw-object.ts';
@@ -11,7 +10,7 @@ interface FakeExchangeOptions {
   params?: JsonObject;
   client?: Partial<ClientView>;
   task?: Exchange['task'];
-  /** Answers questions; without it the client cannot be asked. */
+  /** Answers questions. Without it, the client cannot be asked. */
   answer?: (ask: Ask) => JsonObject | Promise<JsonObject>;
 }
 
@@ -109,7 +108,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A target may answer at once, throw, or promise: to a test it is all the same. */
+/** Resolves with the answer, whether the target returns it, throws, or returns a promise. */
 export async function answerOf(target: Target, exchange: Exchange): Promise<JsonObject> {
   return toPlainObject(await target.handle(exchange));
 }

@@ -1,5 +1,4 @@
-// Pages of lists. A cursor of ours is base64 of {"offset":n}; it belongs to whoever issued it, so a cursor that cannot
-// be read here may still be a provider's.
+// Splits lists into pages. A cursor is base64 of {"offset":n}; any other cursor may belong to a provider.
 import type { Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -11,7 +10,7 @@ export interface ListPage<T> {
   nextCursor?: string;
 }
 
-/** A whole list result: one page under its name, and the cache hints. */
+/** A list result: one page under its name, and the cache hints. */
 export function toListResult(name: string, items: readonly JsonObject[], context: ListContext): JsonObject {
   const cursor = readOptionalString(context.exchange.params, 'cursor');
   const page = toPage(items, cursor, context.options.pageSize);
@@ -44,7 +43,7 @@ export function toCursor(offset: number): string {
   return Buffer.from(JSON.stringify({ offset })).toString('base64');
 }
 
-/** Undefined when it is none of ours. */
+/** Undefined if it is not one of ours. */
 export function fromCursor(cursor: string): number | undefined {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64').toString());

@@ -1,4 +1,4 @@
-// What a list shows of a definition. Fields that were not given are absent, not undefined.
+// The list entry of a definition, without undefined fields.
 import type { JsonObject } from '../protocol/message.ts';
 import { present } from '../protocol/message.ts';
 

@@ -1,4 +1,4 @@
-// The prompts of a server: registered, listed, filled in.
+// The prompts of a server: registration, lists and prompts/get.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';

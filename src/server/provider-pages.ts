@@ -1,11 +1,11 @@
-// The pages of resource providers, after those of the server's own resources. A provider's cursor passes as it is; the
-// next provider begins on the page on which the one before it ends.
+// The pages of resource providers, which follow those of the server's own resources. Cursors of a provider pass unchanged; the next
+// provider begins on the last page of the one before.
 import type { JsonObject } from '../protocol/message.ts';
 import type { ListPage } from './list-pages.ts';
 import { toInvalid } from '../protocol/params.ts';
 import type { Call, ResourceProvider } from './types.ts';
 
-/** `page.nextCursor` is the provider's cursor to go on from; none means from the first provider's start. */
+/** `page.nextCursor` is the cursor of a provider to continue from. Without it, the first provider begins. */
 export async function continueWithProviders(
   page: ListPage<JsonObject>,
   providers: ResourceProvider[],
@@ -22,7 +22,7 @@ export async function continueWithProviders(
   return { items };
 }
 
-/** The page of whoever knows the cursor, and which provider comes after it. */
+/** The page of the provider that knows the cursor, and the index of the next provider. */
 async function findOwner(
   cursor: string | undefined,
   providers: ResourceProvider[],

@@ -1,4 +1,4 @@
-// Turns what a reader gave into the result of resources/read.
+// Turns the return value of a reader into the result of resources/read.
 import type { JsonObject } from '../protocol/message.ts';
 import type { ResourceReturn } from './types.ts';
 

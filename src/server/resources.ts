@@ -1,6 +1,5 @@
-// The resources of a server: single ones, templates, and providers that own many. A URI is looked for in that order:
-// exact, providers, templates; each may answer undefined, which means "not mine".
-// Who is subscribed to what is kept by the dialects, not here.
+// The resources of a server: single ones, templates and providers. A URI is looked up in this order: exact, providers, templates. Each may
+// return undefined for "not mine". The dialects keep the subscriptions.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
@@ -71,7 +70,7 @@ export class ServerResources {
     return [this.#resources, this.#providers, this.templates].some((catalogue) => catalogue.isOffered(client));
   }
 
-  /** Its name, for dialects that tell of changes by name. */
+  /** The name of the resource, for dialects that report changes by name. */
   nameOf(uri: string): string | undefined {
     return this.#resources.findAny(uri)?.listed['name'] as string | undefined;
   }
@@ -100,7 +99,7 @@ export class ServerResources {
     return { ...toCacheHints(this.#options), ...result };
   }
 
-  /** A URI is known when it can be read: a template alone matches what does not exist. */
+  /** A URI is known if it can be read, as a template also matches URIs that do not exist. */
   async subscribe(exchange: Exchange): Promise<JsonObject> {
     const uri = readString(exchange.params, 'uri');
     const isKnown = this.#resources.find(uri, exchange.client) ?? (await this.#find(uri, exchange));

@@ -1,5 +1,4 @@
-// Which clients a definition is for. A scope is compared with what the dialect says of the client, as data: nothing
-// here knows a dialect or a revision by name.
+// Decides which clients a definition is for. Compares plain data from the dialect, so no dialect or revision is named here.
 import type { ClientView } from '../protocol/exchange.ts';
 import type { Scope } from './types.ts';
 
@@ -9,7 +8,7 @@ export function isInScope(scope: Scope | undefined, client: ClientView): boolean
   return (dialects?.includes(client.dialect) ?? true) && (revisions?.includes(client.revision) ?? true);
 }
 
-/** Equal for scopes that let the same clients through. */
+/** Equal for scopes that include the same clients. */
 export function toScopeKey(scope: Scope | undefined): string {
   return `${sorted(scope?.dialects)}|${sorted(scope?.revisions)}`;
 }
@@ -19,8 +18,7 @@ function sorted(words: string[] | undefined): string {
 }
 
 /**
- * All scopes that were ever used for something. It never shrinks: a client that was told of an area once may go on
- * asking for it after the last definition was removed.
+ * All scopes that were ever used. It never shrinks: a client that has seen an area may still use it after the last definition is removed.
  */
 export class ScopeSet {
   #scopes = new Map<string, Scope | undefined>();

@@ -1,5 +1,5 @@
-// A server as its author sees it, and as a target for exchanges. It knows no transport, no dialect and no revision.
-// What a method does stands in tools.ts, resources.ts, prompts.ts, completion.ts and tasks.ts.
+// A server as its author uses it, and as the target of exchanges. Knows no transport, dialect or revision. The methods are in tools.ts,
+// resources.ts, prompts.ts and completion.ts.
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -92,7 +92,7 @@ export class Server implements Target {
     return registration;
   }
 
-  /** A tool whose calls, arguments and all, are answered by whoever registers it. */
+  /** A tool whose calls, with their arguments, go to `answer` unchecked. */
   answeredTool(name: string, options: Types.ToolOptions, answer: RequestHandler): Types.Registration {
     return this.#tools.addAnswered(name, options, answer);
   }
@@ -105,25 +105,25 @@ export class Server implements Target {
     this.#extensions.push(extension);
   }
 
-  /** What its extensions count. */
+  /** Metrics of its extensions. */
   async metrics(): Promise<Family[]> {
     const counted = await Promise.all(this.#extensions.map(async (extension) => extension.metrics?.() ?? []));
     return mergeFamilies(counted.flat());
   }
 
-  /** What its extensions serve beside MCP. */
+  /** Pages of its extensions, served besides MCP. */
   get open(): OpenPages | undefined {
     const pages = Object.assign({}, ...this.#extensions.map((extension) => extension.pages)) as OpenPages['pages'];
     if (Object.keys(pages).length === 0) return undefined;
     return { pages, servedAt: (place) => void (this.#place = place) };
   }
 
-  /** How others reach it by HTTP; undefined where they cannot. */
+  /** The URL by which others reach it over HTTP; undefined if they cannot. */
   async baseUrl(): Promise<string | undefined> {
     return this.options.publicUrl ?? this.#place?.base();
   }
 
-  /** Who sends a request for one of its pages; absent where nobody can tell. */
+  /** Identifies the sender of a request for one of its pages; absent if that is unknown. */
   get identifyVisitor(): PagesHost['identify'] {
     return this.#place?.identify;
   }
@@ -140,22 +140,22 @@ export class Server implements Target {
     await Promise.all(this.#extensions.map(async (extension) => extension.close?.()));
   }
 
-  /** Tells whoever is subscribed that this resource has changed. */
+  /** Notifies subscribers that this resource has changed. */
   touch(uri: string): void {
     this.#changes.tell({ kind: 'resource', uri, name: this.#resources.nameOf(uri) });
   }
 
-  /** A log message to every client that wants this level; within a call use `call.log`. */
+  /** Sends a log message to every client that wants this level; within a call use `call.log`. */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     this.#changes.tell({ kind: 'log', entry: { level, data, logger } });
   }
 
-  /** Registers and removes several at once: told as one change, or not at all. */
+  /** Registers and removes several definitions, reported as one change or not at all. */
   batch(work: () => void, options: { silent?: boolean } = {}): void {
     this.#changes.batch(work, options);
   }
 
-  /** Cancels all tasks and forgets them; for when the server closes. */
+  /** Cancels and forgets all tasks, when the server closes. */
   dropTasks(): void {
     this.#taskStore.clear();
   }
@@ -177,7 +177,7 @@ export class Server implements Target {
     return this.#tools.inputSchema(tool, client);
   }
 
-  /** A handler that answers at once is not made to wait: promises are most of what a small call costs. */
+  /** Returns synchronous results without a promise, as promises are most of the cost of a small call. */
   handle(exchange: Exchange): Types.MaybePromise<ResultObject> {
     const method = this.#methods.get(exchange.method);
     const extended = method ? undefined : this.#extended(exchange.method);
@@ -247,7 +247,7 @@ async function settle(result: Promise<ResultObject>, exchange: Exchange): Promis
   }
 }
 
-/** What fails because the client gave up is not a defect. */
+/** A failure after the client gave up counts as cancelled. */
 function toFailure(thrown: unknown, exchange: Exchange): Error {
   const error = toError(thrown);
   return error === thrown || !exchange.signal.aborted ? error : new GatewayError('CANCELLED', {}, { cause: thrown });

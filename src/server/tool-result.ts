@@ -1,5 +1,5 @@
-// Turns what a tool's handler gave or threw into a result. The author's own message is for the model and is sent; a
-// stack never is. What breaks the tool's own output schema is a defect of the server and is not passed on.
+// Turns the return value or error of a tool's handler into a result. The author's message is sent to the model; a stack never is. A result
+// that breaks the tool's own output schema is a defect of the server and is not passed on.
 import type { Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -19,10 +19,10 @@ export function toToolResult(returned: unknown, tool: Producer): JsonObject | Pr
   return checked(result, tool.key, tool.output);
 }
 
-/** What came of a question is for the model to read. */
+/** Errors of questions to the user, which the model should read. */
 const OF_THE_CLIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ASK_REFUSED', 'ANSWER_INVALID']);
 
-/** A result that says so, or throws what is not the tool's to tell. */
+/** A result with `isError`, or throws if the error is not for the model. */
 export function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
   if (exchange.signal.aborted) throw new GatewayError('CANCELLED', {}, { cause: thrown });
   const isRefusal = thrown instanceof GatewayError && OF_THE_CLIENT.has(thrown.code);
@@ -30,12 +30,12 @@ export function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject 
   return { content: [toText(thrown instanceof Error ? thrown.message : String(thrown))], isError: true };
 }
 
-/** Without `content` where it has still to be derived from the structured part. */
+/** Leaves `content` out if it is still to be derived from the structured part. */
 function normalized(returned: unknown, output: CheckedSchema | undefined): JsonObject {
   if (returned === undefined) return { content: [], isError: false };
   if (isObject(returned) && Array.isArray(returned['content'])) {
     if (typeof returned['isError'] === 'boolean') return returned;
-    // V8 spreads behind a first field ten times faster than before a last one, and every call comes through here.
+    // V8 spreads after a first field ten times faster than before a last one, and every call comes through here.
     return 'isError' in returned ? { ...returned, isError: false } : { isError: false, ...returned };
   }
   const isContent = typeof returned === 'string' || Array.isArray(returned);
@@ -43,13 +43,13 @@ function normalized(returned: unknown, output: CheckedSchema | undefined): JsonO
   return { content: typeof returned === 'string' ? [toText(returned)] : returned, isError: false };
 }
 
-/** Where the schema is for an array or a string, that is what an array or a string is meant to be. */
+/** With an output schema for an array or a string, such a value is structured content. */
 function wantsOtherThanObject(output: CheckedSchema | undefined): boolean {
   const type = output?.json['type'];
   return type !== undefined && type !== 'object';
 }
 
-/** The schema may have made another value of it: that one is sent. */
+/** Sends the value as the schema transforms it. */
 async function checked(result: JsonObject, tool: string, output: CheckedSchema): Promise<JsonObject> {
   const given = result['structuredContent'];
   const verdict = await output.check(given);

@@ -1,4 +1,4 @@
-// The tools of a server: registered, listed, called. Arguments are checked before a handler sees them.
+// The tools of a server: registration, lists and calls. Checks arguments before a handler gets them.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
@@ -25,7 +25,7 @@ interface ToolEntry extends Definition {
   readonly output: CheckedSchema | undefined;
   readonly task: ToolOptions['task'];
   readonly handler: ToolHandler<never>;
-  /** Answers calls in place of the handler, and checks what they bring. */
+  /** Answers calls in place of the handler, and checks the arguments itself. */
   readonly answer?: RequestHandler | undefined;
 }
 
@@ -59,7 +59,7 @@ export class ServerTools {
     return this.#catalogue.isOffered(client);
   }
 
-  /** Whether some tool may run as a task for this client. */
+  /** Whether any tool may run as a task for this client. */
   hasTasks(client: ClientView): boolean {
     return this.#taskScopes.has(client);
   }
@@ -111,7 +111,8 @@ interface Run {
 
 /** Whether the tool may run as a task and the client can follow it. */
 function mayBeTask(tool: ToolEntry, { task, client }: Exchange): boolean {
-  // A flow asks. In a task only the client itself could be, and nobody in its place: then it is one only if it shall be.
+  // A flow asks its user. In a task only the client itself can be asked, so a flow whose user is asked in another way runs as a task only
+  // on request.
   if (tool.answer && task?.requested === false && client.assisted?.elicitation) return false;
   if (tool.task !== undefined && task !== undefined) return true;
   if (task?.requested === true) throw new GatewayError('METHOD_NOT_FOUND', { method: 'tools/call as a task' });
@@ -159,7 +160,7 @@ function toEntry(name: string, options: ToolOptions, handler: ToolHandler<never>
   return { key: name, only, listed, input: checkedInput, output: checkedOutput, task, handler };
 }
 
-/** Most schemas answer at once; waiting for nothing would cost every call. */
+/** Most schemas check synchronously, and a needless promise would cost every call. */
 function checked(args: JsonObject, tool: string, input: CheckedSchema): MaybePromise<unknown> {
   const verdict = input.check(args);
   return verdict instanceof Promise ? verdict.then((late) => accepted(late, tool)) : accepted(verdict, tool);

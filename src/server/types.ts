@@ -1,4 +1,4 @@
-// What an author of a server writes and is given. Types of the official SDK wherever it has one.
+// Types for authors of servers. They use the official SDK's types where it has them.
 import type {
   Annotations,
   CallToolResult,
@@ -31,13 +31,13 @@ import type { Log } from '../shared/log.ts';
 
 export type { MaybePromise } from '../client/types.ts';
 
-/** A plain JSON Schema, or any Standard Schema that can tell its JSON Schema (zod 4, valibot, arktype …). */
+/** A plain JSON Schema, or a Standard Schema that can produce one (zod 4, valibot, arktype …). */
 export type Schema = JsonObject | StandardSchemaV1;
 
-/** The value a schema lets through. */
+/** The type of a checked value. */
 export type Output<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : JsonObject;
 
-/** Restricts a definition to some clients, so that one name can have one definition per dialect and revision. */
+/** Restricts a definition to some clients, so that a name can have one definition per dialect and revision. */
 export interface Scope {
   dialects?: ClientView['dialect'][];
   revisions?: string[];
@@ -54,12 +54,12 @@ interface Described {
 export interface ToolOptions<I extends Schema = JsonObject, O extends Schema = Schema> extends Described {
   /** Default: an object with any properties. Arguments are validated before the handler runs. */
   input?: I;
-  /** The result's structured part; validated before it is sent. */
+  /** Schema of the structured result, which is validated before it is sent. */
   output?: O;
   annotations?: ToolAnnotations;
   /**
-   * `optional`: may run as a task where the client can follow one; `required`: only as a task. Default: never.
-   * Where the client did not ask for a task, the call becomes one at its first `status`, or after `taskGraceMs`.
+   * `optional`: may run as a task if the client can follow one. `required`: only as a task. Default: never. If the client did not request a
+   * task, the call becomes one at its first `status`, or after `taskGraceMs`.
    */
   task?: 'optional' | 'required';
 }
@@ -79,7 +79,7 @@ export interface ResourceOptions extends Described {
 /** Text, bytes, contents, or a whole result. */
 export type ResourceReturn = string | Uint8Array | ReadResourceResult | ReadResourceResult['contents'];
 
-/** Undefined means that there is no such resource after all. */
+/** Undefined means that the resource does not exist. */
 export type ResourceReader = (uri: string, call: Call) => MaybePromise<ResourceReturn | undefined>;
 
 export type TemplateReader = (
@@ -98,12 +98,12 @@ export interface PromptOptions extends Described {
   complete?: Record<string, Completer>;
 }
 
-/** What the user says, messages, or a whole result. */
+/** A user message, messages, or a whole result. */
 export type PromptReturn = string | PromptMessage[] | GetPromptResult;
 
 export type PromptGetter = (args: Record<string, string>, call: Call) => MaybePromise<PromptReturn>;
 
-/** Values that fit what was typed so far; a description is shown where the revision has a place for it. */
+/** Values that complete what was typed. Revisions that can show a description do so. */
 export type Completer = (
   value: string,
   context: { arguments: Record<string, string> },
@@ -120,9 +120,9 @@ export interface ResourceProvider {
   read(uri: string, call: Call): MaybePromise<ResourceReturn | undefined>;
 }
 
-/** What a handler is given beside its arguments. */
+/** The second argument of a handler. */
 export interface Call {
-  /** Stands in every log line about this call. */
+  /** Appears in every log line about this call. */
   readonly id: string;
   readonly client: ClientView;
   /** Aborted when the client cancels. */
@@ -134,12 +134,12 @@ export interface Call {
   progress(progress: number, total?: number, message?: string): void;
   log(level: LoggingLevel, data: unknown, logger?: string): void;
   /**
-   * In a task: what the client is told while it waits. A call that may become a task becomes one at the first; what it
-   * asks before that is asked before there is a task. Elsewhere nothing.
+   * In a task, the status that the client sees while it waits. The first status turns a call into a task if it may be one; questions before
+   * it are asked without a task. Otherwise it does nothing.
    */
   status(message: string): void;
   notify(method: string, params?: JsonObject): void;
-  /** Lets go of the HTTP stream where the client can come back for the answer; elsewhere does nothing. */
+  /** Releases the HTTP stream if the client can come back for the answer; otherwise does nothing. */
   releaseStream(retryMs?: number): void;
 }
 
@@ -148,7 +148,7 @@ export type FormAnswer =
   | { action: 'accept'; content: Record<string, string | number | boolean | string[]> }
   | { action: 'decline' | 'cancel'; content?: undefined };
 
-/** Questions to the client's side. Each era spells them its own way; a handler cannot tell. */
+/** Requests to the client and its user. They work the same in every era. */
 export interface Asker {
   can(kind: 'elicit' | 'elicit-url' | 'sample' | 'sample-tools' | 'roots'): boolean;
   /** A form of flat fields; `schema` is its properties or a whole object schema. */
@@ -163,29 +163,31 @@ export interface Asker {
 
 export interface ServerOptions extends Implementation {
   instructions?: string;
-  /** Only these revisions are spoken. Default: all. */
+  /** The only revisions to speak. Default: all. */
   revisions?: string[];
   /** Entries per page of a list. Default 100. */
   pageSize?: number;
   /** Cache hints on lists and reads. Default: not cacheable, private. */
   cache?: { ttlMs?: number; cacheScope?: 'public' | 'private' };
-  /** Areas to declare though nothing is registered in them yet. */
+  /** Areas to declare even if nothing is registered in them yet. */
   declare?: ('tools' | 'resources' | 'prompts' | 'logging' | 'completions')[];
   /** Keys that seal state given to clients, newest first (base64, 32 bytes each). Default: random per process. */
   keys?: string[];
-  /** Who calls, from the HTTP request; default: the session or connection, `local` on the stateless era. */
+  /** Identifies the caller from the HTTP request. Default: the session or connection, `local` on the stateless era. */
   identify?: Identify;
   limits?: Partial<Limits>;
-  /** Where the streams of a session are kept for clients that come back; one per session. Default: in memory. */
+  /** Stores the streams of a session for clients that reconnect; one per session. Default: in memory. */
   events?: () => EventStore;
-  /** How long a call that may become a task runs before it does, not counting the time it waits for answers. Default 100. */
+  /** How long a call may run before it becomes a task, without the time it waits for answers. Default 100. */
   taskGraceMs?: number;
-  /** How people are asked whose clients cannot be; `{}`: by a page and by their model. Default: not, unless flows are served. */
+  /**
+   * How to ask users whose clients cannot ask them; `{}` means by a page and by their model. Default: not at all, unless flows are served.
+   */
   ask?: GatewayAskOptions;
-  /** How browsers of users reach this server, where that is not its own address. */
+  /** The URL by which browsers of users reach this server, if that is not its own address. */
   publicUrl?: string;
   log?: Log;
-  /** Where time comes from; for tests. */
+  /** Source of time, for tests. */
   clock?: Clock;
 }
 

@@ -1,4 +1,4 @@
-// A log that keeps its lines for a test to look at, instead of writing them between the lines of a test runner.
+// A log that collects its lines for a test.
 import { createLog } from '../shared/log.ts';
 import type { Log } from '../shared/log.ts';
 

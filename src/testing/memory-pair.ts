@@ -1,9 +1,8 @@
-// Two ends of a wire within one process: what one sends, the other gets. Every message is written and read as on a real wire,
-// so that a test sees what a peer would see: nothing is shared, and what JSON cannot carry does not arrive. Like a socket, it keeps
-// the process alive until it is closed: a test runner would otherwise end a test that waits for nothing but a timer of ours.
+// A pair of connected transports within one process. Messages are serialized as on a real wire, so that a test sees what a peer would see.
+// Like a socket, an open pair keeps the process alive; otherwise a test runner would end a test that only waits for a timer.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 
-/** Either end is an official SDK `Transport`: for `connect`, for `connect(transport)` of a server, and for the official SDK. */
+/** Both ends are official SDK `Transport`s, for `connect`, for `connect(transport)` of a server, and for the official SDK. */
 export function memoryPair(): [Transport, Transport] {
   const one = new MemoryEnd();
   const other = new MemoryEnd();
@@ -12,14 +11,14 @@ export function memoryPair(): [Transport, Transport] {
   return [one, other];
 }
 
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const FOREVER_MS = 2 ** 31 - 1;
 
 class MemoryEnd implements Transport {
   declare onmessage?: Transport['onmessage'];
   declare onclose?: () => void;
   peer!: MemoryEnd;
-  /** What came before anybody listened. */
+  /** Messages that arrived before `start`. */
   readonly #early: string[] = [];
   #state: 'new' | 'open' | 'closed' = 'new';
   #alive: NodeJS.Timeout | undefined;
@@ -34,7 +33,7 @@ class MemoryEnd implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#state !== 'open') throw new Error('The other side has closed the connection');
     const text = JSON.stringify(message);
-    // Never within the sender's own call: no wire answers before a message is sent.
+    // Deliver after the sender's call has returned, as on a wire.
     queueMicrotask(() => this.peer.#deliver(text));
   }
 

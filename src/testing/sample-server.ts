@@ -1,4 +1,4 @@
-// The server behind a step under test: one tool for each thing that can travel through a chain.
+// The server behind a step under test: one tool for each kind of traffic.
 import { createServer } from '../server/create-server.ts';
 import type { ParleyServer } from '../server/create-server.ts';
 

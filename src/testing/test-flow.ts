@@ -1,4 +1,4 @@
-// Tests a flow: answers by name, without any client or as one of a kind; crashes everywhere, and journals of the past.
+// Tests a flow with scripted answers: without a client, as one kind of client, with crashes everywhere, or over an old journal.
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyFlow } from '../flow/define.ts';
 import { BodyRun } from '../flow/engine/body-run.ts';
@@ -14,41 +14,41 @@ import type { AsClientOptions, PlayedAsClient } from './as-client/play-as-client
 import type { ClientKind } from './as-client/client-profiles.ts';
 
 export interface FlowTest {
-  /** Plays it with these answers, every turn in a process of its own, until it ends or a question has no answer. */
+  /** Plays the flow with these answers, each turn in a new process, until it ends or a question has no answer. */
   answer(answers: ScriptedAnswers): Promise<PlayResult>;
   /**
-   * Plays it again and again, and lets the process die at another point each time: before and after all that it writes, and
-   * around every step. Throws unless it comes to the same result every time, and no effect has more than one key.
+   * Plays the flow many times and crashes the process at another point each time: before and after every write, and around every step.
+   * Throws if a result differs, or if an effect runs under a second idempotency key.
    */
   crashEverywhere(answers: ScriptedAnswers): Promise<{ crashes: string[]; result: unknown }>;
-  /** Serves it to a client of this kind, whose user gives the answers. */
+  /** Serves the flow to a client of this kind, whose user gives the answers. */
   asClient(kind: ClientKind, options?: AsClientOptions): FlowClientTest;
-  /** Runs it over a journal, as it was written by this version or another. Nothing is asked and no step is run. */
+  /** Replays a journal of this or another version. Asks nothing and runs no step. */
   replay(journal: JournalEntry[]): Promise<ReplayResult>;
 }
 
 export interface FlowClientTest {
-  /** By key, fields of a form in an object. Rejects where a question has no answer, or its answer is refused. */
+  /** Answers by key, with the fields of a form in an object. Rejects if a question has no answer, or its answer is refused. */
   answer(answers: Record<string, unknown>): Promise<PlayedAsClient>;
 }
 
 export interface ReplayResult {
-  /** Where it comes to: the end, or what it waits for. */
+  /** Where the replay ends: at the end of the flow, or at what it waits for. */
   rest: 'ended' | 'failed' | 'asks' | 'steps' | 'save';
   result?: unknown;
   error?: unknown;
-  /** Keys of what it asks or would run next. */
+  /** Keys of the questions or steps that come next. */
   open: string[];
-  /** Keys of answers and results that it does not ask for. */
+  /** Keys of recorded answers and results that the flow did not ask for. */
   unasked: string[];
-  /** Keys of answers that are none any more, and why. */
+  /** Keys of answers that are no longer valid, with the reason. */
   refused: Record<string, string>;
 }
 
 export interface FlowTestOptions {
   /**
-   * The time of `answer`, which moves it to the end of each sleep: steps can look at it, too. `crashEverywhere` begins every play at what
-   * it shows, and leaves it there. Default: a clock of its own.
+   * The clock of `answer`, which moves it past each sleep; steps can read it, too. `crashEverywhere` starts every play at its time and does
+   * not move it. Default: a new clock.
    */
   clock?: ManualClock | undefined;
 }
@@ -80,7 +80,7 @@ async function crashEverywhere(playing: FlowPlayOptions, now: number | undefined
   return { crashes, result };
 }
 
-/** Ids are fixed here, so the keys of all effects are the same in every play: another one would be another effect. */
+/** Ids are fixed, so every play has the same idempotency keys; another key would be another effect. */
 function refuseDouble({ steps }: PlayResult, whole: PlayResult, where: string): void {
   const keysOf = (seen: PlayResult['steps']) =>
     new Set(seen.flatMap((one) => (one.effect ? [one.idempotencyKey] : [])));

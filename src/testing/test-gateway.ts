@@ -1,5 +1,4 @@
-// A whole gateway and a client of it within one process: no port, no process, nothing left behind. Servers that are given as
-// commands or URLs are started and reached as ever.
+// A gateway and a client within one process, without a port. Servers given as commands or URLs are started and connected as usual.
 import type { Client } from '../client/client.ts';
 import { connect } from '../client/connect.ts';
 import type { ConnectOptions } from '../client/types.ts';
@@ -12,15 +11,15 @@ import type { LogLine } from './collect-log.ts';
 export interface TestedGateway extends AsyncDisposable {
   readonly client: Client;
   readonly gateway: Gateway;
-  /** What the gateway has logged so far, unless it was given a log. */
+  /** What the gateway has logged, unless it was given a log. */
   readonly logged: readonly LogLine[];
-  /** One more client, as another one or in other words. */
+  /** Connects another client, with its own options. */
   readonly connect: (options?: ConnectOptions) => Promise<Client>;
   /** Closes the clients, the gateway, and what the gateway started. */
   readonly close: () => Promise<void>;
 }
 
-/** `client` says who calls: `{ revision, capabilities, onElicit, … }` as for `connect`. */
+/** `client`: who calls, as in the options of `connect`. */
 export async function testGateway(options: GatewayOptions, client: ConnectOptions = {}): Promise<TestedGateway> {
   const { log, logged } = collectLog();
   const gateway = createGateway({ log, ...options });

@@ -1,22 +1,22 @@
-// One server and a client of it within one process. The server may be of the official SDK: whatever takes a `Transport`.
+// A server and a client within one process. The server may be of the official SDK, or anything that takes a `Transport`.
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Client } from '../client/client.ts';
 import { connect } from '../client/connect.ts';
 import type { ConnectOptions } from '../client/types.ts';
 import { memoryPair } from './memory-pair.ts';
 
-/** What `createServer` gives, or a server of the official SDK. */
+/** A server of `createServer` or of the official SDK. */
 export interface Connectable {
   connect(transport: Transport): Promise<unknown>;
 }
 
 export interface TestedServer extends AsyncDisposable {
   readonly client: Client;
-  /** Ends the connection. The server itself is yours, and can be connected again. */
+  /** Ends the connection. The server stays yours and can be connected again. */
   readonly close: () => Promise<void>;
 }
 
-/** `client` says who calls: `{ revision, capabilities, onElicit, … }` as for `connect`. */
+/** `client`: who calls, as in the options of `connect`. */
 export async function testServer(server: Connectable, client: ConnectOptions = {}): Promise<TestedServer> {
   const [ours, theirs] = memoryPair();
   await server.connect(theirs);

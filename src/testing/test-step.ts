@@ -1,4 +1,4 @@
-// A step, or a few, between a client and a server that only a test would want. What passes the step is told.
+// Tests steps between a client and a sample server, and records what passes them.
 import type { ConnectOptions } from '../client/types.ts';
 import type { ServerEntry } from '../gateway/gateway.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -8,24 +8,24 @@ import { testGateway } from './test-gateway.ts';
 import type { TestedGateway } from './test-gateway.ts';
 
 export interface StepTest extends ConnectOptions {
-  /** What is behind the step. Default: a server with the tools `echo`, `ask`, `count` and `fail`, a resource and a prompt. */
+  /** The server behind the steps. Default: one with the tools `echo`, `ask`, `count` and `fail`, a resource and a prompt. */
   server?: ServerEntry;
 }
 
-/** A request as it left the step. */
+/** A request as it left the steps. */
 export interface PassedRequest {
   method: string;
   params: JsonObject;
 }
 
 export interface TestedStep extends TestedGateway {
-  /** What came through to the server, in order; what the step asked for itself included. */
+  /** Requests that reached the server, in order, including those of the steps themselves. */
   readonly reached: readonly PassedRequest[];
 }
 
 type OneOrMore<T> = T | readonly T[];
 
-/** The rest of `options` says who calls, as for `connect`. */
+/** The other options say who calls, as for `connect`. */
 export async function testStep(
   steps: OneOrMore<Step | StepFunction>,
   { server = sampleServer(), ...client }: StepTest = {},
@@ -34,7 +34,7 @@ export async function testStep(
   const tell: Step = {
     name: 'testStep',
     handle({ method, params }, next) {
-      reached.push({ method, params: structuredClone(params) }); // as it is now, whatever becomes of it
+      reached.push({ method, params: structuredClone(params) }); // a copy, as later changes must not show
       return next();
     },
   };

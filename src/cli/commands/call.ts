@@ -1,4 +1,4 @@
-// `parley call`: one tool, once. What the tool asks is asked on the terminal; its progress is told on stderr.
+// `parley call`: calls one tool. Asks on the terminal what the tool asks, and reports progress on stderr.
 import type { Tool } from '@modelcontextprotocol/client';
 import { suggest } from '../../config/check/suggest.ts';
 import type { Progress } from '../../protocol/exchange.ts';
@@ -47,7 +47,7 @@ async function callTool(
   const { client } = reached;
   const tools = await client.listTools({ signal });
   const tool = tools.find(({ name }) => name === command.tool);
-  // Servers of a file are there for this one call: it has waited for them as long as it may.
+  // Servers of a file run for this call only, and it has already waited for them as long as it may.
   const late = tool || command.config === undefined ? undefined : await startingOwner(reached, command.tool);
   if (late !== undefined) {
     print.problem(stillStarting(late));
@@ -55,7 +55,7 @@ async function callTool(
   }
   const args = toArguments(command.args, command.body, tool?.inputSchema);
   const onProgress = (progress: Progress): void => {
-    if (!terminal.isAsking) print.note(toProgressLine(progress)); // a question is not written over
+    if (!terminal.isAsking) print.note(toProgressLine(progress)); // do not write over a question
   };
   try {
     const result = await client.callTool(command.tool, args, { signal, onProgress });
@@ -64,7 +64,7 @@ async function callTool(
     else for (const line of toResultLines(result)) print.line(line);
     return result.isError ? 1 : 0;
   } catch (thrown) {
-    // A tool may be there without being listed: only now is it certain that it is not.
+    // Servers may answer calls of tools they do not list, so the hint comes only after the call has failed.
     if (signal.aborted) return cancelled(command, print);
     const known = tool || isGatewayError(thrown) ? '' : ` ${namesOf(tools, command.tool)}`;
     print.problem(`${formatError(thrown)}${known}`);
@@ -72,13 +72,13 @@ async function callTool(
   }
 }
 
-/** The server that the name of the tool begins with, while it is starting. */
+/** The server named by the prefix of the tool, if it is still starting. */
 async function startingOwner(reached: CommandConnection, tool: string): Promise<string | undefined> {
   const servers = (await reached.servers()) ?? [];
   return servers.find(({ name, state }) => state === 'starting' && tool.startsWith(`${name}__`))?.name;
 }
 
-/** By the user of this terminal: there is nothing to explain. */
+/** The user pressed Ctrl-C, so no explanation is needed. */
 function cancelled({ tool }: CallCommand, print: Printer): number {
   print.problem(`${tool} was cancelled.`);
   return 1;

@@ -1,4 +1,4 @@
-// `parley check`: all that is wrong with a configuration, each with its place and what to do. Starts no server.
+// `parley check`: reports every problem of a configuration, with its position and what to do. Starts no server.
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import { checkParts } from '../../config/check/check-parts.ts';
@@ -27,7 +27,7 @@ export async function runCheck(command: CheckCommand, print: Printer): Promise<n
     return isGood ? 0 : 1;
   }
   if (path === undefined) return tellMissing(print);
-  // What is asked for goes to stdout: the configuration with --print, else the problems.
+  // stdout gets what was asked for: the configuration with --print, else the problems.
   for (const line of toProblemLines({ path, problems })) {
     if (command.print) print.note(line);
     else print.line(line);
@@ -37,7 +37,7 @@ export async function runCheck(command: CheckCommand, print: Printer): Promise<n
   return isGood ? 0 : 1;
 }
 
-/** None was named, and none is here: what to do says more than where was looked. */
+/** No file was named or found. What to do next helps more than the list of searched paths. */
 function tellMissing(print: Printer): number {
   print.problem('no configuration was found: none was named, and none is here.');
   for (const line of toMissingLines()) print.note(line);
@@ -52,7 +52,7 @@ interface CheckReport {
   leftOut: number;
 }
 
-/** Their defaults are those of the gateway, which a configuration does not repeat. */
+/** The gateway has these defaults; a configuration does not repeat them. */
 function withLimits(config: ParleyConfig): ParleyConfig {
   return { ...config, limits: { ...DEFAULT_LIMITS, ...config.limits } };
 }

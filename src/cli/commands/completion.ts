@@ -1,11 +1,11 @@
-// `parley completion`: a script for the shell, written from the table of commands. Such a script asks for `names`: the tools of the
-// gateway that runs here. Nothing is started for it.
+// `parley completion`: prints a completion script for a shell. The script calls `completion names` for the tools of the running gateway,
+// which starts nothing.
 import type { Shell } from '../command.ts';
 import { toBash, toFish, toPowerShell, toZsh } from '../completion-scripts.ts';
 import type { Printer } from '../terminal/print.ts';
 
 const SCRIPTS: Record<Shell, () => string> = { bash: toBash, zsh: toZsh, fish: toFish, powershell: toPowerShell };
-/** Somebody has pressed a key and waits. */
+/** Somebody has pressed Tab and waits. */
 const NAMES_MS = 2000;
 
 export async function runCompletion({ shell }: { shell: Shell | 'names' }, print: Printer): Promise<number> {

@@ -1,5 +1,5 @@
-// `parley demo`: a gateway with the demo server behind it, on one loopback port for every transport, or on stdin and stdout.
-// Ends on Ctrl-C, on SIGTERM, or, on stdio, when the client closes its end.
+// `parley demo`: serves a gateway with the demo server behind it, on one loopback port for every transport, or on stdio. Ends on Ctrl-C, on
+// SIGTERM, or when the client on stdio closes its end.
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createCliLog } from '../cli-log.ts';

@@ -1,4 +1,4 @@
-// `parley explore`: the questions of the flows of a file, found without any effect, and written to a file for `serveFlows`.
+// `parley explore`: finds the questions of the flows in a file without any effect, and writes them to a file for `serveFlows`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { exploreToStops } from '../../flow/explore/explore-file.ts';
 import { describeStop } from '../../flow/explore/stop.ts';
@@ -41,6 +41,6 @@ function checkWritten({ file, path, text }: { file: string; path: string; text: 
 }
 
 function wordsFor({ questions }: ExploredFlow): string {
-  const keys = questions.flatMap(({ key }) => (key.includes('#') ? [] : [key])); // turns of a loop
+  const keys = questions.flatMap(({ key }) => (key.includes('#') ? [] : [key])); // leave out further rounds of a loop
   return keys.length === 0 ? 'no questions found' : keys.join(', ');
 }

@@ -1,4 +1,4 @@
-// `parley flows`: the sessions of a store, seen from outside.
+// `parley flows`: inspects, answers, cancels, retries and replays the sessions in a store.
 import { findSession } from '../../flow/operator/find-sessions.ts';
 import type { FlowStore, ListedSession } from '../../flow/store/store.ts';
 import { systemClock } from '../../shared/clock.ts';

@@ -1,4 +1,4 @@
-// `parley ls`: what is offered, by the gateway that runs here, by a URL, by a command, or by the servers of a configuration.
+// `parley ls`: lists what the running gateway, a URL, a command or the servers of a configuration offer.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
@@ -13,7 +13,7 @@ import type { ServerStatus } from '../serve/status-page.ts';
 import { firstSentence, toTable } from '../terminal/table.ts';
 import { withConnection } from '../with-connection.ts';
 
-/** Set by the router on what a server offered before it went away. */
+/** The router sets this on entries whose server is away. */
 const UNAVAILABLE = 'mcp-parley/unavailable';
 const HEADINGS: Record<Exclude<LsKind, 'servers'>, string> = {
   tools: 'TOOL',
@@ -28,7 +28,7 @@ export function runLs(command: LsCommand, print: Printer): Promise<number> {
     const kinds = command.what === undefined ? LS_KINDS : [command.what];
     const found: ListedEntries[] = [];
     for (const kind of kinds) if (kind !== 'servers') found.push([kind, await READ[kind](reached)]);
-    // Last: by now every server has been started that can be.
+    // Ask last: by now every server that can start has started.
     const servers = await reached.servers();
     if (kinds.includes('servers'))
       found.push(['servers', (servers ?? [toClientStatus(reached.client)]) as object[] as JsonObject[]]);
@@ -57,7 +57,7 @@ const READ: Record<Exclude<LsKind, 'servers'>, (reached: CommandConnection) => P
 
 const METHOD_NOT_FOUND = -32601;
 
-/** A server that does not know the question has nothing of the kind. */
+/** A server without the method has nothing to list. */
 async function orNone(asked: Promise<object[]>): Promise<JsonObject[]> {
   try {
     return (await asked) as JsonObject[];
@@ -67,7 +67,7 @@ async function orNone(asked: Promise<object[]>): Promise<JsonObject[]> {
   }
 }
 
-/** The server of each, where it is known. */
+/** Adds the server of each entry, where it is known. */
 function withOwners([kind, entries]: ListedEntries, servers: ServerStatus[] | undefined): ListedEntries {
   if (kind === 'servers') return [kind, entries.map(({ toolNames: _, ...server }) => server)];
   if (!servers) return [kind, entries];

@@ -1,4 +1,4 @@
-// `parley prompt`: one prompt, filled in: the text of its messages, each with its role where there are several.
+// `parley prompt`: prints the messages of one prompt, with their roles if there are several.
 import type { PromptCommand } from '../command.ts';
 import { withConnection } from '../with-connection.ts';
 import type { Printer } from '../terminal/print.ts';

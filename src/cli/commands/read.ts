@@ -1,4 +1,4 @@
-// `parley read`: one resource, on stdout: as it is where that goes to a file, and without harm on a terminal.
+// `parley read`: prints one resource on stdout, unchanged to a file or pipe, and made safe on a terminal.
 import type { ReadCommand } from '../command.ts';
 import { withConnection } from '../with-connection.ts';
 import type { Printer } from '../terminal/print.ts';

@@ -1,5 +1,5 @@
-// `parley run`: a flow of the user's, played on the terminal or with the answers of a file. Nothing is kept, so that a flow that is left
-// before its end is cancelled, and what it has done is undone before the command ends.
+// `parley run`: plays a flow on the terminal, or with the answers of a file. Sessions live in memory only, so a flow that does not finish
+// is cancelled, and its effects are undone before the command ends.
 import { readFileSync } from 'node:fs';
 import type { AnyFlow } from '../../flow/define.ts';
 import { exploreFile } from '../../flow/explore/explore-file.ts';
@@ -31,19 +31,19 @@ import { toArguments } from '../terminal/tool-arguments.ts';
 
 const TERMINAL_USER = { principal: 'terminal' };
 const ALIVE_MS = 60_000;
-/** Where events would be delivered: a name that no network knows (RFC 2606). The person at the terminal types what they bring. */
+/** Base of event URLs; no network resolves this name (RFC 2606). The user at the terminal types the events. */
 const UNREACHABLE_BASE = 'https://flows.invalid';
-/** How often it is tried to undo an effect: somebody waits for the end of the command. */
+/** Somebody waits for the command to end, so undoing is not retried for long. */
 const UNDO_ATTEMPTS = 3;
 
 export async function runFlowFile(command: RunCommand, print: Printer): Promise<number> {
   let sessions: Sessions | undefined;
-  // Timers of sessions keep no process alive, and a flow may wait for nothing else: it sleeps, or pauses between two tries.
+  // Timers of sessions do not keep the process alive, and a flow may wait for nothing else: a sleep, or a pause before a retry.
   const alive = setInterval(() => {}, ALIVE_MS);
   try {
     const flow = await loadFlow(command.file, command.flow);
     const answers = command.answers === undefined ? {} : readAnswers(command.answers);
-    // The answers are the user's own, and may come as fast as a file is read.
+    // The user's own answers may come as fast as a file can be read.
     const limits = { respondsPerSecond: Infinity, undoAttempts: UNDO_ATTEMPTS };
     sessions = new Sessions([flow], { limits, baseUrl: () => UNREACHABLE_BASE });
     const screen = { isAsking: false };
@@ -63,7 +63,7 @@ export async function runFlowFile(command: RunCommand, print: Printer): Promise<
   }
 }
 
-/** Whether 3 is a number or a text depends on the question. */
+/** The schema decides whether 3 is a number or text. Undeclared arguments need exploration to find their questions. */
 async function schemaOf(flow: AnyFlow, { file, args }: RunCommand, print: Printer): Promise<JsonObject> {
   if (args.length === 0) return {};
   const declared = flow.input?.json['properties'];
@@ -83,7 +83,7 @@ function keysOf({ questions }: Exploration): string[] {
   return questions.map(({ spec }) => spec.key);
 }
 
-/** Not refused: exploring may have missed a question. Those of a loop (`seat#2`) or a scope have names that it does not list. */
+/** Only a warning: exploring may have missed a question. Questions of a loop (`seat#2`) or a scope are not listed. */
 function tellUnknown({ name: flow }: AnyFlow, args: RunCommand['args'], known: string[], print: Printer): void {
   for (const [name] of args) {
     if (known.includes(name) || /[#/]/.test(name)) continue;
@@ -101,22 +101,22 @@ function tellUnused({ name: flow }: AnyFlow, given: string[], asked: ReadonlySet
 interface FlowPlay {
   sessions: Sessions;
   args: JsonObject;
-  /** By the names of questions. */
+  /** Answers by the key of their question. */
   answers: JsonObject;
-  /** Takes the names of the questions that were asked. */
+  /** Collects the keys of the questions that were asked. */
   asked: Set<string>;
-  /** What was wrong with events, by their keys. */
+  /** Why an event was refused, by its key. */
   refused: Map<string, Complaint>;
   screen: Screen;
   print: Printer;
 }
 
 interface Screen {
-  /** A question is on it. */
+  /** A question is on the screen. */
   isAsking: boolean;
 }
 
-/** To its end; cancelled where a question has no answer, or a signal asks for the end. */
+/** Plays the flow to its end. Cancels it on a signal, or when a question has no answer. */
 async function play(flow: AnyFlow, playing: FlowPlay): Promise<Turn> {
   const { sessions, args } = playing;
   const started = await sessions.start({ ...TERMINAL_USER, tool: flow.name, args, via: 'terminal' });
@@ -128,14 +128,14 @@ async function play(flow: AnyFlow, playing: FlowPlay): Promise<Turn> {
     const turn = await Promise.race([playOn(started, playing, { moves, stop: stop.signal }), stopped]);
     return turn ?? (await cancel('The command was interrupted'));
   } catch (thrown) {
-    await cancel('The command could not go on').catch(() => {}); // it may have ended
+    await cancel('The command could not go on').catch(() => {}); // it may have ended already
     throw thrown;
   } finally {
     moves.close();
   }
 }
 
-/** Steps say how far they are; a question that is on the terminal is not written over. */
+/** Prints the progress of steps, unless a question is on the screen. */
 function tellProgress(sessions: Sessions, screen: Screen, print: Printer): void {
   sessions.on((event) => {
     if (event.kind !== 'progress' || screen.isAsking) return;
@@ -146,11 +146,11 @@ function tellProgress(sessions: Sessions, screen: Screen, print: Printer): void 
 
 interface PlaySignals {
   moves: SessionWatch;
-  /** The end was asked for. */
+  /** Aborted by a signal. */
   stop: AbortSignal;
 }
 
-/** Undefined where the end was asked for. */
+/** Undefined if a signal stopped it. */
 async function playOn(started: Turn, playing: FlowPlay, watched: PlaySignals): Promise<Turn | undefined> {
   const { sessions, answers, asked: names } = playing;
   const rest = (next: Turn): Promise<Turn> => playToRest(sessions, next);
@@ -180,13 +180,13 @@ async function playOn(started: Turn, playing: FlowPlay, watched: PlaySignals): P
   }
 }
 
-/** One at a time, first what there is an answer for. */
+/** Takes one at a time; those with an answer in the file come first. */
 function otherOf(turn: Turn, { answers, refused }: FlowPlay): OtherQuestion | undefined {
   const others = findOtherQuestions(turn, refused);
   return others.find(({ question: { key, attempt } }) => attempt === 1 && Object.hasOwn(answers, key)) ?? others[0];
 }
 
-/** An event that does not fit is asked for again. */
+/** An event that does not match its schema is asked for again. */
 async function forOther(
   turn: Turn,
   { of, answer }: { of: OtherQuestion; answer: GivenAnswer },
@@ -201,7 +201,7 @@ async function forOther(
   }
 }
 
-/** Each is tried once: the same answer would be refused again. What is optional is left out where nobody can type. */
+/** Uses each answer once: the same one would be refused again. Leaves out optional answers if nobody can type. */
 function fromFile({ questions }: Turn, answers: JsonObject): GivenAnswer[] {
   return questions.flatMap((question) => {
     const { key, promptId, attempt } = question;
@@ -212,9 +212,9 @@ function fromFile({ questions }: Turn, answers: JsonObject): GivenAnswer[] {
 }
 
 interface AskedTurn {
-  /** There is nothing to go back to. */
+  /** There is no earlier question to go back to. */
   isFirst: boolean;
-  /** Who is asked in the place of the user. */
+  /** Somebody else's question, which the user answers for them. */
   other: OtherQuestion | undefined;
 }
 
@@ -259,7 +259,7 @@ function readAnswers(path: string): JsonObject {
   try {
     answers = JSON.parse(readFileSync(path, 'utf8'));
   } catch (thrown) {
-    throw bad((thrown as Error).message.replaceAll(/\s+/g, ' ')); // it may quote lines of the file
+    throw bad((thrown as Error).message.replaceAll(/\s+/g, ' ')); // the message may quote lines of the file
   }
   if (!isObject(answers)) throw bad('must be a JSON object with answers by the names of the questions');
   return answers;

@@ -1,5 +1,5 @@
-// `parley serve`: the servers of a configuration behind one URL, for all clients; on stdio, too, where it is wished. It imports what
-// reads a configuration and no more: the servers start while the code that will speak with them is loaded.
+// `parley serve`: serves the servers of a configuration to all clients behind one URL, or on stdio. It imports only what reads a
+// configuration, so that servers can start while the rest of the code loads.
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadOptions } from '../../config/read/load-config.ts';
@@ -11,14 +11,14 @@ import { gatewayId, findStartLoop } from '../running/gateway-id.ts';
 import type { Printer } from '../terminal/print.ts';
 import { untilSignal } from '../signals.ts';
 
-/** Where the gateway listens, once it does. */
+/** The address of the gateway, once it listens. */
 export interface OwnListener {
   opened: { host: string; port: number } | undefined;
 }
 
 export async function runServe(command: ServeCommand, print: Printer): Promise<number> {
   const own: OwnListener = { opened: undefined };
-  const onWarning = (): void => {}; // told as soon as there is a log
+  const onWarning = (): void => {}; // reported once the log exists
   const found = await loadCommandConfig(command.config, print, {
     own: toOwnAddress(command, own),
     share: command.share,
@@ -35,14 +35,13 @@ export async function runServe(command: ServeCommand, print: Printer): Promise<n
   return (await import('../serve/serve-config.ts')).serveConfig(command, { ...found, id, own }, print);
 }
 
-/** What was opened counts most. */
+/** The address that is really open wins over the configured one. */
 export function toOwnAddress(command: ServeCommand, own: OwnListener): NonNullable<LoadOptions['own']> {
   return (listen) => own.opened ?? { host: command.host ?? listen.host, port: chooseTransports(command, listen).port };
 }
 
 /**
- * Where clients come in: on a port, if there is one, and on stdin if that is wished or the only way. What the command line says counts
- * more than what the file says.
+ * Which transports to open: a port if there is one, and stdio if it is requested or the only one left. The command line wins over the file.
  */
 export function chooseTransports(
   { stdio, port }: ServeCommand,
@@ -52,13 +51,13 @@ export function chooseTransports(
   return { stdio: stdio || listen.stdio === true || atPort === undefined, port: atPort };
 }
 
-/** Those that are wanted at once; for a client on stdin all of them, as soon as it speaks. */
+/** Starts the eager servers at once. With a client on stdin, starts all servers at its first message. */
 function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): void {
   const hasClient = chooseTransports(command, config.listen).stdio;
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
-  void untilSignal(); // from here on a signal has to end them as well
+  void untilSignal(); // from here on a signal must end the servers, too
   for (const [, server] of needed) {
-    if (!('command' in server)) void import('../../gateway/upstream/links/streamable-http.ts'); // most of them; read while the rest is
+    if (!('command' in server)) void import('../../gateway/upstream/links/streamable-http.ts'); // most URLs use it; load it while other files load
   }
   const start = (): void => {
     for (const [, server] of needed) if ('command' in server) prestart({ ...server, id });

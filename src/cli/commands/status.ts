@@ -1,4 +1,4 @@
-// `parley status`: how the servers of the running gateway are. Exit status 1 when one is failing, or when there is no gateway.
+// `parley status`: shows the state of the servers of the running gateway. Exit status 1 if a server fails or no gateway runs.
 import { findConfig } from '../../config/read/find-config.ts';
 import { readEnvironment } from '../environment.ts';
 import type { StatusCommand } from '../command.ts';
@@ -53,7 +53,7 @@ function toGatewayReport({ servers, groups: _, ...rest }: GatewayStatus, url?: s
   return { head: toStatusHeading(rest, url), json, servers };
 }
 
-/** Looks only, and starts nothing: if no gateway runs, the command says so. */
+/** Starts nothing; only says that no gateway runs and what to do. */
 function tellNone(print: Printer): void {
   const { path } = findConfig(undefined, readEnvironment());
   print.problem('no gateway is running here, and "status" starts nothing by itself.');
@@ -62,12 +62,12 @@ function tellNone(print: Printer): void {
   print.note(`To try its servers once, without a gateway: ${programName()} status ${displayPath(path)}`);
 }
 
-/** The servers of a file, or one command, started to see how they are. */
+/** Starts the servers of a file, or one command, to see their state. */
 async function reportStarted(command: StatusCommand, print: Printer): Promise<StatusReport | undefined> {
   const reached = await connectForCommand(command, {}, print);
   if (!reached) return undefined;
   try {
-    const tools = await reached.client.listTools().catch(() => undefined); // a server that is slow to start is waited for here
+    const tools = await reached.client.listTools().catch(() => undefined); // waits for a server that is slow to start
     const servers = (await reached.servers()) ?? [toClientStatus(reached.client, tools?.length)];
     const what = command.server ? deriveServerName(command.server) : `the servers of ${displayPath(command.config)}`;
     return { head: `Started for this: ${what}`, json: {}, servers };
@@ -76,7 +76,7 @@ async function reportStarted(command: StatusCommand, print: Printer): Promise<St
   }
 }
 
-/** There may be hundreds; `ls` has them. */
+/** There may be hundreds of names; `ls` prints them. */
 function withoutNames({ toolNames: _, ...server }: ServerStatus): object {
   return server;
 }

@@ -1,4 +1,4 @@
-// `parley wrap`: one server, whatever it speaks, for a client that starts us (stdio) or that is given a URL (--port).
+// `parley wrap`: serves one server, whatever revision it speaks, on stdio for a client that starts this process, or on a port.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Target } from '../../protocol/target.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
@@ -37,11 +37,11 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   const log = stderr.in(createCliLog(command.log ?? 'error'));
   const address = toWrappedAddress(server);
   const client = { name: 'mcp-parley', version: version() };
-  // Only a port outlives this process: on stdio the client goes with it.
+  // Only on a port can state outlive this process; on stdio the client ends with it.
   const kept = port === undefined ? {} : { stateFolder: (await import('../running/state-file.ts')).ownStateFolder() };
   const around = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
   const asking = new HumanChannel(command.isAsking ? {} : { ask: { channels: [] } }, around);
-  // What is opened before anybody comes is what most of them will share.
+  // Connections that open before the first client comes are the ones most clients will share.
   const assisted = () => asking.assisted;
   const target = new UpstreamTarget({ name: deriveServerName(server), address, client, revision, log, assisted, id });
   const wrapped = new WrappedServer({
@@ -65,23 +65,23 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {
     stdio: () => acceptStdio(front),
-    // Loaded when it is needed: on stdio every file less is an earlier answer.
+    // Loaded on demand: on stdio, every file that is not loaded makes the first answer earlier.
     http: async (options) => {
       atPort = new (await import('../wrap/wrapped-port.ts')).WrappedPort(front, target);
       const listening = await atPort.listen({ ...options, pages: asking.pageEndpoint.pages });
       asking.pageEndpoint.opened(host, listening.url);
       return listening;
     },
-    // On stdio it belongs to the client that started it.
+    // On stdio the gateway belongs to the client that started it.
     announce: (url) => atPort?.announce(url) ?? (() => {}),
     async close() {
-      // A mistyped command has to be told even where no client has asked for the server.
+      // Report a mistyped command even if no client has asked for the server.
       if (!wrapped.hasFailed && !isThere(server)) await wrapped.ready();
       wrapped.leave();
       return Promise.all([asking.close(), target.close(), stopUnusedPrestarted()]);
     },
   };
-  // On stdio there is one client, and what it can be asked is known by its first word: no second server is started.
+  // On stdio the only client declares its capabilities in its first message, so no second server process is needed.
   const status = await (port === undefined
     ? serveStdio(served, print)
     : onPort(command, { served, wrapped, target }, print));
@@ -94,12 +94,12 @@ interface WrapContext {
   target: UpstreamTarget;
 }
 
-/** The server is started at once. One that cannot be run ends all of it: there would be nothing to serve. */
+/** Starts the server at once. If its command cannot run, there is nothing to serve, and the command ends. */
 async function onPort(command: WrapCommand, { served, wrapped, target }: WrapContext, print: Printer): Promise<number> {
   const { server, port, host } = command;
   const first = wrapped.ready();
   if (!isThere(server)) {
-    await first; // it has said why
+    await first; // it prints the reason
     await served.close();
     return 1;
   }
@@ -113,14 +113,14 @@ async function onPort(command: WrapCommand, { served, wrapped, target }: WrapCon
   return serveHttp(served, { wanted: { port, host }, onOpen, until }, print);
 }
 
-/** What cannot be run today cannot be run when a client comes. One that ended may need what is not there yet. */
+/** A command that cannot run now will not run later either. One that started and ended may still need something that is missing. */
 function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): boolean {
   const { state, problem } = status;
   const isUnrunnable = problem instanceof GatewayError && problem.code === 'UPSTREAM_UNREACHABLE';
   return 'command' in server && state === 'failing' && isUnrunnable;
 }
 
-/** A line for each call, around whatever answers it. */
+/** Logs one line for each call of the target. */
 async function withCallLog(target: Target, name: string): Promise<Target> {
   const { CallLog } = await import('../serve/call-log.ts');
   const { ObservedTarget } = await import('../../gateway/observe/observed-target.ts');

@@ -1,5 +1,5 @@
-// A tool that asks its user: book_table takes what it was given and asks for the rest with a form. The bookings are a
-// resource, so that a subscribed client is told of each new one.
+// The tool book_table, which asks the user with a form for missing arguments. The bookings are a resource, so subscribed clients are
+// notified of new ones.
 import type { ParleyServer } from '../../server/create-server.ts';
 import type { Call } from '../../server/types.ts';
 

@@ -1,5 +1,5 @@
-// The server behind `parley demo`: a few tools worth trying, each showing one thing a server can do. Nothing leaves this
-// machine: weather and tables are invented, always the same way, so that what a client shows can be checked.
+// The server behind `parley demo`: a few tools that each show one feature. Weather and tables are made up, always in the same way, so
+// nothing leaves this machine and clients can be checked.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer } from '../../server/create-server.ts';
 import type { ParleyServer } from '../../server/create-server.ts';

@@ -1,4 +1,4 @@
-// Invented weather, derived from the name of the city.
+// Made-up weather, derived from the name of the city.
 export const CITIES: readonly string[] = [
   'Athens',
   'Bergen',

@@ -1,5 +1,5 @@
-// `parley flows answer`, `cancel` and `retry`. What is asked for is left in the store for the server that serves the flow: it has the code,
-// the keys, and the client that waits. With --code it is done in this process instead, in the same way.
+// `parley flows answer`, `cancel` and `retry`. Leaves the request in the store for the server of the flow, which has the code, the keys and
+// the waiting client. With --code, this process does the work in the same way.
 import { userInfo } from 'node:os';
 import type { Header } from '../../flow/journal.ts';
 import { leaveAnswers, leaveCancel, leaveRetry } from '../../flow/operator/leave-request.ts';
@@ -29,7 +29,7 @@ export async function actOnSession(open: OpenStore, listed: ListedSession, telli
   return awaitOutcome(outside, asked, { ...telling, isDone: sessions !== undefined });
 }
 
-/** What was left in the store: at which revision, and which questions it answers. */
+/** A request in the store: the session when it was left, and the questions that it answers. */
 export interface HandedRequest {
   header: Header;
   keys: string[];
@@ -48,7 +48,7 @@ async function handOver(
   if (action === 'retry') return { header: await leaveRetry(outside, header.id, by), keys: [] };
   const answers = await answersTo(header, command);
   const handed = await leaveAnswers(outside, header.id, { answers, by }).catch((thrown: unknown) => {
-    // Its advice is for clients.
+    // The advice of this error is for clients.
     if (thrown instanceof GatewayError && thrown.code === 'FLOW_VALIDATION_FAILED') throw new Error(thrown.message);
     throw thrown;
   });
@@ -92,7 +92,7 @@ function mayAnswer({ person }: Question, named: string | undefined): boolean {
   return !person || person.orCaller === true || person.principal === named;
 }
 
-/** An operator who answers in the place of somebody else has to say so. */
+/** An operator must say so when answering for somebody else. */
 function refuseOthers(question: Question, named: string | undefined): void {
   if (mayAnswer(question, named)) return;
   const { key, person } = question;
@@ -100,7 +100,7 @@ function refuseOthers(question: Question, named: string | undefined): void {
   throw new Error(`${key} is for ${who} to answer. To answer for them: --principal ${who}`);
 }
 
-/** Nobody can tell who has written a command line: it may have been a model. */
+/** A model may have written the command line, so it cannot speak for a person. */
 function given(question: Question, text: string): unknown {
   if (question.by !== 'human') return parseTypedAnswer(question, text);
   throw new Error(
@@ -122,7 +122,7 @@ function openWords(questions: Question[]): string {
   return questions.length === 0 ? 'it asks nothing now.' : `it asks ${questions.map(({ key }) => key).join(', ')}.`;
 }
 
-/** Nothing happens by itself in them: other sessions of the store are not touched. */
+/** These sessions do nothing on their own, so the others in the store are not touched. */
 async function sessionsHere(
   open: OpenStore,
   { header }: ListedSession,

@@ -1,4 +1,4 @@
-// What became of something that was left in a store: taken by a server, refused, or still there.
+// Waits for the outcome of a request in the store: taken by a server, refused, or still waiting.
 import type { JournalEntry, Header } from '../../flow/journal.ts';
 import { earlyEndOf } from '../../flow/journal.ts';
 import { conditionOf, parkedReason } from '../../flow/operator/condition.ts';
@@ -14,7 +14,7 @@ import type { FlowsContext } from './list-sessions.ts';
 import { formatText } from './format.ts';
 
 const LOOK_MS = 200;
-/** How long a server is waited for, and then the steps that it runs, unless somebody says how long. */
+/** Default time to wait for a server, and then for the steps that it runs. */
 const TAKE_MS = 15_000;
 const AT_WORK_MS = 3000;
 
@@ -33,7 +33,7 @@ export async function awaitOutcome(
     if (outcome && (isOver || !isAtWork(stored.header)))
       return printOutcome(outcome, stored.header, { command, print });
     if (isOver) break;
-    // It has been taken: what it asks next may follow at once.
+    // A server has taken it; its next question may follow soon.
     if (outcome && !isTaken) until = Math.min(until, clock.now() + (command.waitMs ?? AT_WORK_MS));
     isTaken ||= outcome !== undefined;
     await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_MS));
@@ -60,7 +60,7 @@ function isAtWork(header: Header): boolean {
   return conditionOf(header) === 'working';
 }
 
-/** Undefined while it is still to be done. */
+/** Undefined while the request is waiting. */
 function toOutcome(stored: StoredSession, asked: HandedRequest, action: string): Outcome | undefined {
   const { header } = stored;
   if (header.rev === asked.header.rev) return undefined;

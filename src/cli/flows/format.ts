@@ -1,4 +1,4 @@
-// Sessions in words: what others wrote is shown on one line, with nothing in it that a terminal obeys, and without what looks like a secret.
+// Formats values and times of sessions for the terminal: on one line, without escape sequences, and without text that looks like a secret.
 import { Redactor } from '../../gateway/middleware/steps/redact/redactor.ts';
 import { SECRET_KEYS, SECRET_PATTERNS } from '../../gateway/middleware/steps/redact/well-known-secrets.ts';
 import { isFileRef } from '../../flow/question/check-file.ts';
@@ -9,7 +9,7 @@ import { visible } from '../../shared/visible.ts';
 const redactor = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '(not shown)');
 const MAX_VALUE = 300;
 
-/** A value of the journal. */
+/** A value from the journal. */
 export function formatValue(value: unknown): string {
   return formatText(value === undefined ? 'nothing' : JSON.stringify(redactValue(value)));
 }
@@ -19,7 +19,7 @@ export function formatText(text: string): string {
   return line.length <= MAX_VALUE ? line : `${line.slice(0, MAX_VALUE)}…`;
 }
 
-/** Without secrets: those that were kept apart, and what is called or looks like one. */
+/** Replaces secrets, files, and values that have the name or the look of a secret. */
 export function redactValue<T>(value: T): T {
   return redactor.value(withoutRefs(value) as T);
 }
@@ -57,7 +57,7 @@ export function toIso(at: number | undefined): string | undefined {
 
 const NARROWEST = 20;
 
-/** Parts no longer than this, at spaces where there are some. */
+/** Breaks text into lines of this width, at spaces where possible. */
 export function wrapText(text: string, width: number): string[] {
   if (text.length <= width || width < NARROWEST) return [text];
   const space = text.lastIndexOf(' ', width);

@@ -1,4 +1,4 @@
-// `parley flows ls`: the sessions of a store, as many as are wanted, those that were active last first.
+// `parley flows ls`: lists the sessions of a store, the last active first.
 import { conditionOf, parkedReason } from '../../flow/operator/condition.ts';
 import type { Condition } from '../../flow/operator/condition.ts';
 import { findSessions } from '../../flow/operator/find-sessions.ts';
@@ -89,7 +89,7 @@ function painted(line: string, condition: Condition, print: Printer): string {
   return line.replace(` ${condition} `, ` ${print.style(CONDITION_COLOURS[condition], condition)} `);
 }
 
-/** What it waits for, or why it is as it is. */
+/** What the session waits for, or why it is parked or has failed. */
 function aboutOf(header: Header, setup: SessionContext): string {
   const parked = parkedReason(header);
   if (parked !== undefined) return formatText(parked);
@@ -103,19 +103,19 @@ function aboutOf(header: Header, setup: SessionContext): string {
   return formatText(whyFailed(header, setup) ?? header.reason ?? '');
 }
 
-/** In the words of the flow, as long as they are kept. */
+/** The message of the flow, as long as it is kept. */
 function whyFailed(header: Header, setup: SessionContext): string | undefined {
   if (conditionOf(header) !== 'failed' || header.outcome === undefined) return undefined;
   const outcome = readOutcome(setup, header);
   return outcome ? outcome.failure?.message : `${header.reason ?? 'failed'}; --seal-key NAME shows why`;
 }
 
-/** Nothing where it is the caller's. */
+/** Empty if the question is for the caller. */
 function forWhom({ person }: Question): string {
   return person ? ` (waits for ${person.principal})` : '';
 }
 
-/** For programs. */
+/** The session as JSON. */
 export function toPlainSession({ header, dueAt, heldUntil }: ListedSession): object {
   const { id, tool, version, principal, via, createdAt, lastActivityAt, expiresAt, rounds, reason, notUndone } = header;
   return {

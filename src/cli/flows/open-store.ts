@@ -1,5 +1,5 @@
-// The store that a command is about, and what it takes to read it: named on the command line, or by the file with the code, or by the
-// environment. Keys are named by their variables, so that they stand in no list of processes.
+// Opens the store that a command names: on the command line, in the file with the code, in the environment or in the configuration. Keys
+// are given by the names of their variables, so they do not appear in the process list.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FlowsConfig } from '../../config/config.ts';
@@ -19,9 +19,9 @@ import type { FlowsCommand } from '../command.ts';
 
 export interface OpenStore {
   store: FlowStore;
-  /** Seal secrets, arguments and results. */
+  /** Keys that seal secrets, arguments and results. */
   keys: string[] | undefined;
-  /** Of the file with the code. */
+  /** Flows that the code file exports. */
   flows: AnyFlow[];
   options: SessionOptions;
 }
@@ -33,7 +33,7 @@ const NO_STORE = [
   'PARLEY_FLOW_STORE, or as "flows" of a configuration. Sessions in the memory of a server, or in tokens, cannot be seen from outside.',
 ].join('\n');
 
-/** `writes`: something is going to be done, not only looked at. */
+/** `writes`: the command will change the store. */
 export async function openStore(command: FlowsCommand, { writes }: { writes: boolean }): Promise<OpenStore> {
   const { env } = readEnvironment();
   const { flows, options } = command.code === undefined ? { flows: [], options: {} } : await loadCode(command.code);
@@ -50,7 +50,7 @@ type NamedStore = Pick<FlowsConfig, 'store'> & Partial<FlowsConfig>;
 
 type Env = Record<string, string | undefined>;
 
-/** `isOpen`: the code has one. What is typed comes before what stands in a file. */
+/** `isOpen`: the code file has a store. The command line wins over a file. */
 function toNamed(command: FlowsCommand, { isOpen, env }: { isOpen: boolean; env: Env }): NamedStore | undefined {
   const { store, config, prefix, fileKey } = command;
   const typed = store ?? (isOpen || config !== undefined ? undefined : env['PARLEY_FLOW_STORE']);
@@ -63,7 +63,7 @@ function toNamed(command: FlowsCommand, { isOpen, env }: { isOpen: boolean; env:
   };
 }
 
-/** Of the file that was named, which must have it, or of the one that is found. */
+/** The "flows" of the named file, which must have it, or of the file that is found. */
 function ofConfig(named: string | undefined): FlowsConfig | undefined {
   const { config, path, problems } = loadConfig(named, readEnvironment());
   if (config?.flows || named === undefined) return config?.flows;
@@ -84,12 +84,12 @@ async function openNamed({ store, prefix, fileKey: key }: NamedStore, writes: bo
       reason: `"${withoutPassword(store)}" is not a store; write sqlite:FILE, redis://HOST or rediss://HOST`,
     });
   }
-  // A file that is missing would be made.
+  // SQLite would create a missing file.
   if (!existsSync(path)) throw new GatewayError('STORE_UNUSABLE', { reason: `${path} is not there` });
   return createSqliteStore({ path, key, readOnly: !writes });
 }
 
-/** The flows that a file exports, and `options` as they are given to serveFlows. */
+/** The flows that a file exports, and its `options` for serveFlows. */
 async function loadCode(file: string): Promise<{ flows: AnyFlow[]; options: SessionOptions }> {
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);

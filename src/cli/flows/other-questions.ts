@@ -1,5 +1,5 @@
-// Plays everybody else a flow on the terminal waits for: people who are asked by `ask.person`, and senders of events. The person at the
-// terminal answers for all of them, one at a time, after the user's own questions.
+// Lets the user at the terminal answer for everybody else a flow waits for: people asked by `ask.person`, and senders of events. They come
+// one at a time, after the user's own questions.
 import type { Complaint, Question } from '../../flow/question/question.ts';
 import { withOutcome } from '../../flow/session/turn/outcome.ts';
 import { waitForTurn } from '../../flow/session/verbs/session-watch.ts';
@@ -10,14 +10,14 @@ import type { Turn } from '../../flow/session/turn/turn.ts';
 import { nextDeadline, callerQuestions } from '../../flow/session/external/waits.ts';
 import { isEnded } from '../../flow/store/store.ts';
 
-/** Something that somebody else has to do, as a question to the terminal. */
+/** What somebody else has to answer, as a question for the terminal. */
 export interface OtherQuestion {
   question: Question;
-  /** For whom it is; undefined for an event. */
+  /** Whose question it is; undefined for an event. */
   principal: string | undefined;
 }
 
-/** Until it asks something, of whomever, or ends. Time that only passes is waited for. */
+/** Waits until the session asks anyone something, or ends; also through sleeps and pauses. */
 export async function playToRest(sessions: Sessions, turn: Turn): Promise<Turn> {
   let last = await afterSteps(turn);
   while (!isEnded(last.header) && last.questions.length === 0 && !waitsForOthers(last)) {
@@ -30,7 +30,7 @@ function waitsForOthers(turn: Turn): boolean {
   return findOtherQuestions(turn, new Map()).length > 0;
 }
 
-/** What it waits for of others, where the user is asked nothing. `refused` says what was wrong with events, by their keys. */
+/** What the session waits for from others while the user is asked nothing. `refused` has the problems of events, by key. */
 export function findOtherQuestions(
   { header, questions }: Turn,
   refused: ReadonlyMap<string, Complaint>,
@@ -42,7 +42,7 @@ export function findOtherQuestions(
   return events.map(({ key }) => toAwaited(key, refused.get(key)));
 }
 
-/** It goes on by itself some time. */
+/** The session has a timer and will continue without an answer. */
 export function continuesByItself({ header }: Turn): boolean {
   return nextDeadline(header) < Infinity;
 }
@@ -63,7 +63,7 @@ function toAwaited(key: string, complaint: Complaint | undefined): OtherQuestion
   return { principal: undefined, question: { promptId: key, key, attempt, kind: 'custom', prompt, complaint } };
 }
 
-/** Where the answer leads to. Rejects where an event does not fit. */
+/** Resolves with the turn after the answer. Rejects if an event does not match its schema. */
 export async function answerForOther(
   sessions: Sessions,
   { header: { id: sessionId } }: Turn,
@@ -81,7 +81,7 @@ export async function answerForOther(
   return turns.at(-1) ?? (await standing(sessions, sessionId));
 }
 
-/** Where it stands: nothing has followed yet, or the answer was refused. */
+/** The stored state: nothing has followed yet, or the answer was refused. */
 async function standing({ setup }: Sessions, sessionId: string): Promise<Turn> {
   const stored = await setup.store.load(sessionId);
   if (!stored) throw new Error('The session is gone');

@@ -1,4 +1,4 @@
-// `parley flows replay --against FILE`: what new code would make of the open sessions of a store. Nothing is written, and no step is run.
+// `parley flows replay --against FILE`: replays the open sessions of a store with new code. Writes nothing and runs no step.
 import { eachSession } from '../../flow/operator/find-sessions.ts';
 import { toShortId } from '../../flow/short-id.ts';
 import { ReplayFile } from '../../flow/operator/replay-file.ts';

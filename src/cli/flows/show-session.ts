@@ -1,4 +1,4 @@
-// `parley flows show`: one session with its journal.
+// `parley flows show`: prints one session with its journal.
 import { fold } from '../../flow/fold.ts';
 import { earlyEndOf } from '../../flow/journal.ts';
 import type { JournalEntry, Header } from '../../flow/journal.ts';
@@ -103,14 +103,14 @@ function handedWords({ header: { handed, parked }, dueAt = 0 }: ListedSession, n
 }
 
 const SEALED = 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
-/** Also where something was handed over. */
+/** Also if a request was left in the store. */
 const OVERDUE = 'as soon as a server that serves it looks';
 
 function journalWords({ header, entries }: StoredSession): string {
   return `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}, ${header.size ?? 0} bytes`;
 }
 
-/** Of one that has ended, as much as was kept. */
+/** Of an ended session, the entries that were kept. */
 function toEntries(
   { header, entries }: StoredSession,
   { store, keys }: StoreAccess,
@@ -131,7 +131,7 @@ function trailWords(header: Header, { store, keys }: StoreAccess): string {
 
 const TIME = 8;
 
-/** In columns; what is longer than the terminal goes on under itself. */
+/** Lays out the lines in columns and wraps the last one at the width of the terminal. */
 function laidOut(lines: TimelineLine[], width: number | undefined): string[] {
   const wide = (index: number) => Math.max(0, ...lines.map((line) => (line.length === 1 ? 0 : line[index]!.length)));
   const [whats, keys] = [wide(1), wide(2)];
@@ -144,7 +144,7 @@ function laidOut(lines: TimelineLine[], width: number | undefined): string[] {
   });
 }
 
-/** The questions that wait, as the last lines of the journal. */
+/** Open questions and waits, as the last lines of the journal. */
 function toOpen({ current, waits = [] }: Header, now: number): TimelineLine[] {
   const waiting = waits.map(({ key, kind, until }): TimelineLine => {
     return ['', 'waits', key, `${kind}${until === undefined ? '' : `, until ${formatRelative(until, now)}`}`];
@@ -170,7 +170,7 @@ interface Undo {
   tries: number;
 }
 
-/** Of one that is being ended. */
+/** The undo progress of a session that is ending. */
 function toUndo({ header, entries }: StoredSession): Undo | undefined {
   const ending = earlyEndOf(header);
   if (!ending || entries.length === 0) return undefined;

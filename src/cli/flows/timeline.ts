@@ -1,9 +1,9 @@
-// A journal as lines: when, what, which key, and what was said.
+// A journal as lines of time, action, key and text.
 import type { AnswerEntry, JournalEntry, AnswerSource, Via } from '../../flow/journal.ts';
 import { isObject } from '../../protocol/message.ts';
 import { redactValue, formatText, formatValue, formatTime } from './format.ts';
 
-/** A day, or what happened on it: time, word, key, and the rest. */
+/** A date, or an entry: time, action, key and text. */
 export type TimelineLine = [day: string] | [time: string, what: string, key: string, text: string];
 
 const WHOSE: Record<AnswerSource, string> = {
@@ -33,7 +33,7 @@ const UNANSWERED: Record<NonNullable<AnswerEntry['no']>, string> = {
   unavailable: 'nobody could be asked',
 };
 
-/** With the date where it is another one than on the line before. */
+/** Adds a line for each new date. */
 export function toTimeline(entries: readonly JournalEntry[], isBare = false): TimelineLine[] {
   const lines: TimelineLine[] = [];
   let day = '';
@@ -47,7 +47,7 @@ export function toTimeline(entries: readonly JournalEntry[], isBare = false): Ti
   return lines;
 }
 
-/** Where neither answers nor results were kept. */
+/** For a journal that was kept without answers and results. */
 function toBareText(entry: JournalEntry): string {
   if (entry.t === 'ans') {
     const given = entry.no === undefined ? 'answered' : UNANSWERED[entry.no];
@@ -91,14 +91,14 @@ function toWords(entry: JournalEntry): [what: string, key: string, text: string]
     case 'end':
       return ['end', '', formatText(entry.why)];
     default: {
-      // Of a newer Parley.
+      // An entry of a newer version of Parley.
       const { t, ts: _, k = '', ...rest } = entry as { t: string; ts: number; k?: string };
       return [formatText(t), k, formatValue(rest)];
     }
   }
 }
 
-/** For programs: without secrets, and without the seed of its randomness. */
+/** The entry as JSON, without secrets and without the random seed. */
 export function toPlainEntry(entry: JournalEntry): object {
   if (entry.t !== 'start') return redactValue(entry);
   const { seed: _, input, ...rest } = entry;
@@ -126,7 +126,7 @@ function toAnswer(entry: AnswerEntry): string {
   return `${asked}${given} (${whoOf(entry)}, by ${BY[via]})`;
 }
 
-/** An operator, another person, or the caller. */
+/** Who answered: an operator, another person, or the caller. */
 function whoOf({ who, src, meta }: AnswerEntry): string {
   const operator = meta?.['operator'];
   if (typeof operator === 'string') return `operator ${formatText(operator)}`;

@@ -1,4 +1,4 @@
-// What was typed for a question, as what the question is for. What it is worth is found out by its rules.
+// Parses a typed answer into a value for its question. The rules of the question check it later.
 import type { Question } from '../../flow/question/question.ts';
 
 export function parseTypedAnswer({ kind, prompt }: Question, text: string): unknown {
@@ -22,7 +22,7 @@ export function parseTypedAnswer({ kind, prompt }: Question, text: string): unkn
 
 const YES_NO: Record<string, boolean> = { yes: true, y: true, true: true, no: false, n: false, false: false };
 
-/** By its value or by its label. */
+/** Finds a choice by its value or label. */
 function toChoice(choices: Question['prompt']['choices'] = [], text: string): unknown {
   const found = choices.find(({ value, label }) => String(value) === text || label === text);
   return found ? found.value : text;

@@ -1,6 +1,6 @@
-// A private way into a gateway that runs: a Unix socket (a named pipe on Windows) for the commands of the same user. It works where the
-// gateway has no port, and where its certificate is for another name. The first line says what is wanted: `status` is answered with one
-// line of JSON, `mcp` makes the rest of the connection MCP as on stdio, and `mcp NAME` that of one server or group.
+// The control socket of a running gateway: a Unix socket, or a named pipe on Windows, for commands of the same user. It works without a
+// port and with any certificate. The first line of a connection is a request: `status` returns one line of JSON, `mcp` turns the connection
+// into MCP as on stdio, and `mcp NAME` does so for one server or group.
 import { chmodSync, lstatSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
@@ -13,16 +13,16 @@ import type { GatewayStatus } from '../serve/status-page.ts';
 
 export interface ControlHandlers {
   status(): Promise<GatewayStatus>;
-  /** Serves MCP on the socket; only that of one server or group, where its name is given. Resolves when it listens there. */
+  /** Serves MCP on the socket, for one server or group if a name is given. Resolves when it listens. */
   accept(socket: Socket, part?: string): Promise<unknown>;
 }
 
-/** The address of a Unix socket has about a hundred bytes. */
+/** The address of a Unix socket has room for about a hundred bytes. */
 const MAX_PATH = 100;
-/** A first line is a word, and perhaps a name. */
+/** A first line is a word and perhaps a name. */
 const MAX_LINE = 1024;
 
-/** A folder in the temp folder, for one socket. */
+/** Prefix of a folder in the temp folder, for one socket. */
 const PRIVATE_FOLDER = 'parley-socket-';
 const PRIVATE_NAME = 'gateway.sock';
 
@@ -31,14 +31,14 @@ export interface ControlSocket {
   close: () => void;
 }
 
-/** Where nobody else can put a socket. In the temp folder, which others write to as well, that takes a new folder of our own. */
+/** A path where nobody else can put a socket. The temp folder is shared, so a socket there gets a new folder of its own. */
 function toSocketPath(folder: string, pid: number): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\parley-${pid}`;
   const path = join(folder, `gateway-${pid}.sock`);
   return Buffer.byteLength(path) <= MAX_PATH ? path : join(mkdtempSync(join(tmpdir(), PRIVATE_FOLDER)), PRIVATE_NAME);
 }
 
-/** `path`: where the gateway said that its socket is. Anything but a socket of ours stays. */
+/** `path`: the socket that the gateway announced. Removes nothing but Parley's own sockets. */
 export function removeSocket(folder: string, pid: number, path: string | undefined): void {
   if (process.platform === 'win32') return;
   rmSync(join(folder, `gateway-${pid}.sock`), { force: true });
@@ -49,11 +49,11 @@ export function removeSocket(folder: string, pid: number, path: string | undefin
     rmSync(path, { force: true });
     rmdirSync(inside);
   } catch {
-    // The system has tidied it up.
+    // The system has already removed it.
   }
 }
 
-/** It listens when this returns. Throws where it cannot. */
+/** The socket listens when this returns. Throws if it cannot. */
 export function openControlSocket(folder: string, pid: number, controlled: ControlHandlers): ControlSocket {
   const path = toSocketPath(folder, pid);
   if (process.platform !== 'win32') rmSync(path, { force: true });
@@ -61,7 +61,7 @@ export function openControlSocket(folder: string, pid: number, controlled: Contr
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {}); // who hangs up early has seen enough
+    socket.on('error', () => {}); // the client may hang up early
     readFirstLine(socket, async (line) => {
       if (line === 'mcp') await controlled.accept(socket);
       else if (line.startsWith('mcp ')) await controlled.accept(socket, line.slice('mcp '.length));
@@ -69,18 +69,18 @@ export function openControlSocket(folder: string, pid: number, controlled: Contr
       else socket.destroy();
     });
   });
-  server.on('error', () => {}); // it costs only what the socket is for
+  server.on('error', () => {}); // without the socket, only other commands lack the gateway
   const close = (): void => {
     server.close();
     for (const socket of sockets) socket.destroy();
     removeSocket(folder, pid, path);
   };
   try {
-    // Longer addresses are cut off by some systems.
+    // Some systems cut off longer addresses.
     if (Buffer.byteLength(path) > MAX_PATH) throw new Error(`${path} is too long for a socket`);
     server.listen({ path, readableAll: false, writableAll: false });
     server.unref();
-    // Node binds a path at once. Only the events come later.
+    // Node binds a path synchronously; only the events come later.
     if (!server.listening) throw new Error(`no socket can be opened at ${path}`);
     if (process.platform !== 'win32') chmodSync(path, 0o600);
   } catch (error) {
@@ -90,7 +90,7 @@ export function openControlSocket(folder: string, pid: number, controlled: Contr
   return { path, close };
 }
 
-/** What is said there reaches only this user. Throws where the socket belongs to somebody else. */
+/** Connects to a socket of this user only; throws if it belongs to somebody else. */
 function connectTo(path: string): Socket {
   const uid = process.getuid?.();
   if (uid !== undefined) {
@@ -100,7 +100,7 @@ function connectTo(path: string): Socket {
   return createConnection(path);
 }
 
-/** What follows the line is left for the new owner of the socket, who may begin to listen a little later. */
+/** Leaves what follows the line in the socket for its next reader, who may start a little later. */
 function readFirstLine(socket: Socket, take: (line: string) => Promise<void>): void {
   let text = Buffer.alloc(0);
   const onData = (chunk: Buffer): void => {
@@ -128,7 +128,7 @@ async function answerStatus(socket: Socket, controlled: ControlHandlers): Promis
   }
 }
 
-/** Rejects where nobody is there, and where nobody answers in time. */
+/** Rejects if nobody answers in time. */
 export function askStatus(path: string, ms: number): Promise<GatewayStatus> {
   return new Promise((resolve, reject) => {
     const socket = connectTo(path);
@@ -148,9 +148,9 @@ export function askStatus(path: string, ms: number): Promise<GatewayStatus> {
   });
 }
 
-/** MCP with the gateway behind the socket, as a transport of the official SDK. */
+/** An SDK transport that speaks MCP with the gateway behind the socket. */
 export class ControlTransport implements Transport {
-  /** For errors. */
+  /** Shown in errors. */
   readonly displayName = 'the gateway';
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
@@ -159,7 +159,7 @@ export class ControlTransport implements Transport {
   readonly #part: string | undefined;
   #socket: Socket | undefined;
 
-  /** `part`: one server or group of it. */
+  /** `part`: one server or group. */
   constructor(path: string, part?: string) {
     this.#path = path;
     this.#part = part;

@@ -1,17 +1,17 @@
-// The status of a gateway that is named by its URL.
+// Fetches the status of a gateway by its URL.
 import { describeNetworkError } from '../../gateway/upstream/links/describe-network-error.ts';
 import { didYouMean } from '../../config/check/suggest.ts';
 import { programName } from '../welcome/program.ts';
 import type { GatewayStatus, ServerStatus } from '../serve/status-page.ts';
 
-/** Rejects with words for people. */
+/** Rejects with a message for the user. */
 export async function fetchStatus(
   url: string,
   { headers = {}, ms = 10_000 }: { headers?: Record<string, string>; ms?: number | undefined } = {},
 ): Promise<GatewayStatus> {
   const { origin } = new URL(url.replace(/^ws/i, 'http'));
   const signal = AbortSignal.timeout(ms);
-  // Each on a connection of its own: a gateway that was busy for seconds may close one that it takes for idle just when it is used again.
+  // A connection per request: a gateway that was busy for seconds may close an idle one just as it is used again.
   const once = { ...headers, connection: 'close' };
   const get = (path: string) => fetch(new URL(path, origin), { signal, headers: once, redirect: 'manual' });
   const response = await get('/status').catch((cause: Error) => {
@@ -30,7 +30,7 @@ export async function fetchStatus(
 
 const STATES: readonly string[] = ['idle', 'starting', 'ready', 'failing'] satisfies ServerStatus['state'][];
 
-/** A gateway that a program has inside has no status page, but says at /readyz how its servers are. */
+/** A gateway embedded in another program has no status page, but /readyz shows the state of its servers. */
 async function readReady(response: Response): Promise<GatewayStatus | undefined> {
   const { servers } = (parse(await response.text()) ?? {}) as { servers?: Record<string, ServerStatus['state']> };
   if (![200, 503].includes(response.status) || typeof servers !== 'object') return undefined;
@@ -43,18 +43,18 @@ async function readReady(response: Response): Promise<GatewayStatus | undefined>
   };
 }
 
-/** The server or group that a URL names; undefined where it names all there is. */
+/** The server or group that a URL names; undefined if it names none. */
 export function toPart(url: string): string | undefined {
   return /^\/mcp\/([^/]+)$/.exec(new URL(url).pathname)?.[1];
 }
 
-/** Those that answer at /mcp/<part>. Throws where nothing is called so. */
+/** The servers behind /mcp/<part>. Throws if the name is unknown. */
 export function selectServers({ servers, groups, pid }: GatewayStatus, part: string | undefined): ServerStatus[] {
   if (part === undefined) return servers;
   const names = groups[part] ?? [part];
   const found = servers.filter(({ name }) => names.includes(name));
   if (found.length > 0) return found;
-  if (pid === null) return servers; // it may be a group, which is not told
+  if (pid === null) return servers; // it may be a group, which /readyz does not list
   const known = [...servers.map(({ name }) => name), ...Object.keys(groups)];
   throw new Error(`No server or group is called "${part}". ${didYouMean(part, known)}`);
 }

@@ -1,5 +1,5 @@
-// The gateway that runs for this user: found by its state file, and asked whether it is the one that wrote it. Where there are several,
-// one does not answer, or it is not the one of the configuration here, the person is told which one is used and why.
+// Finds the running gateway of this user by its state file, and asks it for its status. Says which gateway is used and why if several run,
+// if one does not answer, or if it serves another configuration.
 import { realpathSync } from 'node:fs';
 import { isLoopback } from '../../gateway/accept/guard.ts';
 import { displayPath } from '../serve/load-command-config.ts';
@@ -15,16 +15,16 @@ export interface FoundGateway extends RunningGateway {
 
 export interface GatewaySearch {
   found: FoundGateway | undefined;
-  /** None was found, and it has been said why. */
+  /** No gateway was found, and the reason has been printed. */
   isTold: boolean;
 }
 
 export interface GatewayQuery {
-  /** The one that is this process, and no other. */
+  /** Only the gateway with this process id. */
   pid?: number | undefined;
-  /** The configuration here: the gateway that serves it is preferred. */
+  /** Prefer the gateway that serves this configuration. */
   config?: string | undefined;
-  /** How long it may take to answer. */
+  /** How long the gateway may take to answer. */
   ms?: number | undefined;
 }
 
@@ -37,20 +37,20 @@ export async function findGateway(folder: string, print: Printer, wish: GatewayQ
   const answering = asked.flatMap(({ found }) => found ?? []);
   const silent = asked.filter(({ isSilent }) => isSilent).map(({ one }) => one);
   for (const one of silent) print.problem(noAnswer(one));
-  // One that is wanted and does not answer has no other in its place.
+  // Use no other gateway in place of the wanted one.
   const isWantedSilent = silent.some(({ serves }) => isSame(serves, wish.config));
   const [found, ...others] = isWantedSilent ? [] : answering;
   if (found) tellWhich(found, { others, isAlone: running.length === 1, config: wish.config }, print);
   return { found, isTold: !found && silent.length > 0 };
 }
 
-/** The newest first, but before all others those that serve the configuration here. */
+/** Gateways of the configuration here come first, then the newest. */
 export function sortByPreference(running: RunningGateway[], config: string | undefined): RunningGateway[] {
   const rank = ({ serves }: RunningGateway): number => (isSame(serves, config) ? 0 : 1);
   return running.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** A gateway of this user by its URL, whatever names of this machine the URL has. */
+/** Finds a gateway of this user by its URL, under any name of this machine. */
 export async function findGatewayAt(folder: string, url: string, ms?: number): Promise<FoundGateway | undefined> {
   const wanted = new URL(url);
   const one = listRunningGateways(folder).find((gateway) => {
@@ -78,7 +78,7 @@ async function byProcess(
 interface GatewayReply {
   one: RunningGateway;
   found: FoundGateway | undefined;
-  /** It runs and does not answer; false also where another process has its number by now. */
+  /** It runs and does not answer. False if another process has its process id by now. */
   isSilent: boolean;
 }
 

@@ -1,19 +1,19 @@
-// What a client on stdin says first, seen while the rest of the program is still being loaded: its server may start then. Not before: the
-// client may be a gateway that this one would start once more, and without an environment (`env -i`, a container) only its words tell.
+// Watches stdin for the first message of a client while the program loads, so that servers can start early. They must not start before it:
+// the client may be a gateway that would start this one again, and without an environment (`env -i`, a container) only its message says so.
 import { startedVia } from '../../shared/via.ts';
 
-/** The key by which gateways name themselves (gateway/dialect/meta.ts). */
+/** The `_meta` key by which gateways identify themselves (gateway/dialect/meta.ts). */
 const FROM_GATEWAY = 'mcp-parley/via';
 
 let stop = (): void => {};
 
-/** Calls back once if an ordinary client speaks. What it says stays in stdin. */
+/** Calls `start` once, at the first message of an ordinary client. The message stays in stdin. */
 export function onFirstMessage(start: () => void): void {
   const { stdin } = process;
-  // A person at a terminal is not a gateway, and one that hands down the environment has told where it comes from.
+  // A terminal user is not a gateway, and a gateway that passes its environment on is already known.
   if (stdin.isTTY || startedVia().length > 0) return start();
   const look = (): void => {
-    if (stdin.readableLength === 0) return; // stdin has ended, and the server will see that itself
+    if (stdin.readableLength === 0) return; // stdin has ended; the server will see that itself
     const words = stdin.read() as Buffer;
     stdin.unshift(words);
     releaseStdin();
@@ -24,7 +24,7 @@ export function onFirstMessage(start: () => void): void {
   stdin.on('readable', look);
 }
 
-/** From now on the server reads stdin. */
+/** Stops watching; the server reads stdin from now on. */
 export function releaseStdin(): void {
   stop();
   stop = () => {};

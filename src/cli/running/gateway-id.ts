@@ -1,6 +1,6 @@
-// The id by which gateways recognize each other (shared/via.ts). That of `serve` begins with a digest of its file, so that a gateway
-// which was started, at whatever depth, by one that serves the same file can tell before it starts anything. Files of two machines may
-// have the same path: their content counts as well.
+// The id by which gateways recognize each other (shared/via.ts). The id of `serve` begins with a digest of its file, so that a gateway
+// started by one that serves the same file, at any depth, can tell before it starts anything. The digest includes the content, as two
+// machines may use the same path.
 import { readFileSync, realpathSync } from 'node:fs';
 import { randomId } from '../../shared/crypto/ids.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
@@ -10,7 +10,7 @@ export function gatewayId(path?: string): string {
   return path === undefined ? randomId() : `${digest(path)}.${randomId()}`;
 }
 
-/** Why this gateway must not start: it would start itself, and so on for ever. Undefined where it may. */
+/** Why this gateway must not start: it would start itself again without end. Undefined if it may start. */
 export function findStartLoop(path?: string): string | undefined {
   const via = startedVia();
   if (path !== undefined && via.some((id) => id.startsWith(`${digest(path)}.`))) {
@@ -20,7 +20,7 @@ export function findStartLoop(path?: string): string | undefined {
   return `this is gateway number ${via.length + 1} in a row, each started by the one before. Remove the entry that starts them.`;
 }
 
-/** Not a secret, and nobody gains from a collision: a small hash (cyrb53) that needs no module to be loaded. */
+/** A collision helps nobody, so a small hash (cyrb53) that needs no module is enough. */
 function digest(path: string): string {
   let [one, two] = [0xdeadbeef, 0x41c6ce57];
   for (const char of `${real(path)}\n${contentOf(path)}`) {

@@ -1,5 +1,5 @@
-// Tells other commands of this user which gateways run: one small file for each, in the user's state folder, and a socket to talk to it.
-// A gateway that was killed leaves its file behind. Such files are ignored, and the next gateway that starts removes them.
+// State files tell other commands of this user which gateways run: one small file for each gateway in the user's state folder, with the
+// path of its control socket. A killed gateway leaves its file behind; others ignore it, and the next gateway that starts removes it.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';
@@ -10,11 +10,11 @@ import type { ControlHandlers } from './control-socket.ts';
 
 export interface RunningGateway {
   pid: number;
-  /** Ends in /mcp. Undefined where it serves its client on stdio alone. */
+  /** Ends in /mcp. Undefined if it serves stdio only. */
   url?: string | undefined;
-  /** What it serves: a file, or a command. */
+  /** A configuration file or a wrapped command. */
   serves: string;
-  /** Where it is asked by other commands. */
+  /** Path of the control socket. */
   socket: string;
   /** ISO 8601. */
   started: string;
@@ -23,11 +23,11 @@ export interface RunningGateway {
 export function stateFolder({ env, home, platform = process.platform }: Environment): string {
   if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'parley');
   const xdg = env['XDG_STATE_HOME'];
-  // The XDG specification: a relative path is to be ignored.
+  // The XDG specification says to ignore a relative path.
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'parley');
 }
 
-/** Of the user who runs this process. */
+/** The state folder of the user who runs this process. */
 export function ownStateFolder(): string {
   return stateFolder(readEnvironment());
 }
@@ -37,13 +37,13 @@ export interface GatewayAnnouncement extends ControlHandlers {
   serves: string;
 }
 
-/** This process serves. Returns the way to take it back. Where no socket can be opened, other commands do not find it. */
+/** Announces this process; returns a function that withdraws it. If no socket can be opened, other commands do not find it. */
 export function announceGateway(
   { url, serves, ...controlled }: GatewayAnnouncement,
   folder = ownStateFolder(),
 ): () => void {
   const { pid } = process;
-  // Another command on this machine cannot call "every address".
+  // Other commands cannot connect to a wildcard address.
   const reachable = url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const started = new Date().toISOString();
   try {
@@ -71,7 +71,7 @@ export function writeStateFile(folder: string, running: RunningGateway): () => v
   return () => rmSync(path, { force: true });
 }
 
-/** Those whose process is there, the newest first. */
+/** Gateways whose process is alive, the newest first. */
 export function listRunningGateways(folder: string): RunningGateway[] {
   const running = pidsIn(folder)
     .filter(isAlive)
@@ -91,7 +91,7 @@ function pidsIn(folder: string): number[] {
   try {
     return readdirSync(folder).flatMap((name) => Number(/^gateway-(\d+)\.json$/.exec(name)?.[1] ?? []));
   } catch {
-    return []; // nobody has announced anything yet
+    return []; // no gateway has been announced yet
   }
 }
 
@@ -102,7 +102,7 @@ function read(folder: string, pid: number): RunningGateway | undefined {
     if (typeof started !== 'string' || typeof socket !== 'string' || typeof serves !== 'string') return undefined;
     return { pid, ...(typeof url === 'string' && URL.canParse(url) && { url }), serves, socket, started };
   } catch {
-    return undefined; // just removed, or not whole: as good as not there
+    return undefined; // just removed, or not completely written
   }
 }
 
@@ -110,7 +110,7 @@ function fileOf(folder: string, pid: number): string {
   return join(folder, `gateway-${pid}.json`);
 }
 
-/** EPERM: there is one, but of somebody else. It is not ours to talk to. */
+/** EPERM means that the process belongs to another user, so it is not one to talk to. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -1,4 +1,4 @@
-// One line that tells who talks with whom: `client 2025-06-18 over stdio ⇄ server 2026-07-28 over HTTP, bridged`.
+// One line that says who talks to whom: `client 2025-06-18 over stdio ⇄ server 2026-07-28 over HTTP, bridged`.
 export interface BridgeSide {
   dialect: string;
   revision: string;
@@ -18,12 +18,12 @@ export function toBridgeLine(
   return `client ${toSpokenRevision(client)} over ${client.transport} ⇄ server ${toSpokenRevision(server)} over ${toTransportName(server.transport)}, ${verdict}`;
 }
 
-/** A transport as people call it. */
+/** The usual name of a transport. */
 export function toTransportName(kind: string): string {
   return TRANSPORTS[kind] ?? kind;
 }
 
-/** The draft dialect has a version of its own, which is also the name of a revision of MCP. */
+/** The version of the draft dialect is also the name of an MCP revision, so the dialect is shown. */
 export function toSpokenRevision({ dialect, revision }: BridgeSide): string {
   return dialect === 'draft' ? 'draft' : revision;
 }

@@ -1,5 +1,4 @@
-// One line on stderr for each call: which server, which tool, how long, how it ended. Arguments and results are the user's and are left
-// out. For `--log-calls`, which needs no change to a file.
+// Logs one line for each call on stderr: server, tool, duration and outcome, but no arguments and no results. For `--log-calls`.
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { OriginOf, Step, StepExchange } from '../../protocol/step.ts';
@@ -9,7 +8,7 @@ import type { Log } from '../../shared/log.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { createCliLog } from '../cli-log.ts';
 
-/** What of a server each of them calls. */
+/** What each method calls. */
 const CALLS: Record<string, { kind: string; area: Parameters<OriginOf>[0] }> = dictionary({
   'tools/call': { kind: 'tool', area: 'tools' },
   'prompts/get': { kind: 'prompt', area: 'prompts' },
@@ -24,11 +23,11 @@ interface LoggedCall {
 
 interface CallLogOptions<T> {
   resultOf: (value: T) => ResultObject | undefined;
-  /** Where the exchange does not name it: it has not been handed to a server. */
+  /** Used if the exchange names no server, because it never reached one. */
   serverOf: () => string | undefined;
 }
 
-/** Lines for a person on a terminal, JSON elsewhere. */
+/** Readable lines on a terminal, JSON elsewhere. */
 export class CallLog {
   readonly #log: Log;
 
@@ -36,7 +35,7 @@ export class CallLog {
     this.#log = log;
   }
 
-  /** Outermost of all steps: what it sees is what the client was told. */
+  /** The outermost step, so it sees what the client gets. */
   get step(): Step {
     return {
       name: 'log-calls',
@@ -44,7 +43,7 @@ export class CallLog {
       handle: async (exchange, next, _lookUp, originOf) => {
         const serverOf = () => ownerOf(exchange, originOf);
         const tell = this.#lineOf(exchange, serverOf);
-        // It may take days until it ends. The gateway asks for roots and models by itself, which takes no person.
+        // A call that waits for a person may take days. The gateway answers roots and sampling itself, without a person.
         exchange.intercept({
           asked({ method }) {
             if (method === 'elicitation/create') tell('waits for an answer');

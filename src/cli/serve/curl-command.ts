@@ -1,8 +1,8 @@
-// One tools/call as a curl command that stands on its own: the stateless era needs no session, so it works as pasted.
+// One tools/call as a curl command. It works as pasted, as the stateless era needs no session.
 import { META } from '../../gateway/dialect/meta.ts';
 import { STATELESS } from '../../gateway/dialect/revisions.ts';
 
-/** The lines of a command for any POSIX shell. */
+/** Lines for any POSIX shell. */
 export function toCurlCommand(url: string, tool: string, args: object): string[] {
   const method = 'tools/call';
   const meta = { [META.protocolVersion]: STATELESS, [META.clientCapabilities]: {} };

@@ -1,9 +1,9 @@
-// Which server a tool, prompt or resource is of, as far as a gateway's own words say it: the name in front of it, the only server there
-// is, or the only one that has a tool of that name.
+// Finds the server of a tool, prompt or resource from what a gateway reports: the prefix of its name, the only server, or the only server
+// with a tool of that name.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ServerStatus } from './status-page.ts';
 
-/** Parley's own tool, which is of no server. */
+/** Parley's own tool; it belongs to no server. */
 const OWN = 'parley_answer';
 
 export function findOwningServer(kind: string, { name }: JsonObject, servers: ServerStatus[]): string | undefined {
@@ -13,6 +13,6 @@ export function findOwningServer(kind: string, { name }: JsonObject, servers: Se
   const named = servers.find((server) => String(name).startsWith(`${server.name}__`));
   if (named) return named.name;
   const having = servers.filter(({ toolNames }) => kind === 'tools' && toolNames.includes(String(name)));
-  // Where several have it, the first one keeps the name and the others have theirs in front.
+  // If several servers have the tool, the first keeps the plain name and the others get a prefix.
   return having[0]?.name;
 }

@@ -1,4 +1,4 @@
-// The configuration of a command: found, checked, and its problems told. What is wrong goes to stderr, all of it at once.
+// Loads the configuration of a command and prints all of its problems to stderr at once.
 import { existsSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import type { ParleyConfig } from '../../config/config.ts';
@@ -19,13 +19,13 @@ export interface CommandConfig extends LoadedConfig {
 interface CommandConfigOptions {
   own?: LoadOptions['own'];
   share?: LoadOptions['share'];
-  /** Takes what is doubtful about a file that can be used. Default: it is printed. */
+  /** Receives warnings about a usable file. Default: print them. */
   onWarning?: ((line: string) => void) | undefined;
-  /** What to say where no file was named and none is here. */
+  /** Printed if no file was named or found. */
   missing?: string;
 }
 
-/** Undefined when there is none that can be used; the reasons have been told. */
+/** Undefined if there is no usable file; the reason has been printed. */
 export async function loadCommandConfig(
   named: string | undefined,
   print: Printer,
@@ -52,14 +52,14 @@ export async function loadCommandConfig(
   return { ...loaded, path, config };
 }
 
-/** All that `check` finds, so that nobody corrects a file twice. False where it finds no error. */
+/** Prints all that `check` finds, so that a file is corrected only once. False if there is no error. */
 export async function printProblems(loaded: LoadedConfig, print: Printer): Promise<boolean> {
   const { checkParts } = await import('../../config/check/check-parts.ts');
   const problems = sortProblems([...loaded.problems, ...(await checkParts(loaded))]);
   if (problems.every(({ level }) => level !== 'error')) return false;
   const { path } = loaded;
   for (const line of toProblemLines({ path, problems })) print.note(line);
-  // Of a file that is not there all has been said.
+  // The problems have already said that the file is missing.
   if (path !== undefined && existsSync(path)) {
     print.problem(
       `${displayPath(path)} cannot be used. Correct it, then run: ${programName()} check ${displayPath(path)}`,
@@ -68,7 +68,7 @@ export async function printProblems(loaded: LoadedConfig, print: Printer): Promi
   return true;
 }
 
-/** What to do where no configuration is. */
+/** Advice if there is no configuration. */
 export function toMissingLines(): string[] {
   return suggestConfigs(readEnvironment());
 }
@@ -77,7 +77,7 @@ export function toProblemLines({ path, problems }: { path: string | undefined; p
   return problems.map((problem) => formatProblem(problem, displayPath(path)));
 }
 
-/** As the user would write it. */
+/** The path as the user would write it. */
 export function displayPath(path: string | undefined): string {
   if (path === undefined) return 'The configuration';
   const near = relative(process.cwd(), path);

@@ -1,4 +1,4 @@
-// Opens a port for a command that serves, or says in words why not.
+// Opens a port for a serving command, or explains why it cannot.
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
 import { DEFAULT_PORT } from '../../config/settings.ts';
@@ -8,20 +8,20 @@ export interface HttpListener {
 }
 
 export interface PortOptions extends Omit<HttpListenOptions, 'port' | 'host'> {
-  /** Undefined: the default one, or the next that is free. */
+  /** Undefined: the default port, or the next free one. */
   port: number | undefined;
   host: string;
 }
 
 export interface OpenedPort extends HttpListening {
-  /** False when the default port was taken and another one had to do. */
+  /** False if the default port was taken and another one is used. */
   readonly isChosen: boolean;
 }
 
-/** Told to the user as it is. */
+/** Its message is for the user. */
 export class ListenError extends Error {}
 
-/** How many ports after the default one are tried. */
+/** How many ports after the default one to try. */
 const TRIES = 20;
 
 export async function openPort(server: HttpListener, wanted: PortOptions): Promise<OpenedPort> {
@@ -34,7 +34,7 @@ export async function openPort(server: HttpListener, wanted: PortOptions): Promi
   }
 }
 
-/** A port that was asked for is taken or refused; the default one may give way to the next free one. */
+/** Opens the requested port or fails; without a request, opens the first free one from the default port on. */
 async function open(server: HttpListener, { port, ...rest }: PortOptions): Promise<HttpListening> {
   if (port !== undefined) return server.listen({ port, ...rest });
   for (let tried = DEFAULT_PORT; tried < DEFAULT_PORT + TRIES; tried++) {
@@ -51,7 +51,7 @@ function isTaken(thrown: unknown): boolean {
   return thrown instanceof GatewayError && systemCode(thrown) === 'EADDRINUSE';
 }
 
-/** What the system said, and what to do about it. */
+/** Explains the system error and what to do. */
 function whyNot(error: GatewayError, { host, port = DEFAULT_PORT }: PortOptions): string {
   switch (systemCode(error)) {
     case 'EADDRINUSE':

@@ -1,5 +1,4 @@
-// A configuration, served. While that lasts its file is followed: what has changed there is restarted, and a file with errors
-// changes nothing.
+// Serves a configuration and watches its file. A change restarts only what changed; a file with errors changes nothing.
 import { applyConfig } from '../../config/apply/apply-config.ts';
 import type { GatewayUpdate, UpdatableGateway } from '../../config/apply/apply-config.ts';
 import { buildGateway, buildListeners } from '../../config/apply/build-gateway.ts';
@@ -31,7 +30,7 @@ import { createStatusPage, readStatus } from './status-page.ts';
 import { version } from '../../shared/version.ts';
 
 export interface ServeSetup extends CommandConfig {
-  /** Of the gateway (shared/via.ts). */
+  /** The id of the gateway (shared/via.ts). */
   id: string;
   own: OwnListener;
 }
@@ -39,7 +38,7 @@ export interface ServeSetup extends CommandConfig {
 export async function serveConfig(command: ServeCommand, found: ServeSetup, print: Printer): Promise<number> {
   const notices = toLogPrinter(print);
   const log = createCliLog(command.log ?? found.config.log.level);
-  // A step that is loaded again may show other lists: clients are told to look again.
+  // A reloaded step may change lists, so clients are notified.
   const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
   const made = await buildParts(found, making, print);
   if (!made) {
@@ -52,10 +51,10 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const pages = { '/status': createStatusPage(() => gateway, started) };
   const calls = command.logCalls ? [new CallLog().step] : [];
   const steps = [...calls, ...(built.options.steps ?? [])];
-  // None is started before a client on stdin has said who it is: it may be a gateway that serves the same file.
+  // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
   const kept = { stateFolder: ownStateFolder(), startsEager: !chooseTransports(command, found.config.listen).stdio };
   const gateway = createGateway({ ...built.options, ...kept, steps, id: found.id, version: version(), pages });
-  // Steps of a changed file come behind the line of each call, as those of the first one did.
+  // The steps of a changed file come after the call log, too.
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
   };
@@ -177,7 +176,7 @@ interface BuiltParts {
   listens: ServedConfig['listens'];
 }
 
-/** Undefined where a part cannot be made, such as a step that cannot be loaded; the reasons have been told. */
+/** Undefined if a part cannot be built, such as a step that fails to load; the reason has been printed. */
 async function buildParts(found: ServeSetup, making: BuildOptions, print: Printer): Promise<BuiltParts | undefined> {
   try {
     return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };

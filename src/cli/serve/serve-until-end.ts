@@ -1,4 +1,4 @@
-// Serves until the end is asked for: by a signal or, on stdio, by the client that closes its end.
+// Serves until a signal arrives or the client on stdio closes its end.
 import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
 import type { StdioListening } from '../../gateway/accept/stdio.ts';
 import { settledWithin } from '../../gateway/upstream/settled-within.ts';
@@ -8,27 +8,27 @@ import type { Printer } from '../terminal/print.ts';
 import { releaseStdin } from '../running/first-message.ts';
 import { untilSignal } from '../signals.ts';
 
-/** What a command serves; `close` ends all of it, also what is behind it. */
+/** What a command serves; `close` also closes what is behind it. */
 export interface ServeTarget {
   stdio(): StdioListening | Promise<StdioListening>;
   http(options: HttpListenOptions): Promise<HttpListening>;
   close(): Promise<unknown>;
-  /** Lets other commands find it; returns the way to take that back. */
+  /** Lets other commands find the gateway; returns a function that withdraws it. */
   announce?(url?: string): () => void;
 }
 
 export interface HttpServeOptions {
   wanted: PortOptions;
   stdio?: boolean | undefined;
-  /** Ends it, with this exit status. */
+  /** Ends serving with this exit status. */
   until?: Promise<number> | undefined;
-  /** The port is open. */
+  /** Called when the port is open. */
   onOpen(opened: OpenedPort): void;
 }
 
-/** By then a client on stdio has its first answer: what follows must not delay it. */
+/** By then a client on stdio has its first answer, which must not be delayed. */
 const ANNOUNCE_MS = 300;
-/** Servers have a few seconds to leave; those that are not even up yet are ended with this process. */
+/** Servers get a few seconds to exit; those that are not ready by then end with this process. */
 const CLOSE_MS = 6000;
 
 export async function serveStdio(served: ServeTarget, print: Printer): Promise<number> {
@@ -46,13 +46,13 @@ export async function serveStdio(served: ServeTarget, print: Printer): Promise<n
   return status;
 }
 
-/** On a port and, where it is wished, on stdio: then the client on stdio decides when it is over. */
+/** Serves a port and, if requested, stdio; then the client on stdio decides when it ends. */
 export async function serveHttp(served: ServeTarget, wishes: HttpServeOptions, print: Printer): Promise<number> {
   const ended = untilSignal();
   const opened = await tryListen(served, wishes, print);
   let status = 1;
   if (opened) {
-    const takeBack = served.announce?.(opened.url); // first: who reads the welcome may ask for it at once
+    const takeBack = served.announce?.(opened.url); // first, as a reader of the welcome may look for it at once
     wishes.onOpen(opened);
     releaseStdin();
     const stdio = wishes.stdio ? await served.stdio() : undefined;

@@ -1,7 +1,7 @@
-// A short name for a server that nobody has named: for logs, and for the lines to paste.
+// Derives a short name for a server without one, for logs and for the lines to paste.
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
 
-/** Programs that run others: what they run has the better name. */
+/** Programs that run other programs; what they run has the better name. */
 const RUNNERS = /^(npx|bunx|pnpx|uvx|pipx|node|bun|deno|tsx|python[\d.]*|uv|npm|pnpm|yarn)$/;
 const VERBS = new Set(['run', 'exec', 'dlx', 'x', 'tool']);
 

@@ -1,4 +1,4 @@
-// The state of servers as lines to read.
+// Formats the state of servers for the terminal.
 import { toSpokenRevision, toTransportName } from './bridge-line.ts';
 import type { Printer, Style } from '../terminal/print.ts';
 import type { GatewayStatus, ServerStatus } from './status-page.ts';
@@ -44,7 +44,7 @@ export function toStatusRows(servers: ServerStatus[]): string[][] {
   ]);
 }
 
-/** `3`, or `3 of 5` where rules keep some from clients. */
+/** `3`, or `3 of 5` if rules hide some from clients. */
 function toCount({ tools, ownTools }: Pick<ServerStatus, 'tools' | 'ownTools'>): string {
   if (tools === null) return '-';
   return tools === (ownTools ?? tools) ? String(tools) : `${tools} of ${ownTools}`;
@@ -54,14 +54,14 @@ export function isFailing({ state }: ServerStatus): boolean {
   return state === 'failing';
 }
 
-/** `3 min`, `2 h 5 min`: one is enough to know. */
+/** `3 min` or `2 h 5 min`. */
 function toSpan(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
   if (minutes < 1) return `${Math.max(0, Math.floor(ms / 1000))} s`;
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** The last words of a server may be many. */
+/** A failure may quote many lines of the server. */
 function indented(text: string): string {
   return text.trim().split('\n').join('\n      ');
 }

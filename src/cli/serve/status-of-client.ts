@@ -1,8 +1,8 @@
-// A server that is asked directly, with no gateway in front of it, as one line of a status.
+// The status of a server that is connected directly, without a gateway.
 import type { Client } from '../../client/client.ts';
 import type { ServerStatus } from './status-page.ts';
 
-/** `tools`: how many it has, where that is known. */
+/** `tools`: the number of its tools, if known. */
 export function toClientStatus({ server, transport }: Client, tools: number | null = null): ServerStatus {
   const { info, dialect, revision } = server;
   const { name, version } = info;

@@ -1,4 +1,4 @@
-// The page /status of a gateway: how each of its servers is. For this machine alone, since failures name commands and paths.
+// The page /status of a gateway: the state of its servers. Only for this machine, as failures name commands and paths.
 import { isLoopback } from '../../gateway/accept/guard.ts';
 import type { ClientView } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -14,34 +14,34 @@ import { version } from '../../shared/version.ts';
 export interface ServerStatus {
   name: string;
   state: 'idle' | 'starting' | 'ready' | 'failing';
-  /** Who it says it is, and what is spoken with it; null until it was reached once. */
+  /** Name and version of the server, and what it speaks; null until it has connected once. */
   info: { name: string; version: string } | null;
   era: string | null;
   revision: string | null;
   transport: string | null;
-  /** How many clients see; null when it is not there to be asked. */
+  /** Tools that clients see; null if the server cannot be asked. */
   tools: number | null;
-  /** How many it has itself, those included that rules keep from clients. */
+  /** Tools of the server, including those that rules hide. */
   ownTools: number | null;
   failure: string | null;
-  /** Their own names, as far as they are known. */
+  /** Names of the tools as the server gives them, as far as known. */
   toolNames: string[];
 }
 
 export interface GatewayStatus {
-  /** These three are null for a gateway inside another program, which tells no more than which servers it has. */
+  /** These three are null for a gateway embedded in another program, which reports only the state of its servers. */
   version: string | null;
   pid: number | null;
   started: string | null;
   servers: ServerStatus[];
-  /** Names of the servers of each, for those who ask by the URL of one. */
+  /** Names of the servers in each group. */
   groups: Record<string, readonly string[]>;
 }
 
 interface StatusSource {
   readonly servers: { name: string; target: Target }[];
   readonly groups?: Record<string, readonly string[]>;
-  /** What rules leave of the tools of a server; default: all of them. */
+  /** The tools of a server that rules let clients see. Default: all. */
   shownTools?(listed: { server: string; tools: JsonObject[] }, client: ClientView): Promise<JsonObject[]>;
 }
 
@@ -93,7 +93,7 @@ function toInfo({ name, version }: { name: string; version: string }): { name: s
   return { name, version };
 }
 
-/** Unknown when it does not say in time, or a step does not. */
+/** Unknown if the server or a step does not answer in time. */
 async function toolsOf(
   { name: server, target }: StatusSource['servers'][number],
   gateway: StatusSource,
@@ -123,7 +123,7 @@ async function listPages(target: Target, signal: AbortSignal): Promise<JsonObjec
   return found;
 }
 
-/** A server with a process for each client must not get one for being looked at. */
+/** Looking at the status must not start a process per client. */
 async function list(target: Target, params: JsonObject, signal: AbortSignal): Promise<JsonObject | undefined> {
   if (target instanceof UpstreamTarget) return target.look('tools/list', params, signal);
   return toPlainObject(await target.handle(new InternalExchange('tools/list', params, OBSERVER, signal)));
@@ -137,7 +137,7 @@ const OBSERVER: ClientView = {
   principal: 'local',
 };
 
-/** Who comes through a proxy on this machine is not of this machine: it brings another Host, or says for whom it comes. */
+/** A request through a proxy on this machine is not local: it has another Host or a forwarding header. */
 function isLocal({ headers, socket }: HttpRequest): boolean {
   const from = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
   const host = headers.host?.replace(/:\d+$/, '') ?? '';

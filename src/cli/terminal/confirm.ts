@@ -1,5 +1,5 @@
-// A question of yes or no on the terminal, as @clack/prompts has it, but for its end: there, one that was called off shows the answer
-// nobody gave, struck through, and on many terminals plain.
+// A yes/no prompt like that of @clack/prompts, except after a cancel: clack shows the answer that nobody gave, struck through, which many
+// terminals show as plain text.
 import { styleText } from 'node:util';
 import { ConfirmPrompt } from '@clack/core';
 import { S_BAR, S_BAR_END, S_RADIO_ACTIVE, S_RADIO_INACTIVE, symbol } from '@clack/prompts';
@@ -12,7 +12,7 @@ interface ConfirmOptions extends Required<Pick<CommonOptions, 'output' | 'signal
 
 const [YES, NO] = ['Yes', 'No'];
 
-/** Resolves with clack's own symbol where it was called off. */
+/** Resolves with clack's cancel symbol if the user cancels. */
 export function confirm({ message, ...options }: ConfirmOptions): Promise<boolean | symbol | undefined> {
   const bar = styleText('gray', S_BAR);
   const open = styleText('cyan', S_BAR);

@@ -1,6 +1,5 @@
-// One question of a flow on the terminal, with arrow keys where there are options. What is wrong with an answer is said in place,
-// by the same rules that every channel has. On stderr: stdout has the result alone. Words of questions may come from anywhere, and are
-// made harmless for the terminal.
+// Asks one question of a flow on the terminal, with arrow keys for choices, and checks the answer by the rules of every channel. Writes to
+// stderr, as stdout is for the result. Removes escape sequences from the texts of questions.
 import { readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import * as clack from '@clack/prompts';
@@ -15,14 +14,14 @@ type TerminalQuestion = Field & Partial<Pick<Question, 'secret' | 'fields'>>;
 
 const MAX_SHOWN = 10;
 
-/** Of the files that people are asked for. */
+/** MIME types of common files. */
 const TYPES: Record<string, string> = {
   ...{ '.txt': 'text/plain', '.md': 'text/markdown', '.csv': 'text/csv', '.html': 'text/html' },
   ...{ '.json': 'application/json', '.pdf': 'application/pdf', '.zip': 'application/zip' },
   ...{ '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.gif': 'image/gif', '.svg': 'image/svg+xml' },
 };
 
-/** Its value, or CANCELLED where the user pressed Esc. */
+/** The value, or CANCELLED if the user pressed Esc. */
 export async function askOnTerminal(field: TerminalQuestion, signal: AbortSignal): Promise<unknown> {
   if (field.kind !== 'form') return askOne(field, signal);
   const values: Record<string, unknown> = {};
@@ -68,7 +67,7 @@ function showPrompt(field: TerminalQuestion, signal: AbortSignal): Promise<unkno
   }
 }
 
-/** The prompt knows no rules of its own for several. */
+/** The multiple-choice prompt of clack has no validation. */
 async function askSeveral(field: TerminalQuestion, options: clack.MultiSelectOptions<unknown>): Promise<unknown> {
   const { defaultValue } = field.prompt;
   let initialValues = Array.isArray(defaultValue) ? (defaultValue as unknown[]) : [];
@@ -90,7 +89,7 @@ function complaintOf(field: TerminalQuestion, text: string): Complaint | undefin
   }
 }
 
-/** What was typed, as what the question is for. */
+/** Parses typed text into a value of the question's kind. */
 function toValue({ kind, prompt }: TerminalQuestion, text: string): unknown {
   if (text === '') return undefined;
   if (kind === 'number') return Number.isNaN(Number(text)) ? text : Number(text);

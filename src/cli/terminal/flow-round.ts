@@ -1,5 +1,4 @@
-// A round of a flow's questions on the terminal. Esc asks what to do: back to an earlier question, of this round or before it, go on,
-// or cancel.
+// Asks a round of a flow's questions on the terminal. Esc offers to go back to an earlier question, to continue or to cancel.
 import * as clack from '@clack/prompts';
 import type { Question } from '../../flow/question/question.ts';
 import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
@@ -13,13 +12,13 @@ const BAR_WIDTH = 20;
 const output = process.stderr;
 
 export interface WithdrawSignals {
-  /** The questions were not answered in time. */
+  /** Aborted when the questions are no longer open. */
   late: AbortSignal;
-  /** The command is to end. */
+  /** Aborted when the command must end. */
   stop: AbortSignal;
 }
 
-/** `isFirst`: there is nothing to go back to. */
+/** `isFirst`: there is no earlier question. */
 export async function askRound(
   { questions, progress }: Turn,
   isFirst: boolean,
@@ -56,7 +55,7 @@ function tell({ notes = [], complaint }: Question): void {
   if (complaint) clack.log.warn(formatComplaint(complaint)!, { output });
 }
 
-/** Esc once more: cancel. */
+/** A second Esc cancels. */
 async function whatNow(isFirst: boolean, signal: AbortSignal): Promise<'back' | 'go on' | 'cancel'> {
   const wish = await clack.select({
     message: 'What now?',

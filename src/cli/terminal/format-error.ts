@@ -1,4 +1,4 @@
-// An error in words for the person at the terminal: what happened and what to do.
+// Formats an error for the terminal: what happened and what to do.
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { hintForPath } from '../wrap/missing-path.ts';
 
@@ -17,12 +17,12 @@ export function formatError(thrown: unknown): string {
 
 const INTERNAL_ERROR = -32603;
 
-/** A gateway of ours gives an id to what was neither the client's fault nor the word of a server. */
+/** A Parley gateway adds an exchange id to errors that are neither the client's fault nor a server's answer. */
 export function isGatewayError(thrown: unknown): boolean {
   return thrown instanceof ProtocolError && idIn(thrown) !== '';
 }
 
-/** In these words a gateway hides what must not be told. */
+/** A gateway uses this message to hide internal details. */
 function isInternal({ code, message }: ProtocolError): boolean {
   return code === INTERNAL_ERROR && message === 'Internal error';
 }

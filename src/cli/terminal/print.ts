@@ -1,6 +1,5 @@
-// The only file that writes to stdout. Colours are for a terminal whose user did not say NO_COLOR (no-color.org); whatever
-// is piped or logged stays plain. Problems and notes go to stderr. Much of what is printed comes from servers: only the styles that
-// were asked for here reach the terminal as escape sequences.
+// The only file that writes to stdout. Uses colours only on a terminal without NO_COLOR (no-color.org). Problems and notes go to stderr.
+// Much of the text comes from servers, so only the styles made here reach the terminal as escape sequences.
 import { styleText } from 'node:util';
 import { randomId } from '../../shared/crypto/ids.ts';
 import { printable } from '../../shared/visible.ts';
@@ -10,18 +9,18 @@ export type Style = 'bold' | 'dim' | 'cyan' | 'yellow' | 'green' | 'red';
 export interface Printer {
   /** A line of the result, on stdout. */
   line(text?: string): void;
-  /** What was asked for as it is, on stdout; on a terminal, which would obey it, text is made harmless and bytes are not shown. */
+  /** Raw content on stdout. On a terminal, escape sequences are removed and bytes are not shown. */
   content(data: string | Uint8Array): void;
-  /** Something to know beside the result, on stderr. */
+  /** Additional information, on stderr. */
   note(text: string): void;
-  /** The same, of something that is not as it should be. */
+  /** A note about something doubtful. */
   warning(text: string): void;
-  /** What this program has done by itself, in its own name. */
+  /** What this program has done on its own, prefixed with its name. */
   news(text: string): void;
   problem(text: string): void;
-  /** The text in this style, or as it is; for one of the above, which alone can show it. */
+  /** The text in this style, if colours are on; only the methods above can print it. */
   style(style: Style, text: string): string;
-  /** Resolves when all that was printed has left the process, or cannot any more. */
+  /** Resolves when all output has left the process, or cannot leave it any more. */
   flush(): Promise<void>;
 }
 
@@ -39,9 +38,9 @@ interface PrinterOptions {
 
 export function createPrinter(options: PrinterOptions = {}): Printer {
   const { out = process.stdout, err = process.stderr, env = process.env } = options;
-  out.on?.('error', () => {}); // `parley … | head`: the reader has seen enough, and that is no failure
+  out.on?.('error', () => {}); // `parley … | head` closes the pipe early, which is not a failure
   const isColoured = hasColours(out, env);
-  const own = `\u001B${randomId()}[`; // how styles begin until they are printed: servers cannot know it
+  const own = `\u001B${randomId()}[`; // marks styles until they are printed; servers cannot guess it
   const toPrinted = (text: string): string => text.split(own).map(printable).join('\u001B[');
   return {
     line: (text = '') => void out.write(`${toPrinted(text)}\n`),
@@ -68,7 +67,7 @@ export function hasColours(out: { isTTY?: boolean }, env: Record<string, string 
   return out.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
-/** For what must leave stdout to a client on stdio: everything goes to stderr. */
+/** Sends everything to stderr, to leave stdout to a client on stdio. */
 export function onStderr(print: Printer): Printer {
   return { ...print, line: (text = '') => print.note(text) };
 }

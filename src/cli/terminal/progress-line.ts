@@ -1,4 +1,4 @@
-// How far something is, on one line: `  50 %  Searching…`
+// Formats progress on one line: `  50 %  Searching…`
 interface Progress {
   progress: number;
   total?: number | undefined;

@@ -1,9 +1,9 @@
-// The result of a tool as lines to read. What is no text is told of, not shown: a terminal is no place for it.
+// Formats the result of a tool for the terminal. Names content that is not text instead of showing it.
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
 
 export function toResultLines({ content, structuredContent }: CallToolResult): string[] {
   const lines = content.map(toText);
-  // Tools that answer with data repeat it as text, for clients that know no data.
+  // Tools with structured results repeat them as text for older clients.
   if (lines.length > 0 || structuredContent === undefined) return lines;
   return [JSON.stringify(structuredContent, undefined, 2)];
 }

@@ -1,5 +1,4 @@
-// Rows in columns, as wide as they have to be; the last one is cut where the terminal ends. A cell stays in its line, whatever its server
-// wrote into it.
+// Formats rows as aligned columns; cuts the last column at the width of the terminal. A cell never breaks its line.
 import { printableLine } from '../../shared/visible.ts';
 
 export function toTable(cells: string[][], options: { indent?: string; width?: number | undefined } = {}): string[] {
@@ -20,7 +19,7 @@ function cut(line: string, width: number | undefined): string {
   return `${line.slice(0, width - 1)}…`;
 }
 
-/** The first sentence or line: enough to know a thing by. */
+/** The first sentence or line. */
 export function firstSentence(text: string): string {
   const [line = ''] = text.trim().split('\n');
   return /^.*?[.!?](?=\s)/.exec(line)?.[0] ?? line;

@@ -1,14 +1,14 @@
-// One field of a form that a tool shows its user: how it is asked for, and what was typed as a value of its kind.
+// A form field on the terminal: how to ask for it, and how to parse what is typed.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 
 export interface TerminalField {
   name: string;
   isRequired: boolean;
-  /** The line to show, without what to type at its end. */
+  /** The line to show, without the hint on what to type. */
   label: string;
   choices: { value: string; title: string }[];
-  /** Undefined where there is none. */
+  /** Undefined if there is no default. */
   fallback: unknown;
   kind: 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices';
   schema: JsonObject;
@@ -38,7 +38,7 @@ function kindOf({ type }: JsonObject, hasChoices: boolean): TerminalField['kind'
   return type === 'number' || type === 'integer' || type === 'boolean' ? type : 'text';
 }
 
-/** enum with enumNames, or a list of { const, title }; of a list, those of its items. */
+/** `enum` with `enumNames`, or a list of `{ const, title }`, also in the items of a list. */
 function choicesOf(schema: JsonObject): TerminalField['choices'] {
   const of = schema.type === 'array' && isObject(schema.items) ? schema.items : schema;
   const titled = [of.oneOf, of.anyOf].find(Array.isArray)?.filter(isObject);
@@ -48,7 +48,7 @@ function choicesOf(schema: JsonObject): TerminalField['choices'] {
   return values.map((value, index) => ({ value: String(value), title: String(names[index] ?? value) }));
 }
 
-/** What a typed line means for the field. */
+/** Parses a typed line into a value of the field. */
 export function readField(field: TerminalField, typed: string): FieldInput {
   const text = typed.trim();
   switch (field.kind) {
@@ -81,7 +81,7 @@ function readNumber({ kind, schema }: TerminalField, text: string): FieldInput {
   return { value };
 }
 
-/** By its number, its value or its title. */
+/** Finds a choice by its number, value or title. */
 function readChoice({ choices }: TerminalField, text: string): FieldInput {
   const chosen =
     choices.find(({ value, title }) => value === text || title === text) ??
@@ -125,7 +125,7 @@ function characters(count: number): string {
   return count === 1 ? '1 character' : `${count} characters`;
 }
 
-/** A pattern that is none is for the server to complain of. */
+/** An invalid pattern is the server's problem. */
 function matches(pattern: string, text: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(text);

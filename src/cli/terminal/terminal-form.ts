@@ -1,5 +1,5 @@
-// Answers what a tool asks, with the person at the terminal: forms field by field, links by opening them. With `yes` everything
-// is approved that needs no word of the person: defaults are taken, and what can be agreed to is agreed to.
+// Answers elicitation requests of a tool on the terminal: forms field by field, links by asking the user to open them. With `yes`, takes
+// defaults and agrees wherever no input is required.
 import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
 import type { AskContext } from '../../client/types.ts';
 import { readField, toTerminalFields } from './terminal-field.ts';
@@ -24,7 +24,7 @@ export function createTerminalForm(
 ): (request: ElicitRequestParams, context: AskContext) => Promise<ElicitResult> {
   return async (request, { signal }) => {
     const asking = { terminal, yes, signal };
-    // Whether the server asks or a gateway before it, for an approval, cannot be told from here.
+    // The question may come from the server or from an approval step; the client cannot tell.
     terminal.say(`${tool} needs your answer: ${request.message}`);
     if (request.mode === 'url') return openLink(request.url, asking);
     const fields = toTerminalFields(request.requestedSchema);
@@ -43,7 +43,7 @@ async function fillIn(fields: TerminalField[], asking: FormContext): Promise<Eli
   return { action: 'accept', content };
 }
 
-/** Whether the field can be filled in without the person. */
+/** Whether `yes` can fill in the field. */
 function isAgreed(field: TerminalField, { yes }: FormContext): boolean {
   return yes && (agreed(field) !== undefined || !field.isRequired);
 }
@@ -77,14 +77,14 @@ function promptOf({ label, kind, fallback, isRequired, choices }: TerminalField)
   return ended(`${label}${form} [${shown}]`);
 }
 
-/** Nothing to fill in: a question of yes or no. */
+/** A form without fields is a yes/no question. */
 async function confirm({ terminal, yes, signal }: FormContext): Promise<ElicitResult> {
   const typed = yes ? 'y' : await terminal.ask('Agree? y/n: ', signal);
   if (typed === undefined) return { action: 'cancel' };
   return /^(y|yes)$/i.test(typed.trim()) ? { action: 'accept', content: {} } : { action: 'decline' };
 }
 
-/** Never opened by itself, nor with `yes`: where it leads is for a person to judge. */
+/** Never opens the link itself, not even with `yes`: the user must judge where it leads. */
 async function openLink(url: string, { terminal, signal }: FormContext): Promise<ElicitResult> {
   terminal.say(`  ${url}`);
   const typed = await terminal.ask('Open it in your browser, then press Enter (":no" declines): ', signal);

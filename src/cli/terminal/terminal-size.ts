@@ -1,5 +1,4 @@
-// A terminal that was given no size says that it has 0 columns, as in a container or under a program that opened it. Taken at its word,
-// it would be given one character per line.
+// A terminal without a size, as in a container, reports 0 columns, which would break every line after one character.
 interface Sized {
   isTTY?: boolean;
   columns?: number;
@@ -9,7 +8,7 @@ interface Sized {
 const COLUMNS = 80;
 const ROWS = 24;
 
-/** For this program and the libraries that it prints with. What the terminal says later counts. */
+/** For this program and the libraries it prints with. A later resize still counts. */
 export function assumeSize(stream: Sized): void {
   if (!stream.isTTY) return;
   stream.columns ||= COLUMNS;

@@ -1,5 +1,5 @@
-// Questions and typed lines, on stderr and stdin: stdout has the result alone. Lines that are piped in wait until they are
-// asked for. Servers word the questions: nothing of theirs is obeyed by the terminal.
+// Asks questions on stderr and reads lines from stdin; stdout is for the result. Piped lines wait until they are needed. Removes escape
+// sequences, as servers write the questions.
 import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -7,9 +7,9 @@ import { printable } from '../../shared/visible.ts';
 
 export interface Terminal {
   say(text: string): void;
-  /** The next line; undefined when there will be none. */
+  /** The next line; undefined at the end of input. */
   ask(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
-  /** A question stands there, and its line is being typed. */
+  /** A question is on the screen, and the user is typing. */
   readonly isAsking: boolean;
   close(): void;
 }
@@ -42,10 +42,10 @@ export function createTerminal(
   return {
     say: (text) => void output.write(`${printable(text)}\n`),
     async ask(prompt, signal) {
-      if (!reader) open(); // where nothing is asked, stdin is left alone
+      if (!reader) open(); // without a question, stdin stays untouched
       output.write(printable(prompt));
       const line = lines.shift() ?? (isOver || signal?.aborted ? undefined : await next(signal));
-      if (!isTyped) output.write('\n'); // where nobody types, nobody ends the line
+      if (!isTyped) output.write('\n'); // piped input does not end the line on the screen
       return line;
     },
     get isAsking() {

@@ -1,4 +1,4 @@
-// Arguments as they were typed, `--arg count=3`, as the values that the tool wants: its schema decides whether 3 is a number.
+// Converts typed arguments (`--arg count=3`) to the types in the schema of the tool.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 
@@ -8,7 +8,7 @@ export function toArguments(typed: [name: string, text: string][], body: JsonObj
   return { ...body, ...Object.fromEntries(pairs) };
 }
 
-/** Where the schema does not say, what looks like JSON is JSON; everything else is text. */
+/** Without a type in the schema, valid JSON becomes JSON and everything else text. */
 function toValue(text: string, schema: unknown): unknown {
   const { type } = isObject(schema) ? schema : {};
   const types = [type].flat();

@@ -1,5 +1,4 @@
-// The files in which clients keep their servers, so that a person who has not named one is told which are there. They are counted and
-// never started.
+// Finds the configuration files of clients, to suggest them to a user who has named none. Counts their servers and starts none.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';
@@ -12,13 +11,13 @@ import { programName } from './program.ts';
 export interface ClientFile {
   client: string;
   path: string;
-  /** As a person would write it: from their home, or from here. */
+  /** As the user would write it: relative to the home or working folder. */
   shown: string;
-  /** How many there are to serve from here. */
+  /** Number of servers that apply in this folder. */
   servers: number;
 }
 
-/** Those that exist and have servers; files of this project first. */
+/** Files that exist and have servers; those of this project first. */
 export function clientFiles(around: Environment): ClientFile[] {
   return placesOf(around).flatMap(([client, path]) => {
     if (!existsSync(path)) return [];
@@ -27,7 +26,7 @@ export function clientFiles(around: Environment): ClientFile[] {
   });
 }
 
-/** What to do, for a person who has named no configuration and has none here. */
+/** What to do if the user has named no configuration and has none here. */
 export function suggestConfigs(around: Environment): string[] {
   const files = clientFiles(around);
   const [first] = files;
@@ -77,7 +76,7 @@ function parsed(path: string): Record<string, unknown> | undefined {
   try {
     return parseConfig(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path).value;
   } catch {
-    return undefined; // not ours to complain about: it was not named
+    return undefined; // the user did not name this file, so its errors do not matter
   }
 }
 
@@ -86,7 +85,7 @@ function shownFrom(path: string, { home, cwd }: Environment): string {
   return path.startsWith(`${home}/`) ? `~/${path.slice(home.length + 1)}` : path;
 }
 
-/** A tilde must stay outside of quotes to be a home. */
+/** The shell expands a tilde only outside of quotes. */
 function quoted(path: string): string {
   return /^[\w@%+=:,./~-]+$/.test(path) ? path : path.replaceAll(/[^\w@%+=:,./~-]/g, '\\$&');
 }

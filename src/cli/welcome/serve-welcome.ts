@@ -1,4 +1,4 @@
-// What `parley serve` says when it is up: the welcome of every command, with the servers it has.
+// What `parley serve` prints when its port is open: the common welcome and the list of servers.
 import { basename } from 'node:path';
 import { enabledServers } from '../../config/config.ts';
 import { displayPath } from '../serve/load-command-config.ts';
@@ -13,7 +13,7 @@ export interface ServeWelcome {
   opened: OpenedPort;
   host: string;
   print: Printer;
-  /** As it was typed. */
+  /** As typed. */
   share: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export function toServeWelcome({ found, opened, host, print, share }: ServeWelco
   });
   const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${displayPath(path)}`;
   const scheme = url.startsWith('https:') ? 'https' : 'http';
-  // A certificate is rarely for this machine's own address: then the client gets a gateway of its own.
+  // Certificates rarely cover the address of this machine, so the client starts a gateway of its own.
   const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
   const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', at] });
   const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);

@@ -1,4 +1,4 @@
-// What a command says when its port is open: where it answers, what it speaks, and the lines to paste into a client.
+// What a command prints when its port is open: its URLs, its revisions, and the lines to paste into each client.
 import { isIP } from 'node:net';
 import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
 import { DEFAULT_PORT } from '../../config/settings.ts';
@@ -11,31 +11,31 @@ export interface WelcomeOptions {
   host: string;
   port: number;
   scheme?: 'http' | 'https';
-  /** False when the default port was taken and another one had to do. */
+  /** False if the default port was taken and another one is used. */
   isChosen: boolean;
   print: Printer;
   /** After the version: "demo server". */
   title: string;
-  /** What is served, by which the entry in a client's file is called. */
+  /** Name of the entry in the client's file. */
   name: string;
-  /** Lines about what is served. */
+  /** More lines about what is served. */
   about: string[];
-  /** For a client that starts it, given the URL that is open. */
+  /** The command line for clients that start their servers, given the open URL. */
   program: (url: string) => ProgramStart;
-  /** The file of a client that is served: what is pasted into it must not take the place of its servers. */
+  /** The client file that is served; the pasted entry must not replace its servers. */
   served?: string | undefined;
   /** A tool to try with curl. */
   sample?: { tool: string; args: object };
 }
 
 export interface ProgramStart {
-  /** After `parley`. */
+  /** The words after `parley`. */
   words: string[];
-  /** Variables that it needs; HIDDEN in the place of a value that is not printed. */
+  /** Variables that it needs, with HIDDEN for values that are not printed. */
   env?: Record<string, string> | undefined;
 }
 
-/** Stands for a secret, which a terminal keeps. */
+/** Printed in place of a secret. */
 export const HIDDEN = '…';
 
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
@@ -86,7 +86,7 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
   ];
 }
 
-/** A client's own file cannot be both: what Parley serves, and where the client finds Parley. */
+/** A client's file cannot be both what Parley serves and where the client finds Parley. */
 function keepApart(served: string): string[] {
   return [
     `  ${served} is served here. To use Parley in its client, too: copy its servers to parley.config.jsonc,`,
@@ -114,7 +114,7 @@ function toAddress(host: string): string {
 }
 
 function toLine(value: object): string {
-  // Spaces between keys and values, not within them.
+  // Adds spaces between keys and values, not inside of text.
   return JSON.stringify(value).replaceAll(
     /("(?:[^"\\]|\\.)*")|([:,])(?=["[{])/g,
     (found, word?: string) => word ?? `${found} `,

@@ -1,5 +1,4 @@
-// The words that start the same `parley wrap` again, for a client that starts it. Secrets are not repeated: their values are to be put
-// into variables, which the entry of a client names.
+// The words that start the same `parley wrap` again, for the entry of a client. Moves secrets into variables of that entry.
 import { isSecret } from '../../config/redact-config.ts';
 import type { WrapCommand } from '../command.ts';
 import { DEFAULT_START_SECONDS } from '../command-specs.ts';
@@ -32,7 +31,7 @@ export function toWrapCommand({
   return { words: ['wrap', ...options, ...rest], env };
 }
 
-/** Variables that were typed stay; a secret becomes one. */
+/** Keeps typed variables; replaces a secret by a variable. */
 function withVariables(header: string, text: string, env: Record<string, string>): string {
   const typed = [...text.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, name]) => name!);
   for (const name of typed) env[name] = HIDDEN;

@@ -1,5 +1,5 @@
-// The environment of a wrapped command: all of ours. The client that starts `parley wrap` has put there what the server needs,
-// as it would have for the server itself. What every child process gets anyway is left out, and so is what only a shell uses.
+// The environment of a wrapped command: all of this process, as the client set it up for the server. Leaves out what every child process
+// gets anyway and what only a shell uses.
 import { safeEnv } from '../../gateway/upstream/links/safe-env.ts';
 
 const OF_THE_SHELL = new Set(['PWD', 'OLDPWD', 'SHLVL', '_']);

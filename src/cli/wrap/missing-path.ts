@@ -1,6 +1,6 @@
-// A URL without the path at which servers answer is the mistake that people make most with one.
+// Advice for the most common mistake in URLs: the missing path.
 
-/** What to try where the URL has no such path; undefined where the reason is another one. */
+/** Undefined if the path is not the reason. */
 export function hintForPath(reason: string, url: string): string | undefined {
   if (!/HTTP 404/.test(reason) || !URL.canParse(url)) return undefined;
   const { pathname, origin } = new URL(url);

@@ -1,5 +1,5 @@
-// What server processes write to stderr. The gateway logs it as `upstream.stderr`; where a command stands for one server, it
-// goes on to our own stderr as it came, as if the client had started the server itself.
+// Passes the stderr of a wrapped server on to our own, as if the client had started the server itself. The gateway logs it as
+// `upstream.stderr`.
 import type { Log } from '../../shared/log.ts';
 
 const KEPT_CHARS = 2000;
@@ -15,22 +15,22 @@ export class ServerStderr {
     this.#write = write;
   }
 
-  /** The last words, for the message that says why a server is not there. */
+  /** The end of its stderr, to explain why the server failed. */
   get tail(): string {
     return this.#tail.trim();
   }
 
-  /** It wrote to stdout what is not a message: the reason why many a server is not there. */
+  /** The server wrote something else than messages to stdout, a common reason for failures. */
   get isGarbled(): boolean {
     return this.#garbled > 0;
   }
 
-  /** The first of it. */
+  /** The first such line. */
   get garbage(): string | undefined {
     return this.#garbage;
   }
 
-  /** The log, without the lines that this one passes on. */
+  /** The log without the lines that are passed on. */
   in(log: Log): Log {
     return {
       debug: (fields, event) => (event === 'upstream.stderr' ? this.#take(fields) : log.debug(fields, event)),
@@ -44,7 +44,7 @@ export class ServerStderr {
     };
   }
 
-  /** A server that prints to stdout does so with every start or call: the first few lines say it. */
+  /** Such a server does it at every start or call, so only the first lines are reported. */
   #takeGarbage(fields: object): void {
     const { what } = fields as { what: string };
     this.#garbage ??= what;

@@ -1,20 +1,19 @@
-// Why a wrapped server is not there, and what to do about it: for the person at the terminal and, in the error that answers
-// `initialize`, for those who read the log of the client.
+// Explains why a wrapped server did not start and what to do, for the terminal and for the error that answers `initialize`.
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
 import { hintForPath } from './missing-path.ts';
 
 export interface StartFailure {
   server: CommandAddress | UrlAddress;
-  /** Undefined: it has not failed, it is still starting. */
+  /** Undefined if it is still starting. */
   reason: string | undefined;
   waitedMs: number;
-  /** What it wrote to stderr of late. */
+  /** The end of its stderr. */
   stderr: string;
-  /** It wrote to stdout what is not a message. */
+  /** It wrote something else than messages to stdout. */
   isGarbled: boolean;
-  /** The first of it, made safe to print. */
+  /** The first such line, made safe to print. */
   garbage?: string | undefined;
-  /** Started for one command, which has other options than `wrap`. */
+  /** The command has the options of `ls` and `call`, not those of `wrap`. */
   isOnce?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Where the server behind `parley wrap` is: as it was given, a command with the environment that it would have had without us.
+// The address of the wrapped server: a command gets the environment that it would have without Parley.
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
 import { toInheritedEnv } from './inherited-env.ts';
 

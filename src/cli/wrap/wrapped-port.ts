@@ -1,4 +1,4 @@
-// `parley wrap` on a port: its pages, and how other commands find it. On stdio nothing of this is loaded.
+// The port of `parley wrap`: its pages and its announcement to other commands. Not loaded on stdio.
 import { listenHttp } from '../../gateway/accept/http/listen-http.ts';
 import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';

@@ -1,5 +1,5 @@
-// The one server behind `parley wrap`, as itself: its name, version and instructions are what the client sees. While it is not
-// there, clients that ask what is offered are told why, instead of being shown a server that offers nothing.
+// The server behind `parley wrap`, under its own name, version and instructions. While it is not ready, clients get an error that explains
+// why, instead of an empty server.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
@@ -10,11 +10,11 @@ import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 
 export interface WrappedServerOptions {
   target: UpstreamTarget;
-  /** How long a client may be kept waiting for the server. */
+  /** How long a client may wait for the server. */
   startMs: number;
-  /** Why the server is not there, and what to do. `reason` is undefined while it is still starting. */
+  /** Explains why the server is not ready and what to do. `reason` is undefined while it is starting. */
   explain(reason: string | undefined): string;
-  /** A client has come whose revision was not met before, and the server is known. */
+  /** Called for the first client of each revision, once the server is known. */
   onMeet(client: ClientView): void;
   onFailure(explanation: string): void;
 }
@@ -39,7 +39,7 @@ export class WrappedServer implements Target {
     return this.#target.info;
   }
 
-  /** Somebody asked for the server, and it was not there. */
+  /** A client asked for the server while it was not ready. */
   get hasFailed(): boolean {
     return this.#told !== undefined;
   }
@@ -56,7 +56,7 @@ export class WrappedServer implements Target {
     return this.#target.setLevel(level, client);
   }
 
-  /** Resolves when the server is there, has failed, or has taken too long. */
+  /** Resolves when the server is ready, has failed, or takes too long. */
   async ready(opening?: ClientOpening): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.#options.startMs)));
@@ -68,7 +68,7 @@ export class WrappedServer implements Target {
     this.#told = problem;
   }
 
-  /** The end was asked for: a server that is not up yet has not failed. */
+  /** Parley is shutting down, so a server that is still starting has not failed. */
   leave(): void {
     this.#isLeaving = true;
   }
@@ -76,7 +76,7 @@ export class WrappedServer implements Target {
   capabilities(client: ClientView): ServerCapabilities {
     const problem = this.#problem();
     if (problem !== undefined) {
-      void this.#target.ready(client); // the next request may have more luck
+      void this.#target.ready(client); // the next request may succeed
       throw new ProtocolError(INTERNAL_ERROR, problem);
     }
     this.#meet(client);
@@ -108,7 +108,7 @@ export class WrappedServer implements Target {
     return this.#target.handle(exchange);
   }
 
-  /** What was last known of a server stays true while it is away. */
+  /** What is known of a server stays valid while it is away. */
   #problem(): string | undefined {
     const { server, failure } = this.#target.status;
     if (server) return undefined;

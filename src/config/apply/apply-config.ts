@@ -1,4 +1,4 @@
-// Brings a running gateway from one configuration to the next, touching only what differs.
+// Updates a running gateway to a new configuration, and changes only what differs.
 import type { ServerEntry } from '../../gateway/gateway.ts';
 import type { Step } from '../../protocol/step.ts';
 import { keepEntry, toEntries, toGroups } from './build-gateway.ts';
@@ -8,17 +8,17 @@ import { buildSteps } from './build-steps.ts';
 import type { BuiltSteps, BuildStepOptions } from './build-steps.ts';
 
 export interface GatewayUpdate {
-  /** All of them, in order. The entry of a server that has not changed is the very same object as before. */
+  /** All servers, in order. An unchanged server keeps the same entry object. */
   servers: Record<string, ServerEntry>;
   groups: Record<string, string[]>;
   names: ParleyConfig['names'];
-  /** Absent: as they are. */
+  /** Absent: unchanged. */
   roots?: ParleyConfig['roots'];
-  /** Absent: as they are, with what they remember. */
+  /** Absent: unchanged, with their state. */
   steps?: Step[];
 }
 
-/** A gateway that keeps servers whose entry is the same, and lets those that go finish what they are doing. */
+/** A gateway that keeps servers with the same entry, and lets removed ones finish their calls. */
 export interface UpdatableGateway {
   update(update: GatewayUpdate): Promise<void> | void;
 }
@@ -26,18 +26,18 @@ export interface UpdatableGateway {
 export interface ConfigTransition {
   previous: ParleyConfig;
   next: ParleyConfig;
-  /** Those that run; closed here when others take their place. */
+  /** The running steps; closed here when new ones replace them. */
   steps: BuiltSteps;
 }
 
-/** Resolves with the steps that run from now on. If it fails, everything is as it was. */
+/** Resolves with the steps that run from now on. If it fails, nothing has changed. */
 export async function applyConfig(
   gateway: UpdatableGateway,
   { previous, next, steps: former }: ConfigTransition,
   options: BuildStepOptions,
 ): Promise<BuiltSteps> {
   const different = compareConfigs(previous, next);
-  // Made first: if one cannot be loaded, nothing has been touched yet.
+  // Built first: if a step fails to load, nothing has changed yet.
   const steps = different.steps ? await buildSteps(next, options) : undefined;
   for (const name of different.unchanged) keepEntry(previous.servers[name]!, next.servers[name]!);
   try {

@@ -1,4 +1,4 @@
-// The normal form → what createGateway and its listen() take.
+// Builds the options of createGateway and of its listen() from a normalized configuration.
 import { readFile } from 'node:fs/promises';
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
 import type { GatewayOptions, ServerEntry } from '../../gateway/gateway.ts';
@@ -11,14 +11,14 @@ import { buildSteps } from './build-steps.ts';
 import type { BuiltSteps, BuildStepOptions } from './build-steps.ts';
 
 export interface BuildOptions extends Omit<BuildStepOptions, 'log'> {
-  /** Default: JSON lines to stderr, from the configured level on. */
+  /** Default: JSON lines on stderr, from the configured level on. */
   log?: Log | undefined;
 }
 
 export interface BuiltGateway {
   /** For createGateway. */
   options: GatewayOptions;
-  /** To be closed when the gateway is, or when others take their place. */
+  /** Close them with the gateway, or when new ones replace them. */
   steps: BuiltSteps;
 }
 
@@ -47,14 +47,14 @@ function toOptions(config: ParleyConfig): GatewayOptions {
   };
 }
 
-/** Each to be given to `gateway.listen`; reads the files for TLS. */
+/** Options for `gateway.listen`; reads the TLS files. */
 export async function buildListeners({ listen }: ParleyConfig): Promise<(HttpListenOptions | { stdio: true })[]> {
   const { port, host, stdio, tls } = listen;
   const http = port === undefined ? [] : [{ port, host, ...(tls && { tls: await readTls(tls) }) }];
   return stdio ? [...http, { stdio: true }] : http;
 }
 
-/** Of the servers that are to run. A server that is the same object, or was kept, gives the same entry, so that updates can compare. */
+/** The entries of the enabled servers. The same or a kept server gives the same entry object, so that updates can compare. */
 export function toEntries(config: ParleyConfig): Record<string, ServerEntry> {
   return Object.fromEntries(enabledServers(config).map(([name, server]) => [name, toEntry(server)]));
 }
@@ -68,7 +68,7 @@ export function toGroups(config: ParleyConfig): Record<string, string[]> {
 
 const entries = new WeakMap<ServerConfig, ServerEntry>();
 
-/** `next` is served by what serves `previous`: it gives the same entry, also in all later updates. */
+/** Lets `next` use the entry of `previous`, in all later updates, too. */
 export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
   entries.set(next, toEntry(previous));
 }

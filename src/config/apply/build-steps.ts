@@ -1,4 +1,4 @@
-// The steps of a configuration, made. Those from files are loaded again when they change, by themselves, until they are closed.
+// Builds the steps of a configuration. Steps from files reload when they change, until they are closed.
 import { findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
 import { watchStep } from '../../gateway/middleware/load/watch-step.ts';
 import type { Step } from '../../protocol/step.ts';
@@ -9,14 +9,14 @@ import { isStepFile, splitStep } from '../normalize-step.ts';
 
 export interface BuildStepOptions {
   log: Log;
-  /** Where the step "log" writes. Default: JSON lines to stderr. */
+  /** Where the step "log" writes. Default: JSON lines on stderr. */
   stepLog?: Log | undefined;
-  /** A step was loaded again from its file: lists may look different now. */
+  /** Called when a step has reloaded, as lists may have changed. */
   onStepReload?: (() => void) | undefined;
 }
 
 export interface BuiltSteps {
-  /** Outermost first, as they are listed. */
+  /** Outermost first, as listed. */
   readonly steps: Step[];
   close(): void;
 }

@@ -1,10 +1,10 @@
-// What is different between two configurations: which servers have to be restarted, and what else.
+// Compares two configurations: which servers must restart, and what else changed.
 import { isDeepStrictEqual } from 'node:util';
 import { enabledServers } from '../config.ts';
 import type { ParleyConfig } from '../config.ts';
 
 export interface ConfigDifference {
-  /** By name. A server that is switched off counts as not there. */
+  /** Names of servers. A disabled server counts as removed. */
   added: string[];
   removed: string[];
   changed: string[];
@@ -13,7 +13,7 @@ export interface ConfigDifference {
   groups: boolean;
   names: boolean;
   roots: boolean;
-  /** Keys that take effect only when Parley is started again. */
+  /** Keys that take effect at the next start of Parley. */
   restart: (keyof ParleyConfig)[];
 }
 
@@ -47,17 +47,17 @@ export function compareConfigs(previous: ParleyConfig, next: ParleyConfig): Conf
   };
 }
 
-/** Servers are told once whether there are roots at all. */
+/** Servers learn only once, at the start, whether roots exist. */
 function declaresRootsDifferently(previous: ParleyConfig, next: ParleyConfig): boolean {
   return (previous.roots === undefined) !== (next.roots === undefined);
 }
 
-/** Whether anything is. The order of servers counts: it decides who keeps a name. */
+/** The order of servers counts, too: it decides which one keeps a name. */
 export function isSameConfig(previous: ParleyConfig, next: ParleyConfig): boolean {
   return isDeepStrictEqual(previous, next) && Object.keys(previous.servers).join() === Object.keys(next.servers).join();
 }
 
-/** A description is for people: changing it restarts nothing. */
+/** A description is for people, so changing it restarts nothing. */
 function running({ description: _, ...server }: { description?: string }): object {
   return server;
 }

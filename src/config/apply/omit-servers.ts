@@ -1,5 +1,5 @@
-// Entries that are not served although they stand in the file: the gateway itself, and in the file of another client those that cannot be
-// used. They are switched off, so that one of them takes nothing from the others.
+// Disables entries that must not be served: the gateway itself, and broken entries in another client's file. The other servers of the file
+// run without them.
 import type { Environment } from '../read/find-config.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../settings.ts';
 import { describeOwnEntry } from './own-entry.ts';
@@ -11,18 +11,18 @@ import type { ConfigInput, ListenInput } from '../check/schema.ts';
 import { listServers } from '../check/validate-config.ts';
 
 export interface OmitContext {
-  /** Of the file. */
+  /** Path of the file. */
   path: string;
   problems: ConfigProblems;
   around: Environment;
   own: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
 }
 
-/** For a person who has put the gateway into the file of a client, in place of the servers that it was to serve from there. */
+/** For a user who has put the gateway into a client's file, in place of the servers that it should serve from there. */
 const KEEP_APART =
   'Keep the servers in a file of Parley: write them to parley.config.jsonc, { "mcpServers": { … } }, serve that one, and let the entry here lead to it.';
 
-/** A gateway is not one of its own servers. */
+/** A gateway must not be one of its own servers. */
 export function omitOwnEntries(input: ConfigInput, { path, problems, around, own }: OmitContext): ConfigPath[] {
   const listen: ListenInput = typeof input.listen === 'number' ? { port: input.listen } : (input.listen ?? {});
   const { host = DEFAULT_HOST, port = listen.stdio ? undefined : DEFAULT_PORT } = listen;
@@ -43,8 +43,8 @@ export function omitOwnEntries(input: ConfigInput, { path, problems, around, own
 }
 
 /**
- * A client starts the other servers of its file whatever is wrong with one of them, and so do we. Where none is left, the errors stay:
- * there is nothing to serve.
+ * Other clients start the good servers of their file even if one is broken, and so does Parley. If none is left, the errors stay, as there
+ * is nothing to serve.
  */
 export function omitBrokenServers(
   written: Record<string, unknown>,
@@ -66,7 +66,7 @@ function isSame([block, name]: ConfigPath): (other: ConfigPath) => boolean {
   return (other) => other[0] === block && other[1] === name;
 }
 
-/** What did not even have the shape of an entry is not there. */
+/** An entry without the right shape has been dropped already. */
 function switchOff(input: ConfigInput, path: ConfigPath): void {
   const [block, name] = path as [(typeof BLOCKS)[number], string];
   const { server } = listServers(input).find((one) => isSame(path)(one.path)) ?? {};

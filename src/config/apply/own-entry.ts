@@ -1,5 +1,5 @@
-// Entries that are the gateway itself: its own URL, or the command that serves the same file. People paste such an entry into the
-// file that they serve. A gateway that connected to it would call itself for ever.
+// Recognizes entries that are the gateway itself: its own URL, or a command that serves the same file. Users paste such an entry into the
+// file they serve, and a gateway that connected to it would call itself without end.
 import { realpathSync } from 'node:fs';
 import { networkInterfaces, hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { findConfig } from '../read/find-config.ts';
 import type { Environment } from '../read/find-config.ts';
 import type { ServerInput } from '../check/schema.ts';
 
-/** Where the gateway listens; undefined where it does not, or not yet. */
+/** Where the gateway listens; undefined if it does not listen yet. */
 export interface OwnAddress {
   host?: string | undefined;
   port?: number | undefined;
@@ -15,12 +15,12 @@ export interface OwnAddress {
 }
 
 export interface OwnGateway extends Environment {
-  /** Its configuration file. */
+  /** The configuration file. */
   path: string;
   address: OwnAddress;
 }
 
-/** What the entry is, in words; undefined where it is another server. */
+/** Describes what the entry is; undefined if it is another server. */
 export function describeOwnEntry(server: ServerInput, own: OwnGateway): string | undefined {
   const url = server.url ?? server.serverUrl ?? server.httpUrl;
   if (url !== undefined) return isOwnUrl(url, own.address) ? 'this is the URL of the gateway itself' : undefined;
@@ -65,21 +65,21 @@ function ownNames(): Set<string> {
   return new Set([hostname(), `${hostname()}.local`, ...addresses].map(bare));
 }
 
-/** The words after `parley` where the command runs it, directly or by a program that runs others. */
+/** The words after `parley`, if the command runs it directly or through another program. */
 function parleyWords({ command = '', args = [] }: ServerInput): string[] | undefined {
   const words = [command, ...args];
   const at = words.findIndex((word, index) => isParley(word) && words.slice(1, index).every(isOfRunner));
   return at === -1 ? undefined : words.slice(at + 1);
 }
 
-/** The command, its package with or without a version, or the file that the package runs. */
+/** The command, its package with or without a version, or the main file of the package. */
 function isParley(word: string): boolean {
   const last = word.split(/[\\/]/).at(-1)!;
   if (/^(mcp-)?parley(@[\w.^~-]+)?(\.cmd|\.exe)?$/i.test(last)) return true;
   return /[\\/]cli[\\/]main\.[jt]s$/.test(word) && isSameFile(word, process.argv[1] ?? '', '/');
 }
 
-/** Options and verbs of npx, pnpm, node and the like. */
+/** Options and verbs of npx, pnpm, node and similar programs. */
 function isOfRunner(word: string): boolean {
   return word.startsWith('-') || /^(exec|dlx|x|run|tool)$/.test(word) || /[\\/]node_modules[\\/]/.test(word);
 }
@@ -101,6 +101,6 @@ function real(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // not there: then its name has to do
+    return path; // a missing file is compared by its name
   }
 }

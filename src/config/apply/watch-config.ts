@@ -1,8 +1,8 @@
-// Watches the files that a configuration was made from, and loads it again when they change. Invariants:
-// 1. A configuration with errors changes nothing: the former one stays current, and its problems are told, once.
-// 2. Changes are applied one after the other; one that fails leaves the former one current.
-// 3. Files are looked at by their text, not by events: editors replace files, mounts swap links, and both come through. What
-//    changes between loading and the first look does too: the watching of Node begins with whatever it finds first.
+// Watches the files of a configuration and reloads it when they change. Invariants:
+// 1. A configuration with errors changes nothing: the current one stays, and the problems are reported once.
+// 2. Changes are applied one after another; if one fails, the current configuration stays.
+// 3. Files are compared by their text, not by events, so that replaced files, swapped links and changes right after loading are all seen.
+// Node's own watching would miss them.
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { compareConfigs, isSameConfig } from './compare-configs.ts';
@@ -21,22 +21,22 @@ export interface ConfigChange {
 }
 
 export interface WatchOptions extends LoadOptions {
-  /** To apply it. If it throws, the former configuration stays current and the reason is told as a problem. */
+  /** Applies the change. If it throws, the current configuration stays and the reason is reported as a problem. */
   onChange(change: ConfigChange): Promise<unknown> | void;
-  /** The new configuration cannot be used; the former one runs on. */
+  /** Called if the new configuration is unusable; the current one stays. */
   onProblems(problems: ConfigProblem[]): void;
   intervalMs?: number | undefined;
 }
 
 export interface ConfigWatch {
-  /** What runs now. */
+  /** The configuration that runs now. */
   readonly current: LoadedConfig;
-  /** Looks at once, without waiting for the next look. */
+  /** Checks the files now, without waiting for the next interval. */
   check(): Promise<void>;
   close(): void;
 }
 
-/** `loaded` is what runs; it has a path and a configuration. */
+/** `loaded` is the running configuration, with a path. */
 export function watchConfig(loaded: LoadedConfig, options: WatchOptions): ConfigWatch {
   return new Watch(loaded, options);
 }
@@ -48,7 +48,7 @@ class Watch implements ConfigWatch {
   current: LoadedConfig;
   readonly #options: WatchOptions;
   readonly #watched = new Set<string>();
-  /** Text of each file as it was last looked at. */
+  /** Text of each file at the last check. */
   #seen: Map<string, string | undefined>;
   #queue: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
@@ -83,7 +83,7 @@ class Watch implements ConfigWatch {
     else await this.#change(loaded, loaded.config);
   }
 
-  /** What cannot be read may be half written: it is given a moment. */
+  /** A file that cannot be parsed may be half written, so it gets a second try. */
   async #load(): Promise<LoadedConfig> {
     const loaded = loadConfig(this.current.path, this.#options);
     if (loaded.config !== undefined) return loaded;
@@ -120,6 +120,6 @@ function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // gone, for now or for good: loading it tells
+    return undefined; // gone, perhaps only for now; loading reports it
   }
 }

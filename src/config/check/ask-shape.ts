@@ -1,4 +1,4 @@
-// How people are asked, and what is answered for clients that cannot be, as keys of a configuration.
+// The configuration keys that say how users are asked, and what answers for clients that cannot ask.
 import { MAX_MS } from './limits-shape.ts';
 import { choice, either, integer, list, object, plain, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';

@@ -1,4 +1,4 @@
-// What must hold within `ask` and `roots`. Keys, headers and URLs are never repeated: they may be secrets.
+// Checks `ask` and `roots`. Problems never repeat keys, headers and URLs, which may be secrets.
 import { isFileUri } from '../normalize-ask.ts';
 import type { ModelInput, RootInput } from './ask-shape.ts';
 import type { CheckContext } from './check-shape.ts';
@@ -34,7 +34,7 @@ function checkRoot(root: RootInput, path: ConfigPath, { problems, missing }: Che
 interface UriCheck {
   problems: ConfigProblems;
   missing: ReadonlySet<string>;
-  /** It may be a path as well. */
+  /** The text may also be a path. */
   isPath: boolean;
 }
 

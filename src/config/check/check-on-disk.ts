@@ -1,5 +1,5 @@
-// Mistakes that only the machine can tell: a command that is not there, a folder that does not exist, a command with its arguments in
-// one text. All are warnings: one server that cannot start must not keep the others from being served.
+// Finds mistakes by looking at the machine: missing commands and folders, and a command with its arguments in one text. All are warnings,
+// as one broken server must not stop the others.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { commandExists } from './command-exists.ts';
@@ -10,12 +10,12 @@ import type { ConfigInput, ServerInput } from './schema.ts';
 import { listServers } from './validate-config.ts';
 
 export interface DiskCheck {
-  /** Of the configuration. */
+  /** Path of the configuration. */
   path: string;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   problems: ConfigProblems;
-  /** Paths of text that came from variables: it may be a secret, and is not repeated. */
+  /** Paths of text that came from variables; it may be a secret and is not repeated. */
   filled: ReadonlySet<string>;
 }
 
@@ -57,7 +57,7 @@ function checkCommand({ command = '', args = [], cwd }: ServerInput, path: Confi
   problems.warn(at, isPath ? 'this file does not exist' : 'this command is not on PATH', hint);
 }
 
-/** `-y pkg` as one argument reaches the program with its space. */
+/** One argument `-y pkg` reaches the program with its space. */
 function checkArgs({ args = [] }: ServerInput, path: ConfigPath, { problems }: DiskCheck): void {
   args.forEach((arg, index) => {
     if (!/^--?\w[\w-]*\s+\S/.test(arg)) return;

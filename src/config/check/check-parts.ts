@@ -1,5 +1,4 @@
-// What can be known only by doing it: files of steps are loaded, those of TLS read. For `check` alone: a gateway finds it out when it
-// is built.
+// Checks what only loading can tell: files of steps and of TLS. Only `check` does this; a gateway finds out when it is built.
 import { dirname, relative } from 'node:path';
 import { loadStepFile } from '../../gateway/middleware/load/load-step.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -48,7 +47,7 @@ async function checkFile({ name, options, at, folder }: StepFile, problems: Conf
   }
 }
 
-/** A variable that is not set has been reported, and what it stands for is not known. */
+/** The unset variable has been reported, and the real name is unknown. */
 function isMissing(path: ConfigPath, missing: ReadonlySet<string>): boolean {
   const start = toPathId(path).slice(0, -1);
   return [...missing].some((id) => id.startsWith(start));

@@ -1,5 +1,5 @@
-// Words in rules that cannot match anything, as far as that is known before servers are started: a misspelled word of `approve`, and
-// names of servers that are not in the file. They are warnings, because any word may be the name of a tool.
+// Finds words in rules that cannot match: misspelled words of `approve`, and unknown servers. They are warnings, as any word may be the
+// name of a tool.
 import { isGlob } from '../../gateway/middleware/steps/filter/glob.ts';
 import type { ConfigPath } from '../read/source-positions.ts';
 import type { ConfigProblems } from './config-problems.ts';
@@ -13,7 +13,7 @@ interface Pattern {
 }
 
 const APPROVE_WORDS = ['destructive', 'always'];
-/** Steps whose options have names or globs as their keys. */
+/** Steps whose option keys are names or globs. */
 const BY_NAME = new Set(['fixed', 'defaults']);
 
 export interface RuledServer {
@@ -45,7 +45,7 @@ function stepPatterns(step: string | Record<string, unknown>, index: number): Pa
   return name === 'filter' || name === 'timeout' ? patternsIn(options, path) : [];
 }
 
-/** All texts in it, with where they stand. */
+/** All texts in the value, with their paths. */
 function patternsIn(value: unknown, path: ConfigPath): Pattern[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (typeof value !== 'object' || value === null) return [];

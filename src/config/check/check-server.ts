@@ -1,4 +1,4 @@
-// What must hold between the keys of one server. Values of variables, headers and URLs are never repeated: they may be secrets.
+// Checks the keys of one server against each other. Problems never repeat values of variables, headers and URLs, which may be secrets.
 import { eraOf } from '../../gateway/dialect/revisions.ts';
 import { toPathId } from '../read/source-positions.ts';
 import type { ConfigPath } from '../read/source-positions.ts';
@@ -8,11 +8,11 @@ import type { ServerInput, TransportWord } from './schema.ts';
 
 export interface ServerCheck {
   server: ServerInput;
-  /** As it stands in the file, with what did not fit its shape. */
+  /** The entry as written, including what did not match its shape. */
   written: unknown;
   path: ConfigPath;
   problems: ConfigProblems;
-  /** Paths of text that could not be filled in. */
+  /** Paths of text with unset variables. */
   missing: ReadonlySet<string>;
 }
 
@@ -106,7 +106,7 @@ function checkEnv({ server, path, problems }: ServerCheck): void {
   }
 }
 
-/** Keys that are there and do nothing. */
+/** Warns about keys that have no effect. */
 function checkIdle({ server, path, problems }: ServerCheck): void {
   const forCommand = ['args', 'cwd', 'envFile'] as const;
   if (!URL_KEYS.some((key) => server[key] !== undefined) && server.command === undefined) return;

@@ -1,5 +1,5 @@
-// Compares a value with a shape: reports everything that differs, and returns what fits, with text from variables turned
-// into the numbers and flags it stands for. What is null is taken as not given: YAML makes null of an empty value.
+// Checks a value against a shape. Reports all differences and returns what matches, with text from variables converted to numbers and
+// flags. Null counts as absent, as YAML reads an empty value as null.
 import { toPathId } from '../read/source-positions.ts';
 import type { ConfigPath } from '../read/source-positions.ts';
 import type { ConfigProblems } from './config-problems.ts';
@@ -8,11 +8,11 @@ import { didYouMean } from './suggest.ts';
 
 export interface CheckContext {
   problems: ConfigProblems;
-  /** Paths whose text came from variables. It may be a secret, so it is not repeated in problems. */
+  /** Paths of text that came from variables; it may be a secret and is not repeated in problems. */
   filled: ReadonlySet<string>;
-  /** Paths of text that could not be filled in, which has been told already. */
+  /** Paths of text with unset variables, which have been reported. */
   missing: ReadonlySet<string>;
-  /** What an unknown key is: in a file of another program, its own matter. */
+  /** How to report unknown keys; in another program's file they are only warnings. */
   unknownKeys: 'error' | 'warning';
 }
 
@@ -58,7 +58,7 @@ function lookUp(keys: Readonly<Record<string, Shape>>, key: string): Shape | und
   return Object.hasOwn(keys, key) ? keys[key] : undefined;
 }
 
-/** At the top, `x-…` is for the author of the file (a place for YAML anchors), and what another program keeps there its own. */
+/** At the top level, `x-…` is free for the author (a place for YAML anchors), and so are unknown keys of another program. */
 function refuseKey(path: ConfigPath, shape: Entries, { problems, unknownKeys }: CheckContext): void {
   const key = String(path.at(-1));
   const isTop = path.length === 1;
@@ -67,7 +67,7 @@ function refuseKey(path: ConfigPath, shape: Entries, { problems, unknownKeys }: 
     key,
     known.filter(([, { kind }]) => kind !== 'foreign').map(([name]) => name),
   );
-  // Rules for tools are Parley's own in every file. One that is misspelled must not leave a tool unguarded.
+  // Rules for tools are Parley's own in every file; a misspelled rule must not leave a tool unguarded.
   const isRule = path.at(-2) === 'tools';
   const isForeign = unknownKeys === 'warning' && !isRule && !hint.startsWith('Did you mean');
   if (isTop && (key.startsWith('x-') || isForeign)) return;
@@ -84,7 +84,7 @@ function checkScalar(value: unknown, shape: Scalar, path: ConfigPath, context: C
   return refuse(value, shape, path, context);
 }
 
-/** What a variable holds is always text. */
+/** A variable always holds text. */
 function fromText(value: unknown, shape: Scalar): unknown {
   if (shape.kind === 'integer' && /^\d{1,15}$/.test(String(value))) return Number(value);
   if (shape.kind === 'flag' && (value === 'true' || value === 'false')) return value === 'true';
@@ -118,7 +118,7 @@ function refuse(
   else problems.error(path, `must be ${wanted(shape)}, not ${kindOf(value, shape)}`, shape.about);
 }
 
-/** Text where no text is expected stands for a number, which a variable may hold. */
+/** Text in place of a number may come from a variable. */
 function pick(value: unknown, shapes: readonly Shape[]): Shape {
   const same = shapes.find((shape) => jsonTypeOf(shape) === typeOf(value));
   const number = typeof value === 'string' ? shapes.find(({ kind }) => kind === 'integer') : undefined;
@@ -152,7 +152,7 @@ function wanted(shape: Shape): string {
   }
 }
 
-/** A number where text belongs may be somebody's password. */
+/** Does not repeat the value: a number in place of text may be a password. */
 function kindOf(value: unknown, { kind }: Shape): string {
   if (typeof value === 'string') return value.trim() === '' ? 'empty' : 'this text';
   if (typeof value === 'number') return kind === 'integer' ? String(value) : 'a number';

@@ -1,4 +1,4 @@
-// Whether the steps of a configuration are there, and take the options that they are given. Files are not loaded for it.
+// Checks that the steps of a configuration exist and accept their options. Does not load files.
 import { STEP_ORDER, findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
 import type { StepFactory } from '../../gateway/middleware/chain/step-order.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -11,14 +11,14 @@ import { didYouMean } from './suggest.ts';
 
 interface StepCheck {
   problems: ConfigProblems;
-  /** Paths whose text came from variables: there a number is text. */
+  /** Paths of text that came from variables, where text may stand for a number. */
   filled: ReadonlySet<string>;
 }
 
 export function checkSteps({ steps = [] }: ConfigInput, checking: StepCheck): void {
   const { problems } = checking;
   steps.forEach((written, index) => {
-    if (written === undefined) return; // it did not fit its shape, which has been reported
+    if (written === undefined) return; // it did not match its shape, which has been reported
     const path = ['steps', index];
     if (typeof written !== 'string' && Object.keys(written).length !== 1) {
       problems.error(path, 'one step at a time', 'Write { "name": { …options } }, and the next step after it.');
@@ -42,7 +42,7 @@ function checkStep(written: string | Record<string, unknown>, path: ConfigPath, 
   problems.ofKey(at, { message: `no step is called "${name}"`, hint });
 }
 
-/** Making it tells; nothing is started by that. */
+/** Creates the step to check its options; this starts nothing. */
 function checkOptions(create: StepFactory, options: unknown, check: StepCheck & { path: ConfigPath }): void {
   const { path, problems } = check;
   const quoted = problemIn(() => create(withMarks(options, path, check.filled)));
@@ -63,11 +63,11 @@ function problemIn(create: () => unknown): { inside: string[]; reason: string } 
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
     const { option, reason } = thrown.details;
-    return { inside: String(option).split('.').slice(1), reason: String(reason) }; // `filter.tools.allow`, as it stands in the file
+    return { inside: String(option).split('.').slice(1), reason: String(reason) }; // `filter.tools.allow`, as written in the file
   }
 }
 
-/** Steps take "5" for 5, since a variable holds nothing but text. What is written so in the file is marked, and then taken for text. */
+/** Steps accept "5" for 5, as a variable holds only text. Marks such text in the file itself, so that steps refuse it. */
 function withMarks(value: unknown, path: ConfigPath, filled: ReadonlySet<string>): unknown {
   const isFilled = filled.has(toPathId(path)) || filled.has(toPathId(path.slice(0, -1)));
   if (typeof value === 'string') return !isFilled && /^(?:\d+|true|false)$/.test(value) ? `${value} ` : value;

@@ -1,8 +1,8 @@
-// Whether a command can be found, as the system would look for it.
+// Looks for a command as the system would.
 import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
-/** True also where nothing can be said. `base`: what a path is relative to. */
+/** True also if it cannot be known. `base`: the folder for relative paths. */
 export function commandExists(
   command: string,
   base: string,

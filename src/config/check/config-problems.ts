@@ -1,17 +1,16 @@
-// What is wrong with a configuration, all of it at once. Never holds a value that may be a secret: a problem says where it
-// is, not what stands there.
+// Collects the problems of a configuration. A problem gives a position and never a value, which may be a secret.
 import { formatPath } from '../read/source-positions.ts';
 import type { ConfigPath, SourcePosition, SourcePositions } from '../read/source-positions.ts';
 
 export interface ConfigProblem {
-  /** Nothing runs with an error; with a warning it runs, though perhaps not as meant; a note is good to know. */
+  /** With an error nothing runs. With a warning it runs, though perhaps not as intended. A note is information. */
   level: 'error' | 'warning' | 'note';
-  /** Such as `mcpServers.files.command`; empty for the file as a whole. */
+  /** Such as `mcpServers.files.command`; empty for the whole file. */
   path: string;
   line: number | undefined;
   column: number | undefined;
   message: string;
-  /** What to do about it. */
+  /** What to do. */
   hint: string;
 }
 
@@ -40,22 +39,22 @@ export class ConfigProblems {
     this.#add('note', path, { message, hint, place: this.#places?.find(path, 'key') });
   }
 
-  /** Of the name that stands at the path, not of what it is given. */
+  /** A problem of the key at the path, not of its value. */
   ofKey(path: ConfigPath, told: { message: string; hint: string; level?: ConfigProblem['level'] }): void {
     this.#add(told.level ?? 'error', path, { ...told, place: this.#places?.find(path, 'key') });
   }
 
-  /** Of the text itself. */
+  /** A problem of the text as a whole. */
   ofText(place: SourcePosition, message: string, hint: string): void {
     this.#add('error', [], { message, hint, place });
   }
 
-  /** Whether an error is at the path or within it. */
+  /** Whether there is an error at the path or inside it. */
   hasErrorsAt(path: ConfigPath): boolean {
     return this.#errorsAt(path).length > 0;
   }
 
-  /** What stands at the path is not used: its errors keep nothing else from being used, and say what that means. */
+  /** Turns the errors at the path into warnings, as its entry is not used, and adds the consequence. */
   forgiveAt(path: ConfigPath, consequence: string): void {
     for (const problem of this.#errorsAt(path)) {
       problem.level = 'warning';

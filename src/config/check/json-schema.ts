@@ -1,4 +1,4 @@
-// The shape of a configuration as JSON Schema, for editors. Text with a variable in it may stand for any number or flag.
+// The shape of a configuration as JSON Schema, for editors. Numbers and flags may also be text with a variable.
 import { BLOCKS, CONFIG } from './schema.ts';
 import type { Shape } from './shape.ts';
 
@@ -15,7 +15,7 @@ export function configSchema(): JsonSchema {
     title: 'Parley',
     description,
     ...root,
-    // The same block under another name.
+    // Other names for the same block.
     properties: {
       ...properties,
       ...Object.fromEntries(others.map((block) => [block, { $ref: `#/properties/${first}` }])),

@@ -4,7 +4,7 @@ import type { Limits } from '../../shared/limits.ts';
 import { integer, object } from './shape.ts';
 import type { TypedShape } from './shape.ts';
 
-/** Longest time a timer can take. */
+/** The longest delay of a timer. */
 export const MAX_MS = 2 ** 31 - 1;
 
 const ABOUT: Record<keyof Limits, string> = {

@@ -1,5 +1,5 @@
-// What a configuration looks like, once: Parley's own keys, and those of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code,
-// Codex and Gemini CLI, whose files are read as they are. schema/parley.config.schema.json is made from this.
+// The schema of a configuration: Parley's own keys and those of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Codex and Gemini
+// CLI, whose files are read unchanged. schema/parley.config.schema.json is generated from it.
 import { ALL_REVISIONS, ERAS } from '../../gateway/dialect/revisions.ts';
 import { LOG_LEVELS, SHARING } from '../settings.ts';
 import { ASK, ROOTS } from './ask-shape.ts';
@@ -7,7 +7,7 @@ import { MAX_MS, limitsShape } from './limits-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';
 
-/** Every word in use for a transport, and what Parley calls it; undefined where it is to be found out. */
+/** The names of transports in use, with Parley's name for each; undefined means to detect it. */
 export const TRANSPORTS = {
   stdio: 'stdio',
   http: undefined,
@@ -199,7 +199,7 @@ export const CONFIG = object(
   'Configuration of Parley (docs/config.md).',
 );
 
-/** What stands beside these in a file is somebody else's. */
+/** Other keys in a file belong to other programs. */
 export const TOP_KEYS: readonly string[] = CONFIG.kind === 'object' ? Object.keys(CONFIG.keys) : [];
 
 export type ConfigInput = TypeOf<typeof CONFIG>;

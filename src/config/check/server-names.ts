@@ -1,9 +1,9 @@
-// Names of servers and groups. They stand in front of names of tools (`server__tool`, of letters, digits, _ and - only, 64 at
-// most) and in the path /mcp/<name>, so they are made of the same characters.
+// Names of servers and groups. They are the prefix of tool names (`server__tool`: letters, digits, _ and -, at most 64) and part of the
+// path /mcp/<name>, so they use the same characters.
 import type { ConfigPath } from '../read/source-positions.ts';
 import type { ConfigProblems } from './config-problems.ts';
 
-/** Leaves room for the name of a tool. */
+/** Leaves room for the name of the tool. */
 const MAX_LENGTH = 48;
 
 /** "My Server" → "My-Server", "io.github.me/thing" → "io-github-me-thing". */
@@ -12,14 +12,14 @@ export function toServerName(written: string): string {
   return plain === '' ? fromOtherScript(written) : plain;
 }
 
-/** "мой" → "xn--i1abb", as in host names: the one spelling in these letters that is the same for everybody. */
+/** "мой" → "xn--i1abb", as in host names: a standard spelling in these letters. */
 function fromOtherScript(written: string): string {
   const word = written.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '');
   const url = `http://${word}`;
   return word !== '' && URL.canParse(url) ? new URL(url).hostname : '';
 }
 
-/** Reports names that cannot be used, and two that are one after they were brought into form. */
+/** Reports unusable names, and two names that become the same. */
 export function checkServerNames(paths: readonly ConfigPath[], problems: ConfigProblems): void {
   const known = new Map<string, string>();
   for (const path of paths) {

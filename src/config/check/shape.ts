@@ -1,7 +1,7 @@
-// The words in which schema.ts tells what a configuration looks like. One description serves three: the check of a file,
-// the JSON Schema for editors, and the types of what has been checked.
+// The building blocks of schema.ts. One description serves the check of a file, the JSON Schema for editors, and the types of checked
+// values.
 interface Described {
-  /** For editors and for the docs. */
+  /** Shown in editors and in the docs. */
   about: string;
 }
 
@@ -11,20 +11,20 @@ export type Shape = Described &
     | { kind: 'integer'; min: number; max: number }
     | { kind: 'flag' }
     | { kind: 'choice'; values: readonly string[] }
-    /** Text, or what is text to everybody who reads it: numbers and yes or no. */
+    /** Text, or a number or flag that is read as text. */
     | { kind: 'plain' }
     | { kind: 'list'; of: Shape }
     | { kind: 'record'; of: Shape }
     | { kind: 'object'; keys: Readonly<Record<string, Shape>> }
-    /** Told apart by their JSON type. */
+    /** Alternatives, distinguished by their JSON type. */
     | { kind: 'either'; of: readonly Shape[] }
     | { kind: 'anything' }
-    /** A key of another program: allowed, not used. The note is told where leaving it out changes something. */
+    /** A key of another program: allowed and ignored. The note is a warning if ignoring it changes something. */
     | { kind: 'foreign'; note?: string | undefined }
   );
 
 declare const type: unique symbol;
-/** The type is only there for the compiler. */
+/** A type for the compiler only. */
 export type TypedShape<T> = Shape & { readonly [type]?: T };
 export type TypeOf<S> = S extends TypedShape<infer T> ? T : never;
 
@@ -61,7 +61,7 @@ export function record<T>(of: TypedShape<T>, about: string): TypedShape<Record<s
   return { kind: 'record', about, of };
 }
 
-/** No key is ever demanded here: which ones belong together is told with more words by the checks. */
+/** No key is required here; the checks say more clearly which keys belong together. */
 export function object<K extends Record<string, Shape>>(
   keys: K,
   about: string,

@@ -1,6 +1,6 @@
-// Finds what somebody meant to write.
+// Suggests the name that the user meant.
 
-/** The nearest of the known words, if one is near: a third of it may be mistyped, or its end be there or not. */
+/** The nearest known word, if it is near: up to a third is mistyped, or one is the beginning of the other. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
@@ -23,7 +23,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return known.length === 0 ? 'None are known here.' : `Known are: ${known.join(', ')}.`;
 }
 
-/** Letters to change, add, drop, or swap with their neighbour (optimal string alignment). */
+/** Letters to change, add, drop, or swap with their neighbour (optimal string alignment distance). */
 function distanceOf(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > to.length) return Infinity;
   let beforeLast: number[] = [];

@@ -1,4 +1,4 @@
-// All that is wrong with a configuration, at once. Pure: what is on disk and in the environment was read before.
+// Finds all problems of a configuration. Pure: files and environment have been read before.
 import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import { checkShape } from './check-shape.ts';
 import type { CheckContext } from './check-shape.ts';
@@ -14,11 +14,11 @@ import type { ConfigInput, ServerInput } from './schema.ts';
 import { checkServerNames, toServerName } from './server-names.ts';
 import { didYouMean } from './suggest.ts';
 
-/** What the file says, in its shape. Only where no problem is an error may it be used. */
+/** The configuration in its shape; usable only without errors. */
 export function validateConfig(value: Record<string, unknown>, context: CheckContext): ConfigInput {
   const config = checkShape(value, CONFIG, [], context) as ConfigInput;
   const servers = listServers(config);
-  // A file may be for `parley flows` alone.
+  // A file may be for `parley flows` only.
   if (config.flows === undefined && BLOCKS.every((block) => config[block] === undefined)) {
     context.problems.error([], 'there are no servers', 'Add "mcpServers": { "name": { "command": … } }.');
   }
@@ -40,7 +40,7 @@ export function validateConfig(value: Record<string, unknown>, context: CheckCon
   return config;
 }
 
-/** An entry of nothing is passed over: it may be a leftover, or a mistake. */
+/** Warns about an empty entry: a leftover or a mistake. */
 function checkEmpty(value: Record<string, unknown>, problems: ConfigProblems): void {
   for (const block of BLOCKS) {
     for (const [name, entry] of Object.entries(value[block] ?? {})) {
@@ -56,7 +56,7 @@ export interface NamedServer {
   server: ServerInput;
 }
 
-/** All blocks together, in the order of the file, short forms written out. */
+/** The servers of all blocks in the order of the file, with short forms expanded. */
 export function listServers(config: ConfigInput): NamedServer[] {
   return BLOCKS.flatMap((block) =>
     Object.entries(config[block] ?? {}).map(([name, entry]) => ({
@@ -113,7 +113,7 @@ function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: Chec
   });
 }
 
-/** What did not fit its shape has been reported, and left a hole in its list. */
+/** An item that did not match its shape has been reported, and is undefined in its list. */
 function isText(value: string | undefined): value is string {
   return value !== undefined;
 }

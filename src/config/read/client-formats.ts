@@ -1,5 +1,5 @@
-// What other clients write in a form of their own, put into the one that the schema knows: names of variables in place of values
-// (Codex), and servers that belong to one project (Claude Code). Runs before variables are filled in.
+// Converts what other clients write in their own way: names of variables in place of values (Codex), and servers of one project (Claude
+// Code). Runs before variables are filled in.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ConfigPath, SourcePositions } from './source-positions.ts';
@@ -68,7 +68,7 @@ function withProject(
   return known;
 }
 
-/** What is not of the kind it should be stays, to be refused with everything else that is. */
+/** Values of a wrong type stay, so that the checks report them. */
 function fromCodex(entry: JsonObject, path: ConfigPath, { env, places, problems }: ClientFormatContext): JsonObject {
   const { http_headers, env_http_headers, bearer_token_env_var, env_vars, ...rest } = entry;
   const known: JsonObject = { ...rest };
@@ -96,13 +96,13 @@ function fromCodex(entry: JsonObject, path: ConfigPath, { env, places, problems 
   if (rest['enabled'] === false) known['disabled'] ??= true;
   const { tool_timeout_sec: seconds } = rest;
   if (typeof seconds === 'number' && seconds > 0 && !Number.isInteger(seconds)) {
-    known['timeoutMs'] ??= Math.ceil(seconds * 1000); // Codex takes fractions of seconds
+    known['timeoutMs'] ??= Math.ceil(seconds * 1000); // Codex accepts fractions of seconds
     delete known['tool_timeout_sec'];
   }
   return withoutApprovals(known, path, problems);
 }
 
-/** `[mcp_servers.a.tools.b]` says how Codex approves a tool; rules of Parley's are lists and texts. */
+/** `[mcp_servers.a.tools.b]` says how Codex approves a tool; Parley's rules are lists and texts. */
 function withoutApprovals(entry: JsonObject, path: ConfigPath, problems: ConfigProblems): JsonObject {
   const { tools } = entry;
   if (!isObject(tools)) return entry;

@@ -1,11 +1,11 @@
-// Variables that a server is given from a file of its own (VS Code and Cursor: `envFile`). What `env` says wins.
+// Reads the environment variables of a server from its `envFile` (VS Code and Cursor). `env` wins.
 import { parseEnv } from 'node:util';
 import { resolve } from 'node:path';
 import type { ConfigProblems } from '../check/config-problems.ts';
 import type { ConfigInput } from '../check/schema.ts';
 import { listServers } from '../check/validate-config.ts';
 
-/** Reads the files into `env`; returns their paths. `read` throws when there is nothing to read. */
+/** Reads the files into `env`; returns their paths. `read` throws if it cannot read a file. */
 export function readEnvFiles(
   config: ConfigInput,
   { folder, read, problems }: { folder: string; read: (path: string) => string; problems: ConfigProblems },

@@ -1,9 +1,9 @@
-// Which file is the configuration: the one that was named, else the one in the working folder, else the user's own.
+// Finds the configuration file: the named one, else one in the working folder, else the user's own.
 import { existsSync, statSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
 
 export interface Environment {
-  /** The only environment that is looked at. */
+  /** The only environment that is read. */
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   home: string;
@@ -12,7 +12,7 @@ export interface Environment {
 
 export interface ConfigLocation {
   path: string | undefined;
-  /** Every place that was looked at, in order. */
+  /** All searched paths, in order. */
   searched: string[];
 }
 
@@ -31,13 +31,13 @@ export function findConfig(named: string | undefined, around: Environment): Conf
   return { path: searched.find((path) => existsSync(path)), searched };
 }
 
-/** Where the configuration of this user is kept. */
+/** The configuration folder of this user. */
 export function userFolder(around: Environment): string {
   const { env, home, platform = process.platform } = around;
   const paths = pathsOf(around);
   if (platform === 'win32') return paths.join(env['APPDATA'] || paths.join(home, 'AppData', 'Roaming'), 'parley');
   const xdg = env['XDG_CONFIG_HOME'];
-  // The XDG specification: a relative path is to be ignored.
+  // The XDG specification says to ignore a relative path.
   return paths.join(xdg && paths.isAbsolute(xdg) ? xdg : paths.join(home, '.config'), 'parley');
 }
 

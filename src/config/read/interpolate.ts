@@ -1,6 +1,6 @@
-// Fills in what stands in ${…}, in every text of a configuration, as VS Code, Cursor, Windsurf and Claude Code do:
-// ${env:NAME}, ${NAME}, ${NAME:-default}, ${input:id}, ${workspaceFolder}, ${userHome} and a few more. A variable that is not
-// set is a problem that names it. $${ stands for ${ itself. What is none of these is left as it is: it may be meant for a shell.
+// Fills in `${…}` in every text of a configuration, as VS Code, Cursor, Windsurf and Claude Code do: ${env:NAME}, ${NAME},
+// ${NAME:-default}, ${input:id}, ${workspaceFolder}, ${userHome} and a few more. An unset variable is a problem. $${ is an escaped ${.
+// Other text stays unchanged, as it may be meant for a shell.
 import { basename, sep } from 'node:path';
 import { toPathId } from './source-positions.ts';
 import type { ConfigPath } from './source-positions.ts';
@@ -11,17 +11,17 @@ export interface Variables {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   home: string;
-  /** The project that the file belongs to. */
+  /** The project folder of the file. */
   workspace: string;
 }
 
 export interface InterpolatedConfig {
   value: Record<string, unknown>;
-  /** Paths whose text came from variables. */
+  /** Paths of text that came from variables. */
   filled: ReadonlySet<string>;
-  /** Paths of text that a variable is missing for: what else is wrong with it cannot be known. */
+  /** Paths of text with unset variables, which cannot be checked further. */
   missing: ReadonlySet<string>;
-  /** Values of variables, with how they are written in the file: for printing them without giving them away. */
+  /** Values of variables and how the file refers to them, to print them without the values. */
   used: ReadonlyMap<string, string>;
 }
 
@@ -36,12 +36,12 @@ export function interpolate(
   return { value: Object.fromEntries(entries), filled, missing, used };
 }
 
-/** How a value that VS Code would ask for is given to Parley. */
+/** The variable that gives Parley a value for which VS Code would ask. */
 export function inputVariable(id: string): string {
   return `PARLEY_INPUT_${id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`;
 }
 
-/** Inputs are what is filled in, and keys of other programs may hold anything. */
+/** `inputs` are what is filled in, and keys of other programs may hold anything. */
 function isOurs(key: string): boolean {
   return key !== 'inputs' && TOP_KEYS.includes(key);
 }
@@ -90,7 +90,7 @@ class Filler {
     return filled;
   }
 
-  /** Undefined for what is not ours to fill in, and for what is missing. */
+  /** Undefined for other text, and for an unset variable. */
   #resolve(inside: string, path: ConfigPath): string | undefined {
     const known = this.#predefined(inside);
     if (known !== undefined) return known;
@@ -141,7 +141,7 @@ class Filler {
   }
 }
 
-/** The brace that closes, with those of an inner ${…} counted. */
+/** The closing brace, with nested ${…} counted. */
 function closing(text: string, from: number): number {
   let open = 1;
   for (let at = from; at < text.length; at++) {
@@ -151,7 +151,7 @@ function closing(text: string, from: number): number {
   return -1;
 }
 
-/** What a server that is switched off would need is nobody's concern. */
+/** A disabled server needs no variables. */
 function isOff(value: object, path: ConfigPath): boolean {
   const isServer = path.length === 2 && BLOCKS.some((block) => block === path[0]);
   return isServer && (value as { disabled?: unknown }).disabled === true;

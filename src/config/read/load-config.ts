@@ -1,5 +1,5 @@
-// File → normal form: find, read, parse, fill in, validate, normalize. Never throws for what stands in the file: that is a
-// list of problems. Looks at no environment but the one it is given.
+// Loads a configuration: find, read, parse, fill in variables, validate, normalize. Never throws for the content of the file, but returns a
+// list of problems. Reads only the environment that it is given.
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { enabledServers } from '../config.ts';
@@ -23,24 +23,24 @@ import { validateConfig } from '../check/validate-config.ts';
 export interface LoadOptions extends Environment {
   /** For tests. */
   read?: ((path: string) => string) | undefined;
-  /** How clients share processes, where the entry of a server does not say it; wins over the file. */
+  /** How clients share processes, unless the entry of a server says it; wins over the file. */
   share?: ConfigInput['share'];
-  /** For a gateway that serves the file: where it listens, given what the file says. */
+  /** For a gateway that serves the file: its own address, given that of the file. */
   own?: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
 }
 
 export interface LoadedConfig {
   path: string | undefined;
-  /** Undefined when a problem is an error. */
+  /** Undefined if there is an error. */
   config: ParleyConfig | undefined;
   problems: ConfigProblem[];
-  /** Values that came from the environment, with how they are written in the file; `printConfig` needs it. */
+  /** Values from the environment and how the file refers to them; `printConfig` needs them. */
   used: ReadonlyMap<string, string>;
-  /** Every file that it was made from; steps look after their own. */
+  /** The files that it was loaded from; steps watch their own. */
   files: string[];
-  /** What stands in the file, where it could be read, and where: `check` looks further although there are errors. */
+  /** The content of a readable file, so that `check` can look further in spite of errors. */
   read?: { input: ConfigInput; places: SourcePositions; missing: ReadonlySet<string> } | undefined;
-  /** How many servers of the file are not served although they are not switched off there. */
+  /** How many servers were left out that the file does not disable. */
   leftOut: number;
 }
 
@@ -61,7 +61,7 @@ export function loadConfig(named: string | undefined, options: LoadOptions): Loa
   return readConfig({ path, text }, options);
 }
 
-/** The same, for a text that was read already. */
+/** The same for text that has been read already. */
 export function readConfig({ path, text }: { path: string; text: string }, options: LoadOptions): LoadedConfig {
   const { env, cwd, home, read = readText } = options;
   const { value: written, places, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
@@ -90,12 +90,15 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   return { path, config, problems: problems.sorted(), used, files, leftOut: leftOut.length, read: readOf };
 }
 
-/** In files of other programs, keys we do not know are theirs. */
+/** Unknown keys in other files belong to other programs. */
 function isOwnFile(path: string): boolean {
   return basename(path).startsWith('parley.');
 }
 
-/** The project: the folder of the file, or the one above where an editor keeps it in its own; for the user's file, here. */
+/**
+ * The project folder: the folder of the file, or its parent if an editor keeps the file in its own folder. For the user's own file, the
+ * working folder.
+ */
 function workspaceOf(path: string, around: Environment): string {
   const folder = dirname(path);
   if (folder === userFolder(around)) return around.cwd;

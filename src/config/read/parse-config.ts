@@ -1,5 +1,5 @@
-// Text → plain value, with the place of everything in it. JSON may have comments and trailing commas; YAML and TOML are told by
-// their names, or by how they begin.
+// Parses a configuration, with the position of every key and value. JSON may have comments and trailing commas. YAML and TOML are
+// recognized by the name of the file, or by its beginning.
 import { parseJson, ConfigSyntaxError } from './parse-json.ts';
 import { parseToml } from './parse-toml.ts';
 import { parseYaml } from './parse-yaml.ts';
@@ -7,7 +7,7 @@ import { SourcePositions } from './source-positions.ts';
 import { ConfigProblems } from '../check/config-problems.ts';
 
 export interface ParsedConfig {
-  /** Undefined when the text cannot be read. */
+  /** Undefined if the text cannot be parsed. */
   value: Record<string, unknown> | undefined;
   places: SourcePositions;
   problems: ConfigProblems;
@@ -41,7 +41,7 @@ function isToml(text: string, path: string): boolean {
   );
 }
 
-/** By its name; where that says nothing, by its first character. */
+/** By the name of the file, else by its first character. */
 function isYaml(text: string, path: string): boolean {
   if (/\.ya?ml$/i.test(path)) return true;
   return !/\.jsonc?$/i.test(path) && !/^\s*[{/]/.test(text);

@@ -1,8 +1,8 @@
-// JSON as people write it into configurations: with comments and trailing commas. Strict in everything else, and says
-// what is wrong in words. Remembers where each key and value stands.
+// Parses JSON with comments and trailing commas, and records the position of each key and value. Strict otherwise, with readable error
+// messages.
 import type { ConfigPath, SourcePositions } from './source-positions.ts';
 
-/** The first thing in a text that cannot be read. */
+/** The first syntax error of a text. */
 export class ConfigSyntaxError extends Error {
   readonly offset: number;
   readonly hint: string;
@@ -16,7 +16,7 @@ export class ConfigSyntaxError extends Error {
 
 export interface ParsedJson {
   value: unknown;
-  /** Keys that stand twice in one object; the last one counts. */
+  /** Keys that occur twice in one object; the last one counts. */
   duplicates: { path: ConfigPath; offset: number }[];
 }
 
@@ -133,7 +133,7 @@ class Reader {
     );
   }
 
-  /** The next character that is no space and no comment; empty at the end. */
+  /** The next character outside of blanks and comments; empty at the end. */
   #peek(): string {
     this.#take(BLANK);
     return this.#text.charAt(this.#at);

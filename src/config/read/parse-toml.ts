@@ -1,9 +1,9 @@
-// TOML, as Codex writes it. Its parser is loaded with the first such file, and says nothing of places: those of tables and of keys that
-// begin a line are found by reading the text again.
+// Parses TOML, as Codex writes it. Loads its parser with the first such file. The parser gives no positions, so those of tables and of keys
+// at the start of a line are found by scanning the text.
 import { ConfigSyntaxError } from './parse-json.ts';
 import type { ConfigPath, SourcePositions } from './source-positions.ts';
 
-/** What is used of smol-toml. */
+/** The part of smol-toml that is used. */
 interface TomlParser {
   parse(text: string): Record<string, unknown>;
 }
@@ -25,7 +25,7 @@ export function parseToml(text: string, places: SourcePositions): unknown {
   return toPlain(value);
 }
 
-/** Only the first line of its message: the others repeat what stands in the file. */
+/** Takes only the first line of the message, as the others quote the file. */
 function parse(toml: TomlParser, text: string): unknown {
   try {
     return toml.parse(text);
@@ -54,7 +54,7 @@ function notePlaces(toml: TomlParser, text: string, places: SourcePositions): vo
   }
 }
 
-/** The one path that there is in a short text; none where it is not TOML, such as a line of a longer value. */
+/** The only path in a short text; empty if it is not TOML, such as a line of a longer value. */
 function pathIn(toml: TomlParser, text: string): string[] {
   const path: string[] = [];
   try {
@@ -70,7 +70,7 @@ function pathIn(toml: TomlParser, text: string): string[] {
   return path;
 }
 
-/** Dates are text to everybody who reads them here. */
+/** Dates are used as text. */
 function toPlain(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map(toPlain);

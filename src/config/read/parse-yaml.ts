@@ -1,4 +1,4 @@
-// YAML 1.2, with the places of its keys and values. Its parser is loaded with the first such file: most configurations are JSON.
+// Parses YAML 1.2 with the positions of its keys and values. Loads the parser with the first such file, as most configurations are JSON.
 import type * as Yaml from 'yaml';
 import type { Document, ParsedNode } from 'yaml';
 import { ConfigSyntaxError } from './parse-json.ts';
@@ -31,7 +31,7 @@ function notePlaces(node: unknown, path: ConfigPath, noting: { yaml: typeof Yaml
   }
 }
 
-/** An alias may stand for an alias for an alias: the parser refuses what would grow out of hand. */
+/** Aliases can multiply; the parser refuses those that grow too large. */
 function toValue(document: Document): unknown {
   try {
     return document.toJS();

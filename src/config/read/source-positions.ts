@@ -1,4 +1,4 @@
-// Where in the text each key and value of a configuration stands, so that a problem can be pointed at.
+// The position of each key and value in the text of a configuration, for problems.
 export type ConfigPath = readonly (string | number)[];
 
 export interface SourcePosition {
@@ -24,7 +24,7 @@ export class SourcePositions {
     this.#values.set(toPathId(path), offset);
   }
 
-  /** The key's place for what is wrong with a name, else the value's; of what is missing, the place it is missing from. */
+  /** The position of the key or of the value; if it is missing, that of its parent. */
   find(path: ConfigPath, what: 'key' | 'value' = 'value'): SourcePosition | undefined {
     const id = toPathId(path);
     const offset = what === 'key' ? (this.#keys.get(id) ?? this.#values.get(id)) : this.#values.get(id);
@@ -32,7 +32,7 @@ export class SourcePositions {
     return path.length === 0 ? undefined : this.find(path.slice(0, -1), 'key');
   }
 
-  /** What stands at `from` is found at `to`, too, unless something else is there. */
+  /** Makes the positions below `from` available below `to`, except where `to` has its own. */
   copy(from: ConfigPath, to: ConfigPath): void {
     const [start, target] = [from, to].map((path) => toPathId(path).slice(0, -1)) as [string, string];
     for (const noted of [this.#keys, this.#values]) {
@@ -50,7 +50,7 @@ export class SourcePositions {
   }
 }
 
-/** `mcpServers.files.args[0]`, as one would write it in code. */
+/** Formats a path as in code: `mcpServers.files.args[0]`. */
 export function formatPath(path: ConfigPath): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`;
@@ -59,7 +59,7 @@ export function formatPath(path: ConfigPath): string {
   }, '');
 }
 
-/** 1 is not "1". */
+/** A string that keeps 1 apart from "1". */
 export function toPathId(path: ConfigPath): string {
   return JSON.stringify(path);
 }

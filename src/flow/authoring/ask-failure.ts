@@ -1,4 +1,4 @@
-// A question that got no answer. The body may catch it; a flow that does not ends with it.
+// Errors for a question without an answer and for an ended session. A flow body may catch them; otherwise the flow ends with them.
 export type AskFailure = 'declined' | 'cancelled' | 'timeout' | 'unavailable';
 
 const WORDS: Record<AskFailure, string> = {
@@ -8,7 +8,7 @@ const WORDS: Record<AskFailure, string> = {
   unavailable: 'could not be put to anybody',
 };
 
-/** The session has ended before its time. A body may clean up, in steps with `cleanup`; everything else it asks for is refused. */
+/** The session ended early. The body may still clean up in steps with `cleanup`; every other request of it is refused. */
 export class SessionEndedError extends Error {
   /** `cancelled`, `expired`, `failed`, … */
   readonly reason: string;

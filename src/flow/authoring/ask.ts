@@ -1,6 +1,6 @@
-// The one argument that makes a tool interactive. Types only: what stands behind it is engine/.
-// The first argument of every question and step is its key: a literal, the same in every run, because answers are found by it.
-// In a loop the engine adds `#2`, `#3`, … by itself; `scope` gives names instead.
+// The `ask` argument of a flow body: types only, engine/ implements them.
+// The first argument of every question and step is its key. It must be the same literal in every run, as recorded answers are found by it.
+// In a loop the engine adds `#2`, `#3`, …; `scope` gives keys a name instead.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { FileRef } from '../question/check-file.ts';
 import type { AskFailure } from './ask-failure.ts';
@@ -20,7 +20,7 @@ import type {
 import type { Span } from './span.ts';
 import type { StepContext, StepOptions, Secret } from './step.ts';
 
-/** What may be left out, or is given up after a time without a default, adds undefined; a default takes it away again. */
+/** The type of an answer. It includes undefined if the question is optional or may time out, unless there is a default. */
 export type AnswerValue<O, T> = O extends { default: unknown }
   ? T
   : O extends { onTimeout: 'default' }
@@ -29,24 +29,24 @@ export type AnswerValue<O, T> = O extends { default: unknown }
       ? T | (false extends R ? undefined : never)
       : T;
 
-/** Options without members that nobody knows: a misspelled one does not compile. */
+/** Refuses unknown options, so that a misspelled one does not compile. */
 export type Only<O, Known> = O & { [Name in Exclude<keyof O, keyof Known>]: never };
 
-/** A computed key would be another one in the next run. */
+/** Refuses a computed key, which could differ in the next run. */
 export type Key<K extends string> = string extends K ? never : K;
 
 export type ValueOf<C> = C extends { value: infer V } ? V : C;
 
-/** What a schema lets through. */
+/** The type that a schema validates to. */
 export type SchemaOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown;
 
 type TextOptions<T = string> = AskOptions<T> & TextRules;
 
-/** Its fields have defaults, it has none. */
+/** A form has no default; its fields have. */
 type FormOptions<F extends FormFields> = Omit<AskOptions<FieldsOf<F>>, 'default'> & { default?: never };
 
 export interface Ask {
-  // The overload with a schema comes first: the other one would match it too, and say `string`.
+  // The overload with a schema must come first: the other one would match, too, with `string`.
   text<K extends string, S extends StandardSchemaV1, const O extends TextOptions<never>>(
     key: Key<K>,
     options: Only<O, TextOptions & { schema: S }> & { schema: S },
@@ -65,7 +65,7 @@ export interface Ask {
     options?: Only<O, AskOptions<number> & NumberRules>,
   ): Promise<AnswerValue<O, number>>;
 
-  /** Declined is no. */
+  /** False if the user declines. */
   confirm<K extends string>(key: Key<K>, options?: AskOptions<boolean>): Promise<boolean>;
 
   /** A day, `YYYY-MM-DD`. */
@@ -90,7 +90,7 @@ export interface Ask {
     options?: Only<O, AskOptions<unknown> & CountRules>,
   ): Promise<AnswerValue<O, readonly ValueOf<C[number]>[]>>;
 
-  /** The bytes are read in a step: `ask.step('parse', (s) => parse(await s.bytes(file)))`. */
+  /** A step reads the bytes: `ask.step('parse', (s) => parse(await s.bytes(file)))`. */
   file<K extends string, const O extends AskOptions<never> & FileRules>(
     key: Key<K>,
     options?: Only<O, AskOptions<never> & FileRules>,
@@ -103,14 +103,14 @@ export interface Ask {
   ): Promise<AnswerValue<O, SchemaOutput<S>>>;
   custom<K extends string>(key: Key<K>, options?: AskOptions<unknown>): Promise<unknown>;
 
-  /** Several fields in one round. `validate` is given all of them, once each is right. */
+  /** Several fields in one round. `validate` gets all of them, once each is valid. */
   form<K extends string, const F extends FormFields, const O extends FormOptions<F>>(
     key: Key<K>,
     fields: F,
     options?: Only<O, FormOptions<F>>,
   ): Promise<AnswerValue<O, FieldsOf<F>>>;
 
-  /** Whatever reaches out of the body. Its result is written down, and is never asked for again. */
+  /** Runs anything that has side effects or reads the outside world. Its result is recorded, so replays do not run it again. */
   step<K extends string, T>(
     key: Key<K>,
     work: ((step: StepContext) => T | Promise<T>) & KeptAsJson<T>,
@@ -119,8 +119,8 @@ export interface Ask {
   sleep<K extends string>(key: Key<K>, span: Span): Promise<void>;
 
   /**
-   * Waits for something that happens outside: it is delivered by `sessions.deliver`, or by a POST to `step.url(event)`. It is waited for
-   * from here on, awaited or not.
+   * Waits for an external event, delivered by `sessions.deliver` or by a POST to `step.url(event)`. The session waits from here on, even
+   * before the promise is awaited.
    */
   event<K extends string, S extends AnySchema>(
     key: Key<K>,
@@ -130,44 +130,43 @@ export interface Ask {
   event<K extends string>(key: Key<K>): AwaitedEvent<unknown>;
 
   /**
-   * Asks somebody else, who is known by the principal that `identify` gives: `ask.person('ops-lead').confirm('ok')`. Nobody else can
-   * answer, and the caller is told whom the flow waits for.
+   * Asks somebody else, named by the principal that `identify` returns: `ask.person('ops-lead').confirm('ok')`. Only that person can
+   * answer, and the caller sees whom the flow waits for.
    */
   person(principal: string, options?: PersonOptions): PersonAsk;
 
   /**
-   * The same `ask` with `id.` before every key, for what is asked about one of many: `ask.scope(item.id).number('count')`. In a loop
-   * without it keys are counted, and an answer whose place in the loop has changed is asked for again. The id is that of the thing, and
-   * not its place in the list.
+   * The same `ask` with `id.` before every key, for questions about one of many items: `ask.scope(item.id).number('count')`. Without it,
+   * keys in a loop are numbered, and an answer is asked for again if its number changes. Use the id of the item, not its index.
    */
   scope(id: string): Ask;
 
-  /** Where the user stands; goes out with the next question. */
+  /** The user's progress, sent with the next question. */
   progress(current: number, total?: number, message?: string): void;
-  /** Something to say before the next question. */
+  /** Text to show before the next question. */
   note(text: string): void;
 
-  /** The time of the last thing that happened; the same in every run. */
+  /** The time of the last recorded event, the same in every run. */
   now(): number;
-  /** That day, `YYYY-MM-DD`, in UTC. */
+  /** The same as a date, `YYYY-MM-DD`, in UTC. */
   today(): string;
   random(): number;
   uuid(): string;
 
-  /** What became of a question, without try and catch. */
+  /** The outcome of a question, without try and catch. */
   try<T>(question: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; reason: AskFailure }>;
-  /** True in sessions that come by here first with this mark in place; false in those that passed before it was written. */
+  /** True in sessions that reach this point with this version of the code, false in those that passed it before. */
   version(id: string): boolean;
 
-  /** Aborted when the session ends before its time; whatever the body waits for then rejects with a `SessionEndedError`. */
+  /** Aborted when the session ends early; everything that the body awaits then rejects with a `SessionEndedError`. */
   readonly signal: AbortSignal;
-  /** The language of the session (BCP 47), as its client said when it started; undefined where nobody has. */
+  /** The language of the session (BCP 47), as its client gave it at the start; undefined if it gave none. */
   readonly locale: string | undefined;
   readonly session: { readonly id: string; readonly startedAt: number; readonly context: unknown };
   readonly client: { readonly name?: string | undefined; readonly version?: string | undefined };
 }
 
-/** Questions to somebody else. */
+/** Questions to another person. */
 export type PersonAsk = Pick<
   Ask,
   'text' | 'number' | 'confirm' | 'date' | 'choice' | 'choices' | 'file' | 'custom' | 'form'

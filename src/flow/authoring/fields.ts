@@ -1,4 +1,4 @@
-// Fields of a form. `f.text()` and the others make them; what kind each is shows in the type of the answer.
+// Builders for the fields of a form, such as `f.text()`. The kind of a field determines the type of its answer.
 import type { ChoiceOption, CountRules, DateRules, FieldOptions, NumberRules, TextRules } from './options.ts';
 import type { AnswerValue, Only, ValueOf } from './ask.ts';
 import { checkFieldOptions } from './known-options.ts';

@@ -1,12 +1,12 @@
-// The names of all options. A misspelled one would be passed over: `secert: true` sends a password through a form and a model. The
-// compiler refuses it where options are written in place; this refuses it everywhere else.
+// Checks the names of options. With an ignored typo such as `secert: true`, a password would go through a form and a model. The compiler
+// finds typos only in object literals; this finds all.
 import { GatewayError } from '../../shared/errors.ts';
 import type { Kind } from '../question/question.ts';
 import type { AskOptions, CountRules, DateRules, FieldOptions, FileRules, NumberRules, TextRules } from './options.ts';
 import type { EventOptions, PersonOptions } from './waiting-options.ts';
 import type { StepOptions } from './step.ts';
 
-/** Every member of T, so that the compiler misses one that is forgotten. */
+/** Every member of T, so that the compiler finds a missing one. */
 export type NamesOf<T> = Record<keyof T, true>;
 
 const FIELD: NamesOf<FieldOptions<unknown>> = {
@@ -76,7 +76,7 @@ export function checkAskOptions(kind: Kind, key: string, options: object): void 
   checkRange(options, `ask.${kind}('${key}')`);
 }
 
-/** Nobody could answer it. */
+/** A question without choices cannot be answered. */
 export function checkHasChoices(choices: unknown, of: string): void {
   if (!Array.isArray(choices) || choices.length > 0) return;
   throw new GatewayError('FLOW_MISUSED', {
@@ -84,7 +84,7 @@ export function checkHasChoices(choices: unknown, of: string): void {
   });
 }
 
-/** Nothing lies between them. */
+/** No answer can lie in an empty range. */
 function checkRange(options: { min?: unknown; max?: unknown }, of: string): void {
   const { min, max } = options;
   const isNumbers = typeof min === 'number' && typeof max === 'number';
@@ -118,12 +118,12 @@ export function checkFieldOptions(kind: Kind, options: object): void {
   checkRange(options, `f.${kind}()`);
 }
 
-/** For options that are given once. */
+/** For options that are not tied to a question. */
 export function checkOptionNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
   for (const name in options) if (!Object.hasOwn(names, name)) refuse(name, of, new Set(Object.keys(names)), of);
 }
 
-/** `where`: what is at fault, where that is not known later. */
+/** `where`: what is at fault, if that cannot be told later. */
 function refuse(name: string, of: string, names: ReadonlySet<string>, where?: string): never {
   throw new GatewayError('FLOW_MISUSED', {
     ...(where !== undefined && { flow: where }),

@@ -1,5 +1,5 @@
-// What a question says: plain text, or the id of a message with its parameters, so that a session has a language. Consent is
-// given to the id and the parameters: a translation does not undo it, other words or another price do.
+// The text of a question: plain text, or a message id with parameters for translated flows. Consent is bound to the id and the parameters:
+// another translation keeps it, another text or price does not.
 import { hash } from 'node:crypto';
 
 export interface LocalizedMessage {
@@ -31,7 +31,7 @@ function sorted(params: LocalizedMessage['params']): [string, string | number][]
   return Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** `de-AT`, then `de`, then the first that is there. */
+/** Looks up `de-AT`, then `de`, then the first locale. */
 function find(id: string, catalogue: Catalogue | undefined, locale: string | undefined): string | undefined {
   if (catalogue === undefined) return undefined;
   const language = locale?.split('-')[0];

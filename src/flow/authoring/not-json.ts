@@ -1,6 +1,6 @@
-// What a step may not return, seen by the compiler: its result is written to the journal as JSON, and what JSON turns into something else
-// would come back as another type than the one that was inferred. The engine refuses the same things when it runs (engine/plain.ts), and
-// those that no type tells apart: NaN, and an Error, which looks like any object with a name and a message.
+// Lets the compiler refuse step results that JSON would change, as they are recorded as JSON and would come back as another type. The
+// engine refuses the same values at run time, and those that types cannot tell apart: NaN, and an Error, which looks like any object with a
+// name and a message.
 type Lossy =
   | Date
   | RegExp
@@ -15,10 +15,10 @@ type Lossy =
   | symbol
   | ((...args: never) => unknown);
 
-/** How deep types are looked into: those that contain themselves have no end. */
+/** How deep types are checked, as recursive types have no end. */
 type Levels = [0, 0, 0, 0, 0, 0];
 
-/** The parts of a type that do not come back from JSON; never where all of it does, or where it is not known. */
+/** The parts of a type that JSON would change; never if there are none, or if the type is unknown. */
 export type NotJson<T, Left extends unknown[] = Levels> = 0 extends 1 & T
   ? never
   : T extends Lossy
@@ -31,7 +31,7 @@ export type NotJson<T, Left extends unknown[] = Levels> = 0 extends 1 & T
         : never
       : never;
 
-/** Added to the work of a step: nothing where its result is kept, else what the compiler prints. */
+/** Added to the type of a step's function: nothing if its result is valid, else the error that the compiler prints. */
 export type KeptAsJson<T> = [NotJson<T>] extends [never]
   ? unknown
   : { readonly 'the result of a step is kept as JSON, which this is not': NotJson<T> };

@@ -1,46 +1,46 @@
-// What an author may say about a question. The names are those that terminal prompts and forms use.
+// Options of questions, named as in terminal prompts and forms.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Complaint } from '../question/question.ts';
 import type { Span } from './span.ts';
 import type { Words } from './messages.ts';
 
-/** What is wrong, in words for the user; nothing where all is well. */
+/** Returns what is wrong, for the user, or nothing if the value is valid. */
 export type Validate<T> = (
   value: T,
   context: { answers: Readonly<Record<string, unknown>> },
 ) => string | Complaint | undefined | void;
 
 export interface FieldOptions<T> {
-  /** The question. Default: the label. */
+  /** The text of the question. Default: the label. */
   message?: Words;
-  /** A short name. Default: the key in words. */
+  /** A short name. Default: the key as words. */
   label?: string;
   help?: string;
   placeholder?: string;
-  /** Counts where nothing is answered. */
+  /** Used if there is no answer. */
   default?: T;
-  /** False: may be left out, then it is undefined. */
+  /** False: the answer may be left out, and is undefined then. */
   required?: boolean;
   validate?: Validate<T>;
 }
 
 export interface AskOptions<T> extends FieldOptions<T> {
-  /** Only a person's own word counts, not a model's and no argument. */
+  /** Only a person may answer: no model and no argument. */
   by?: 'human';
-  /** Travels with no other question. */
+  /** Never asked together with another question. */
   alone?: boolean;
   /**
-   * May be asked in one round with the question before it: no answer and no argument makes it needless. Only where the flow was
-   * explored, and nothing that depends on an answer is in it.
+   * May be asked together with the question before it, as no answer and no argument makes it unnecessary. Needs an explored flow, and no
+   * part of it may depend on an answer.
    */
   ahead?: boolean;
-  /** How long it waits, and what happens then. Default: as long as its session. */
+  /** How long the question waits, and what happens then. Default: as long as its session. */
   timeout?: Span;
   onTimeout?: 'default' | 'cancel' | 'error';
-  /** `throw`: the user calling off this question is an error that the body can catch. Default: the session ends. */
+  /** `throw`: if the user cancels this question, the body can catch the error. Default: the session ends. */
   onCancel?: 'throw';
-  /** How the native wire hands it over: `prompt`, by a request even if it is the first question; `continue`, as that. */
+  /** How MCP Flow delivers the question: `prompt`, by a request even if it is the first question; `continue`, as a continuation. */
   deliver?: 'prompt' | 'continue';
 }
 
@@ -71,7 +71,7 @@ export interface CountRules {
 
 export interface FileRules {
   maxBytes?: number;
-  /** MIME types, such as `image/*`, or ends of names, such as `.csv`. */
+  /** MIME types, such as `image/*`, or file extensions, such as `.csv`. */
   accept?: string[];
 }
 

@@ -1,4 +1,4 @@
-// A span of time as people write it: a number of milliseconds, or `300ms`, `30s`, `5m`, `1h`, `2d`.
+// A time span: a number of milliseconds, or `300ms`, `30s`, `5m`, `1h`, `2d`.
 import { GatewayError } from '../../shared/errors.ts';
 
 export type Span = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;

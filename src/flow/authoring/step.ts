@@ -1,4 +1,4 @@
-// What the author of a step writes and is given.
+// Types for the steps of a flow: their context and their options.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { FileRef } from '../question/check-file.ts';
 import type { AwaitedEvent } from './waiting-options.ts';
@@ -7,31 +7,28 @@ import type { ToolAnswer } from './tool-caller.ts';
 
 declare const secret: unique symbol;
 
-/** Stands for a secret that was answered. Its text is in no journal and no log; `reveal` gives it inside a step. */
+/** A secret answer. Its text is in no journal and no log; `reveal` returns it inside a step. */
 export interface Secret {
   readonly [secret]: true;
 }
 
 export interface StepContext {
-  /** The same on every try of this step in this session: hand it to whatever must not do the thing twice. */
+  /** The same for every try of this step in this session. Pass it to services that must not act twice. */
   readonly idempotencyKey: string;
-  /** From 1. More than 1 where an earlier try may have come to its end unseen. */
+  /** Starts at 1. Above 1, an earlier try may have succeeded without being recorded. */
   readonly attempt: number;
   /** Aborted when the session ends or the step takes too long. */
   readonly signal: AbortSignal;
-  /**
-   * How far it is, told to the client at once where its call or session can be told of progress. Counts as a heartbeat. What is not more
-   * than was told before is left out.
-   */
+  /** Reports progress to the client at once, if it can receive it. Counts as a heartbeat. Ignored unless it is more than before. */
   progress(current: number, total?: number, message?: string): void;
-  /** It is alive. Counts where the step has the option `heartbeat`. */
+  /** Shows that the step is alive, for the option `heartbeat`. */
   heartbeat(): void;
   /**
-   * Calls a tool of the gateway, or of the client, that the flows were served with (`tools`). Rejects where the tool says that it
-   * failed. Nobody can be asked from here: whatever the tool would ask has to be in its arguments.
+   * Calls a tool of the gateway or client in the `tools` option of the flows. Rejects if the tool fails. It cannot ask the user, so the
+   * arguments must be complete.
    */
   readonly call: <T = JsonObject>(tool: string, args?: JsonObject) => Promise<ToolAnswer<T>>;
-  /** Where the event is delivered, by one POST of JSON. Nobody else can make such a URL, and it is of use to nobody but its receiver. */
+  /** The URL that delivers the event, by one POST of JSON. It cannot be guessed, and serves only this event. */
   url(event: AwaitedEvent<unknown>): Promise<string>;
   bytes(file: FileRef): Promise<Uint8Array>;
   reveal(secret: Secret): Promise<string>;
@@ -39,54 +36,53 @@ export interface StepContext {
 
 export type StepOptions<T> = ReadingOptions | EffectOptions<T>;
 
-/** It only reads, and may run as often as it likes. */
+/** A step that only reads and may run any number of times. */
 interface ReadingOptions extends CommonOptions {
   effect?: undefined;
   /** Needs an `effect`. */
   check?: undefined;
-  /** Needs an `effect`: what may run as often as it likes is not taken back. */
+  /** Needs an `effect`: a step that only reads has nothing to undo. */
   undo?: undefined;
 }
 
-/** It changes something. */
+/** A step that changes something. */
 interface EffectOptions<T> extends CommonOptions {
   /**
-   * `retry`: after a crash it is run again with the same idempotency key. `once`: it is never run again; `check` can find out what
-   * became of it.
+   * `retry`: after a crash it runs again with the same idempotency key. `once`: it never runs again; `check` can find out what happened.
    */
   effect: 'retry' | 'once';
-  /** After a crash in a `once`: the result, where it did happen; undefined where it did not. */
+  /** After a crash in a `once` step: returns the result if it did happen, else undefined. */
   check?: (step: StepContext) => T | undefined | Promise<T | undefined>;
   /**
-   * Takes the effect back when the session ends before its time (cancelled, declined, failed, expired), or the user goes back before
-   * it. Tried again if it throws. Must not mind being called twice.
+   * Undoes the effect if the session ends early (cancelled, declined, failed, expired), or if the user goes back to before it. Retried if
+   * it throws, so it must tolerate a second call.
    */
   undo?: (result: T, step: StepContext) => unknown;
 }
 
 interface CommonOptions {
-  /** Runs also while the session ends, where every other step is refused: for what a `finally` has to do. Is not taken back. */
+  /** The step also runs while the session ends, when all other steps are refused; for use in a `finally`. It is not undone. */
   cleanup?: boolean;
-  /** Of one try. Default 60 s. */
+  /** Limit of one try. Default 60 s. */
   timeout?: Span;
-  /** What happens when it throws. Default: it has failed, and the body is told. */
+  /** How to retry if it throws. Default: it fails, and the body gets the error. */
   retry?: RetryPolicy;
-  /** It has failed when it does not call `step.heartbeat()` for so long. */
+  /** The step fails if it does not call `step.heartbeat()` for this long. */
   heartbeat?: Span;
-  /** Of all steps with the same name at most so many run at once in this process; the others wait. */
+  /** How many steps with this limit name run at once in this process; the others wait. */
   limit?: { name: string; max: number };
 }
 
-/** Tries are made in one go: after a crash they begin again. The idempotency key is the same in all of them. */
+/** All tries belong to one run: after a crash they start over. They share the idempotency key. */
 export interface RetryPolicy {
-  /** In all. */
+  /** Tries in all. */
   attempts: number;
-  /** Before the second try; each pause after that is twice as long. Default 1 s. */
+  /** Pause before the second try; each further pause is twice as long. Default 1 s. */
   pause?: Span;
   /** The longest pause. Default 1 minute. */
   maxPause?: Span;
-  /** No try begins after so long. */
+  /** No try starts after this time. */
   within?: Span;
-  /** Which errors: their names, or a function. Default: all. */
+  /** Which errors to retry: their names, or a function. Default: all. */
   on?: readonly string[] | ((error: Error) => boolean);
 }

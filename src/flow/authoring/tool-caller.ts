@@ -1,4 +1,4 @@
-// Who calls tools for the steps of flows: a gateway, or a client that is connected to a server.
+// What calls tools for the steps of flows: a gateway, or a connected client.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 
@@ -8,12 +8,12 @@ export interface ToolCaller {
 
 export interface ToolCallerOptions {
   signal?: AbortSignal;
-  /** In whose name, where the caller can tell one from another: that of the session's owner, as a hash. */
+  /** The principal to call as, where callers are told apart: a hash of the session's owner. */
   principal?: string;
 }
 
-/** Given when it is first needed, where it cannot be given at once: a gateway that has these very flows behind it, for example. */
+/** May be a function that is called at first use, for example if the gateway serves these flows itself. */
 export type ToolCallerOption = ToolCaller | (() => ToolCaller | Promise<ToolCaller>);
 
-/** The result of a tool whose structured content is known to be a `T`. */
+/** The result of a tool with structured content of type `T`. */
 export type ToolAnswer<T> = CallToolResult & { structuredContent: T };

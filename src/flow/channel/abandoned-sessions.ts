@@ -1,5 +1,5 @@
-// Sessions of calls whose client went away before it was answered: the connection broke, or the process died. One that is open is found in
-// the list of its owner. One that has ended since is found by a note that names the last session of each owner and tool.
+// Finds sessions whose client went away before its call was answered, by a lost connection or a crash. An open session is in the list of
+// its owner. For an ended one, a stored note has the last session of each owner and tool.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Exchange } from '../../protocol/exchange.ts';
@@ -16,22 +16,22 @@ import { peopleOf } from '../session/external/people.ts';
 import { waitForTurn } from '../session/verbs/session-watch.ts';
 import { isEnded } from '../store/store.ts';
 
-/** How often a session is looked at that is at work, perhaps in another process. */
+/** How often to poll a working session, which may run in another process. */
 const LOOK_MS = 250;
 
 export interface ResumeContext {
   sessions: Sessions;
-  /** The calls that wait in this process, by their sessions. */
+  /** Waiting calls in this process, by session id. */
   waiting: ReadonlyMap<string, Pick<Exchange, 'isConnected'>>;
 }
 
-/** Its client is there. Where its connection is broken, the client may come back for the call, and its user by another one: both may answer. */
+/** The client of the session is connected. After a lost connection, both the client and its user on another connection may continue. */
 function hasWaitingCall({ waiting }: ResumeContext, sessionId: string): boolean {
   const call = waiting.get(sessionId);
   return call !== undefined && call.isConnected !== false;
 }
 
-/** The newest one that what is given now would not change. */
+/** The newest abandoned session whose input does not differ from the new arguments. */
 export async function findAbandoned(start: StartRequest, offering: ResumeContext): Promise<StateView | undefined> {
   const { principal, tool, args = {} } = start;
   const { sessions } = offering;
@@ -47,25 +47,25 @@ export async function findAbandoned(start: StartRequest, offering: ResumeContext
     : undefined;
 }
 
-/** No answer is lost with one that has got none. */
+/** A session without answers is not worth resuming. */
 function isWorthwhile(header: Header): boolean {
   const { state, via, rounds, parked } = header;
   if ((via !== 'elicit' && via !== 'mrtr') || parked) return false;
   return state === 'waiting_user' ? rounds > 1 || isForPeople(header) : isSessionWorking(header);
 }
 
-/** Somebody else is asked, and would be asked a second time. */
+/** Another person is asked, who would otherwise be asked twice. */
 function isForPeople(header: Header): boolean {
   return peopleOf(header).length > 0;
 }
 
-/** A step runs, or what was done is being taken back. What cannot be taken back at first is tried again later, and nobody waits for that. */
+/** A step runs, or effects are being undone for the first time. Later tries to undo happen in the background. */
 export function isSessionWorking(header: Header): boolean {
   const ending = earlyEndOf(header);
   return ending ? ending.kind === 'fail' && ending.tries === undefined : header.state === 'processing';
 }
 
-/** Where it stands when it asks its user something, or has ended. */
+/** Waits until the session asks its user something, or has ended. */
 export async function awaitRest(sessions: Sessions, session: SessionRequest, signal: AbortSignal): Promise<Turn> {
   for (;;) {
     const view = await sessions.getState(session);
@@ -91,14 +91,14 @@ async function findEnded(
   return isSame && view.outcome ? view : undefined;
 }
 
-/** The id of a session that is about to begin, which its caller will be able to come back for. */
+/** Reserves the id of a new session, so that its caller can come back for it. */
 export async function reserveSessionId(sessions: Sessions, start: StartRequest): Promise<string> {
   const id = sessions.setup.newId();
   await rememberSession(sessions, start, id);
   return id;
 }
 
-/** Before the session is in the store: a caller who comes back after a crash finds it, or nothing. */
+/** Writes the note before the session is stored, so that a caller who comes back after a crash finds the session or nothing. */
 export function rememberSession({ setup }: Sessions, { principal, tool }: StartRequest, id: string): Promise<void> {
   const { store, limits } = setup;
   return store.putBlob(toNoteKey(principal, tool), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
@@ -108,7 +108,7 @@ function toNoteKey(principal: string, tool: string): string {
   return hash('sha256', `mcp-parley/last-call\0${toOwner(principal)}\0${tool}`, 'base64url');
 }
 
-/** It is listed until somebody has seen that its time is over. */
+/** An expired session stays in the list until it is loaded. */
 function ignoreEnded(thrown: unknown): undefined {
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;
 }

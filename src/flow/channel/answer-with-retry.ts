@@ -1,5 +1,5 @@
-// An answer that a client has given to a call that waits. Where answers come faster than a session takes them, this one waits its
-// turn: whoever gave it cannot be told to try again.
+// Submits an answer of a waiting call. If answers come too fast for the session, it waits instead of failing, as the user cannot be asked
+// to retry.
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnswerRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -14,7 +14,7 @@ export async function answerAndSettle(
   return settled(await answerWithRetry(sessions, request), onWaiting);
 }
 
-/** With what was made of the answer itself: what follows is not waited for. */
+/** Resolves with the direct result of the answer, without waiting for what follows. */
 export async function answerWithRetry(sessions: Sessions, request: AnswerRequest): Promise<Turn> {
   for (;;) {
     try {
@@ -27,7 +27,7 @@ export async function answerWithRetry(sessions: Sessions, request: AnswerRequest
   }
 }
 
-/** Only what passes by itself is waited for. */
+/** Waits only for the rate limit. */
 function waitOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof GatewayError) || thrown.code !== 'FLOW_LIMIT') return undefined;
   const { limit, retryAfterMs } = thrown.details;

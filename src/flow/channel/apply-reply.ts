@@ -1,6 +1,6 @@
-// What came back to a round: answers to its questions, or the wish to change what was answered before. Every round takes such a wish
-// in the place of its answers, `{"edit": {"city": "Rome"}}` or `{"back": true}`, whether or not its form has a field for it.
-// A change is never a person's own word, since a model may have brought it: what needs one is asked again.
+// Applies the reply to a round: answers, or a change to earlier answers. Every round accepts `{"edit": {"city": "Rome"}}` or `{"back":
+// true}` in place of its answers. A model may have sent a change, so it never counts as a person's own answer; questions that need one are
+// asked again.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -21,7 +21,7 @@ export interface RoundReply {
   questions: readonly Question[];
   answer: JsonObject;
   via: Via;
-  /** Called with each turn in which it waits for others. */
+  /** Called with each turn that waits for others. */
   onWaiting?: ((turn: Turn) => void) | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function applyReply(sessions: Sessions, session: SessionRequest, re
   return { turn: await answerAndSettle(sessions, { ...session, answers: given, via }, onWaiting), given };
 }
 
-/** A question may be called `edit` or `back`; then it is an answer. */
+/** If a question is named `edit` or `back`, the field is its answer. */
 function toChange(questions: readonly Question[], answer: JsonObject): Change | undefined {
   if (answer.action !== 'accept') return undefined;
   const { edit, back } = answerContent(answer);
@@ -46,7 +46,7 @@ function toChange(questions: readonly Question[], answer: JsonObject): Change | 
   return typeof back === 'string' ? { back } : undefined;
 }
 
-/** What cannot be changed is said with the questions, which stay as they are. */
+/** If nothing can be changed, the same questions are shown with the reason. */
 async function changed(sessions: Sessions, session: SessionRequest, change: Change): Promise<FormRound> {
   const { data, ...now } = await sessions.getState(session);
   try {

@@ -1,5 +1,5 @@
-// A flow called like any other tool. What was given as arguments is not asked; the rest is asked by whichever way the client's user
-// can be asked, round by round, until the flow has its result.
+// Runs a flow for a tools/call. Arguments count as answers; the other questions are asked in any way the client supports, round by round,
+// until the flow ends.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject } from '../../protocol/params.ts';
@@ -30,17 +30,17 @@ import { askAlive, sendProgress, reportProgress } from './report-progress.ts';
 import { callWithToken } from './token-call.ts';
 import type { TokenCallRound } from './token-call.ts';
 
-/** Where the sessions of called flows are. */
+/** The sessions that calls of flows use. */
 export interface FlowCallContext {
-  /** Kept while the call waits. */
+  /** Stored sessions, whose calls wait. */
   sessions: Sessions;
-  /** In the state of calls that are ended with questions. */
+  /** Sessions in tokens, whose calls end with questions. */
   travelling: TokenSessions;
-  /** The calls that wait in this process, by their kept sessions. */
+  /** Waiting calls in this process, by stored session. */
   waiting: Map<string, Exchange>;
 }
 
-/** For the answer to a call to leave this process. */
+/** Time for the answer to leave this process. */
 const ACKNOWLEDGE_MS = 200;
 
 export async function callFlow(exchange: Exchange, flow: AnyFlow, called: FlowCallContext): Promise<ResultObject> {
@@ -64,7 +64,7 @@ async function startCall(exchange: Exchange, start: StartRequest, called: FlowCa
   if (exchange.resumed?.state !== undefined) return callWithToken(exchange, start, called);
   const left = await offerResume(exchange, start, called);
   if (left) return { turn: left };
-  if (exchange.maySuspend) return callWithToken(exchange, start, called); // not once it was asked something, and waits here
+  if (exchange.maySuspend) return callWithToken(exchange, start, called); // not after it has asked something and waits here
   const { sessions, waiting } = called;
   const sessionId = isAnonymous(start.principal) ? undefined : await reserveSessionId(sessions, start);
   if (sessionId !== undefined) waiting.set(sessionId, exchange);
@@ -81,13 +81,13 @@ async function startCall(exchange: Exchange, start: StartRequest, called: FlowCa
   }
 }
 
-/** How it ended is kept until the answer to the call has left. One whose client has gone may come back for it. */
+/** Keeps the outcome until the answer to the call has left. If the client is gone, it stays for a later call. */
 function acknowledgeLater(exchange: Exchange, { sessions, waiting }: FlowCallContext, { header }: Turn): void {
   const { clock, log } = sessions.setup;
   const { id, started } = header;
   stopWaiting(waiting, id, exchange);
   if (started === undefined || exchange.signal.aborted || exchange.isConnected === false) return;
-  waiting.set(id, exchange); // it is offered to nobody meanwhile
+  waiting.set(id, exchange); // do not offer it to another call meanwhile
   const acknowledge = async (): Promise<void> => {
     await sessions.acknowledge(id).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
     waiting.delete(id);
@@ -95,7 +95,7 @@ function acknowledgeLater(exchange: Exchange, { sessions, waiting }: FlowCallCon
   clock.after(ACKNOWLEDGE_MS, () => void acknowledge());
 }
 
-/** Another call of its user may wait for the session by now. */
+/** Another call of the user may wait for the session by now. */
 function stopWaiting(waiting: FlowCallContext['waiting'], sessionId: string, exchange: Exchange): void {
   if (waiting.get(sessionId) === exchange) waiting.delete(sessionId);
 }
@@ -141,7 +141,7 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
     }
     return round.turn;
   } catch (thrown) {
-    giveUp(); // it has ended already, or nobody will come back for it
+    giveUp(); // it has ended, or nobody will come back for it
     throw thrown;
   } finally {
     telling.stop();
@@ -151,7 +151,7 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
   }
 }
 
-/** A turn that asks something, or the end of the session. Where another process has gone on with it, that is looked for in the store. */
+/** Waits for a turn that asks something, or for the end. If another process continues the session, polls the store. */
 async function awaitQuestion(
   turn: Turn,
   sessions: Sessions,
@@ -167,25 +167,25 @@ async function awaitQuestion(
   return last;
 }
 
-/** What it asks, or how it has ended. */
+/** Whether the turn asks something or has an outcome. */
 function isKnown({ header, questions, ...turn }: Turn): boolean {
   return questions.length > 0 || 'result' in turn || turn.failure !== undefined || header.state === 'cancelled';
 }
 
 /**
- * Its user may come back for it. A client that cancels while others are asked has often just lost patience, and they would be asked a second
- * time; where its own user is asked, a cancel is the user's word.
+ * Whether the user may come back. A client that cancels while others are asked has often just timed out, and those would be asked twice.
+ * While its own user is asked, a cancel is the user's decision.
  */
 function mayComeBack({ aborted, reason }: AbortSignal, isForOthers: boolean): boolean {
   return aborted && (isForOthers || reason === CLIENT_GONE || reason === CONNECTION_CLOSED);
 }
 
-/** Others may take days. */
+/** Other people may take days, so a cancel must end the wait. */
 function orCancelled<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
   return rejectOnAbort(coming, signal, () => new GatewayError('CANCELLED'));
 }
 
-/** Undefined if the session has gone on by itself: then the question is withdrawn. */
+/** Undefined if the session continued on its own, which withdraws the question. */
 async function askClient(
   exchange: Exchange,
   round: FormRound,
@@ -214,7 +214,7 @@ async function toMovedRound({ moved, isLate }: SessionWatch): Promise<FormRound>
   };
 }
 
-/** The answer and the end of its time have met. */
+/** The answer came just after its time was over. */
 async function recoverLateAnswer(thrown: unknown, moves: SessionWatch): Promise<FormRound> {
   if (!moves.moved || !(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
   return toMovedRound(moves);
@@ -228,7 +228,7 @@ function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<J
   return toToolResult(turn.result, { key: name, output });
 }
 
-/** What befalls a session is told to whoever called the tool; a state that is none of ours is a bad request. */
+/** Turns errors of the session into failed results; an unknown state is an invalid request. */
 function toErrorResult(thrown: unknown): JsonObject {
   if (thrown instanceof CannotAskError || thrown instanceof ResumeDeclinedError) return toFailed(thrown.message);
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;

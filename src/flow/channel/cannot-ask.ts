@@ -1,10 +1,10 @@
-// There is no way to ask whoever calls: what a model is told then. What can be an argument it can give with another call; what only
-// the user can answer needs another client.
+// The error for a model if the user cannot be asked: lists the questions that can be arguments of another call, and those that need another
+// client.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Question } from '../question/question.ts';
 import { isRequired } from '../question/answer-schema.ts';
 
-/** What need not be answered was left out of the arguments; the rest can still be given with another call. */
+/** Skips optional questions that were not given as arguments. Throws if a required one is left. */
 export function acceptWithoutAsking(questions: readonly Question[]): JsonObject {
   if (questions.some((question) => question.complaint || isRequired(question))) throw new CannotAskError(questions);
   return { action: 'accept', content: {} };

@@ -1,5 +1,5 @@
-// The questions of a round as one form of the client (`elicitation/create`), and the answers read back from it. Forms are flat and
-// know few types: the fields of a form stand beside each other, and options that are no texts travel as texts.
+// Converts a round of questions to one elicitation form and reads the answers back. Client forms are flat and know few types, so fields of
+// forms become top-level fields, and choices that are not text travel as text.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Field, Question } from '../question/question.ts';
@@ -14,10 +14,10 @@ export interface ClientForm {
   requestedSchema: JsonObject;
 }
 
-/** JSON Schema that forms of clients do not know. */
+/** JSON Schema keywords that client forms do not know. */
 const UNKNOWN = ['formatMinimum', 'formatMaximum', 'uniqueItems', 'additionalProperties'];
 
-/** `entered`: answers that were refused, by the key of their question; they are shown again. */
+/** `entered`: refused answers by the key of their question, to show them again. */
 export interface FormContext {
   told?: string | undefined;
   entered?: ReadonlyMap<string, unknown>;
@@ -26,7 +26,7 @@ export interface FormContext {
 export function toForm(questions: readonly Question[], { told, entered = new Map() }: FormContext = {}): ClientForm {
   const isOneOfSeveral = questions.length > 1;
   const fields = questions.flatMap((question) => fieldsOf(question, isOneOfSeveral, entered.get(question.key)));
-  // The words of a question that is alone are those of its form.
+  // The message of a single question is the message of the form.
   const said = isOneOfSeveral ? undefined : questions[0]?.prompt.message;
   const properties = Object.fromEntries(
     fields.map(({ name, field, was }) => {
@@ -41,7 +41,7 @@ export function toForm(questions: readonly Question[], { told, entered = new Map
   };
 }
 
-/** Answers in the order of the questions; what was left out is no answer, and is refused where one is needed. */
+/** Answers in the order of the questions. A missing field is no answer, which is refused if one is required. */
 export function fromForm(questions: readonly Question[], content: JsonObject): GivenAnswer[] {
   return questions.map((question) => ({
     promptId: question.promptId,
@@ -76,7 +76,7 @@ function valueOf(question: Question, content: JsonObject, isOneOfSeveral: boolea
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Two forms side by side may have fields of the same name. */
+/** Two forms in one round may have fields of the same name. */
 function namesOf({ key }: Question, isOneOfSeveral: boolean): (field: string) => string {
   return (field) => (isOneOfSeveral ? `${key}.${field}` : field);
 }
@@ -98,13 +98,13 @@ function toProperty(field: FormQuestion, title: string | undefined): JsonObject 
   };
 }
 
-/** What is not said beside it already. */
+/** Leaves out what is shown next to it already. */
 function toDescription({ prompt: { message }, help }: FormQuestion, said: (string | undefined)[]): JsonObject {
   const words = [...(said.includes(message) ? [] : [message]), ...(help === undefined ? [] : [help])];
   return words.length > 0 ? { description: words.join(' ') } : {};
 }
 
-/** What was entered before, where the field could show it. A yes is never suggested, and a secret not shown again. */
+/** The refused value, if the field can show it. Never suggests a yes and never shows a secret. */
 function toDefault({ kind, secret, prompt }: FormQuestion, was: unknown): JsonObject {
   const isOption = (one: unknown): boolean => prompt.choices?.some(({ value }) => value === one) === true;
   const isShowable: Partial<Record<FormQuestion['kind'], boolean>> = {
@@ -118,7 +118,7 @@ function toDefault({ kind, secret, prompt }: FormQuestion, was: unknown): JsonOb
   return { default: prompt.choices ? (Array.isArray(was) ? was.map(String) : String(was)) : was };
 }
 
-/** As our page shows it; no form of a client does. */
+/** For Parley's page; client forms have no files. */
 function toFile({ prompt }: Field): JsonObject {
   const { accept, maxBytes } = prompt.validation ?? {};
   return {
@@ -129,7 +129,7 @@ function toFile({ prompt }: Field): JsonObject {
   };
 }
 
-/** Options that are no texts come back as what they are. */
+/** Converts text back to the value of its choice. */
 function fromText({ kind, prompt }: Field, given: unknown): unknown {
   if (!prompt.choices || given === undefined) return given;
   const back = (text: unknown): unknown =>
@@ -152,7 +152,7 @@ export function answerContent(answer: JsonObject): JsonObject {
   return isObject(answer.content) ? answer.content : {};
 }
 
-/** Clients show the name of a field without a title; `action#2` and `pears.count` are names that nobody gave. */
+/** Without a title, clients show the name of the field; `action#2` and `pears.count` are not names that an author chose. */
 function titleOf(name: string): string | undefined {
   return /[#.]/.test(name) ? toLabel(name) : undefined;
 }

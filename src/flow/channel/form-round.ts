@@ -1,5 +1,5 @@
-// A round of questions as one question to the client, and its answer read back. What is secret, and files, have no place in a
-// client's form: they are asked by a page of ours or not at all.
+// Converts a round of questions to one request to the client, and reads the answers back. Secrets and files do not belong in a client's
+// form; Parley's page asks for them.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
@@ -9,12 +9,12 @@ import type { GivenAnswer } from '../session/verbs/requests.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { answerContent, fromForm, toForm } from './client-form.ts';
 
-/** A turn that asks, and how it came about. */
+/** A turn with open questions, and what led to it. */
 export interface FormRound {
   turn: Turn;
-  /** What the user is to know first. */
+  /** Text to show first. */
   told?: string | undefined;
-  /** What was answered to the questions before; of these, what was refused is shown again. */
+  /** Answers to the previous round; refused ones are shown again. */
   given?: readonly GivenAnswer[] | undefined;
 }
 
@@ -30,7 +30,7 @@ export function toFormAsk({ turn: { questions, header }, told, given = [] }: For
   };
 }
 
-/** By key: what was entered in vain. */
+/** Refused values by key. */
 function toRefusedValues(questions: readonly Question[], given: readonly GivenAnswer[]): Map<string, unknown> {
   const last = new Map(given.map(({ promptId, value }) => [promptId, value]));
   const again = questions.filter(({ complaint, attempt }) => complaint !== undefined && attempt > 1);
@@ -43,7 +43,7 @@ export function toGivenAnswers(questions: readonly Question[], answer: JsonObjec
   return questions.map(({ promptId }) => ({ promptId, no }));
 }
 
-/** The author's names; asked again, a question has another. */
+/** The keys of the questions; a repeated question has its attempt in the key. */
 export function toRoundKeys(questions: readonly Question[]): string {
   return questions.map(({ key, attempt, promptId }) => (attempt === 1 ? key : promptId)).join(' ');
 }

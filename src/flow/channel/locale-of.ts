@@ -1,4 +1,4 @@
-// The language that a client asks for when it starts a session: in `_meta` of the request, else by the header that HTTP has for it.
+// Reads the language of a new session from `_meta` of the request, else from the Accept-Language header.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toInvalid } from '../../protocol/params.ts';
@@ -6,10 +6,10 @@ import { languagesOf } from '../../shared/text/accept-language.ts';
 import type { Catalogue } from '../authoring/messages.ts';
 
 const LOCALE = 'mcp-parley/locale';
-/** RFC 5646 wants room for 35 characters at least. */
+/** RFC 5646 requires room for at least 35 characters. */
 const MAX_LOCALE = 63;
 
-/** `texts`: of several languages in the header, one that the flow speaks is preferred. */
+/** `texts`: prefers a language of the header that the flow has texts for. */
 export function localeOf(
   { params, client }: Pick<Exchange, 'params' | 'client'>,
   texts: Catalogue = {},
@@ -24,7 +24,7 @@ export function localeOf(
   );
 }
 
-/** Browsers, proxies and programs send it unasked: what is wrong with it is passed over. */
+/** Browsers, proxies and programs send the header on their own, so errors in it are ignored. */
 function fromHeader(header: string | string[] | undefined, texts: Catalogue): string | undefined {
   const wanted = languagesOf(header).flatMap((tag) => toLocale(tag) ?? []);
   return wanted.find((locale) => isSpoken(locale, texts)) ?? wanted[0];
@@ -34,12 +34,12 @@ function isSpoken(locale: string, texts: Catalogue): boolean {
   return Object.hasOwn(texts, locale) || Object.hasOwn(texts, locale.split('-')[0]!);
 }
 
-/** As BCP 47 spells it, since texts are found by it. */
+/** In the canonical form of BCP 47, as texts are looked up by it. */
 function toLocale(tag: unknown): string | undefined {
   if (typeof tag !== 'string' || tag.length > MAX_LOCALE) return undefined;
   try {
     return Intl.getCanonicalLocales(tag)[0];
   } catch {
-    return undefined; // it is none
+    return undefined; // not a language tag
   }
 }

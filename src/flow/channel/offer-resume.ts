@@ -1,6 +1,5 @@
-// A call whose client went away leaves its session behind, until that expires. Whoever calls the tool again is asked whether to go on
-// with it, or to take what it has come to since. Only sessions of the same caller are offered, and none whose call still waits in this process;
-// should it wait in another one, both may answer: each answer counts once.
+// Offers to resume a session that an earlier call left behind, or to show its outcome. Offers only sessions of the same caller, and none
+// whose call still waits in this process. If it waits in another process, both may answer; each answer counts once.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
@@ -19,21 +18,21 @@ import { answerContent } from './client-form.ts';
 
 const FIELD = 'resume';
 
-/** Its user wants neither: the call ends, and the session stays as it is. */
+/** The user wants neither: the call ends and the session stays. */
 export class ResumeDeclinedError extends Error {
   constructor(tool: string) {
     super(`${tool} was not started: what was begun before is left as it is. Call ${tool} again to go on with it.`);
   }
 }
 
-/** The session as it was left; undefined where it is to start again, or nothing was left. Throws ResumeDeclinedError. */
+/** The session to resume; undefined if there is none or it starts over. Throws ResumeDeclinedError. */
 export async function offerResume(
   exchange: Exchange,
   start: StartRequest,
   offering: ResumeContext,
 ): Promise<Turn | undefined> {
   const { principal } = start;
-  if (isAnonymous(principal)) return undefined; // nobody can come back for what was theirs
+  if (isAnonymous(principal)) return undefined; // an anonymous caller cannot be recognized
   const left = await findAbandoned(start, offering);
   if (!left) return undefined;
   const ask = toOffer(left);
@@ -61,7 +60,7 @@ function toOffer(left: StateView): Ask {
 
 function wordsFor({ header, answered, questions }: StateView): { message: string; title: string; otherwise: string } {
   if (isEnded(header) && !isSessionWorking(header)) {
-    // Its process may have died between the answer to the call and writing down that it was answered.
+    // The process may have died after the answer to the call and before recording it.
     const message = 'You started this before, and it has ended since. You may already have seen how.';
     return { message, title: 'Show how it ended', otherwise: ', and do all of it once more' };
   }

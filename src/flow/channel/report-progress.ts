@@ -1,4 +1,4 @@
-// What the client whose call waits is told meanwhile: how far steps are, whom the flow waits for, and that a form is still open.
+// Reports progress to the client of a waiting call: the progress of steps, whom the flow waits for, and that a form is still open.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { PromptStep } from '../../protocol/prompt.ts';
@@ -11,18 +11,18 @@ import type { Sessions } from '../session/sessions.ts';
 import type { Turn } from '../session/turn/turn.ts';
 
 export interface ProgressReporter {
-  /** The session that is meant, where it was not known at first: steps may begin before it has a name here. */
+  /** Sets the session, if it was unknown at first; its steps may report before. */
   of(sessionId: string): void;
-  /** It waits for other people, if for anybody. */
+  /** The session may wait for other people. */
   waits(header: Header): void;
-  /** It asks something, or has ended. */
+  /** The session asks something or has ended. */
   goesOn(): void;
   stop(): void;
 }
 
-/** Sessions that begin at the same moment. */
+/** Limit on sessions that start at the same time. */
 const MAX_EARLY = 1000;
-/** How often it is said again what a call waits for: some clients give up a call that says nothing. */
+/** How often to repeat what a call waits for, as some clients give up silent calls. */
 const STILL_MS = 20_000;
 const FOR_AN_ANSWER = 'Waiting for an answer';
 
@@ -52,7 +52,7 @@ export function reportProgress(exchange: Exchange, sessions: Sessions, sessionId
   };
 }
 
-/** A call that waits for other people, until it goes on. */
+/** Reports whom a call waits for, until it continues. */
 class WaitingCall {
   readonly #exchange: Exchange;
   readonly #sessions: Sessions;
@@ -72,7 +72,7 @@ class WaitingCall {
     if (words === '') return;
     this.#said = words;
     this.#say(words);
-    // Where something is asked of the user too, the question is what the client is told.
+    // If the user is asked, too, the client sees that question instead.
     if (callerQuestions(header).length === 0) this.#exchange.waits?.(words, this.#over.signal);
   }
 
@@ -95,7 +95,7 @@ class WaitingCall {
   }
 }
 
-/** Puts a question to the client. While its user has the form open, a client that wants progress is told that the call is alive. */
+/** Asks the client. While the form is open, a client that wants progress is told that the call is alive. */
 export async function askAlive(
   exchange: Exchange,
   ask: Ask,
@@ -132,12 +132,12 @@ export function describeWaiting(people: readonly string[]): string {
 
 const furthest = new WeakMap<Exchange, { current: number; total?: number | undefined }>();
 
-/** Waiting is no progress, and yet each notification has to be further than the last: by a thousandth. */
+/** Waiting is not progress, but each notification must be higher than the last, so it grows by a thousandth. */
 function aLittleMore(current: number | undefined): number {
   return current === undefined ? 0 : (Math.round(current * 1000) + 1) / 1000;
 }
 
-/** MCP wants progress to grow with each notification. */
+/** MCP requires progress to grow with each notification. */
 export function sendProgress(exchange: Exchange, { current, total, ...rest }: PromptStep): void {
   if (current <= (furthest.get(exchange)?.current ?? -Infinity)) return;
   furthest.set(exchange, { current, total });

@@ -1,6 +1,6 @@
-// A flow's call that is ended with its questions and made again with the answers: all of the session is in the sealed state that
-// the client brings back, and nothing is kept here. What does not fit into that state, or may not be asked that way, goes on as a
-// session that is kept, and the call waits.
+// Runs a flow whose call ends with questions and is repeated with the answers. The session is in the sealed state that the client sends
+// back, and nothing is stored. If the state is too large, or a question cannot be asked this way, the session moves to the store and the
+// call waits.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -29,7 +29,7 @@ import { applyReply } from './apply-reply.ts';
 import { sendProgress, reportProgress } from './report-progress.ts';
 
 export interface TokenCallRound extends FormRound {
-  /** What the call is answered with until it is made again. */
+  /** The result of the call until it is repeated. */
   suspended?: JsonObject;
 }
 
@@ -53,11 +53,11 @@ export async function callWithToken(
     const { method, params, key } = ask;
     return { ...round, suspended: toSuspended({ questions: { [key!]: { method, params } }, state: token }) };
   }
-  if (!exchange.canAsk(ask)) acceptWithoutAsking(questions); // or there is nothing to keep it for
+  if (!exchange.canAsk(ask)) acceptWithoutAsking(questions); // throws if nobody can answer
   return continueInStore(session, round, { sessions, start, signal: exchange.signal });
 }
 
-/** The session goes on in the store, and the call waits. */
+/** Moves the session to the store; the call waits. */
 async function continueInStore(
   session: StoredSession,
   round: FormRound,
@@ -71,7 +71,7 @@ async function continueInStore(
     : { ...round, turn: { header, questions, later: () => waitForTurn(sessions, header) } };
 }
 
-/** A page needs somebody who waits for it. */
+/** A page needs a call that waits for it. */
 function maySuspend(exchange: Exchange, ask: Ask): boolean {
   return exchange.maySuspend === true && ask.page !== true && exchange.canAsk(ask);
 }
@@ -84,7 +84,7 @@ async function resumeFromToken(
   const { state, answers } = exchange.resumed as ResumedCall;
   let round: Omit<FormRound, 'turn'> = {};
   const travelled = await travelling.go(state!, bearer, async (header, sessions) => {
-    reportProgress(exchange, sessions, header.id); // these sessions are of this request alone
+    reportProgress(exchange, sessions, header.id); // these sessions belong to this request only
     const session = { principal: bearer.principal, sessionId: header.id };
     const questions = header.current as Question[];
     const answer = answers[toRoundKeys(questions)];
@@ -92,7 +92,7 @@ async function resumeFromToken(
       round = { told: 'A question was not answered in time.' };
       return applyTimeouts(sessions, session, { questions, answer });
     }
-    if (!isObject(answer)) return { header, questions }; // nobody has answered: asked once more
+    if (!isObject(answer)) return { header, questions }; // no answer came, so ask again
     const { turn, ...how } = await applyReply(sessions, session, { questions, answer, via: 'mrtr' });
     round = how;
     return turn;
@@ -100,7 +100,7 @@ async function resumeFromToken(
   return { ...round, ...travelled };
 }
 
-/** Nobody was there when the time of a question was over: that takes effect now, and what was answered to the others counts. */
+/** A question timed out while the token was away. Applies that now; answers to the other questions still count. */
 async function applyTimeouts(
   sessions: Sessions,
   session: { principal: string; sessionId: string },
@@ -108,14 +108,14 @@ async function applyTimeouts(
 ): Promise<Turn> {
   const turns: Turn[] = [];
   const stop = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
-  const now = await sessions.getState(session).finally(stop); // reading the state ends a session whose time is over
+  const now = await sessions.getState(session).finally(stop); // reading the state ends an expired session
   const turn = turns.length > 0 ? await settled(turns.at(-1)!) : now;
   const rest = questions.filter(({ promptId }) => turn.questions.some((one) => one.promptId === promptId));
   if (rest.length === 0 || !isObject(answer)) return turn;
   return (await applyReply(sessions, session, { questions: rest, answer, via: 'mrtr' })).turn;
 }
 
-/** From here on its caller may come back for it, with the state that led here or by calling the tool again. */
+/** From here on the caller may come back for the session, with the same state or by another call. */
 async function storeSession(
   { header, entries }: StoredSession,
   sessions: Sessions,
@@ -132,7 +132,7 @@ async function storeSession(
   return made;
 }
 
-/** The state was shown before, and the session has been kept since: its client has heard nothing of that, and goes on where it stands. */
+/** The token was used before and the session has been stored since. The client does not know, and continues from where it stands. */
 async function resumeStored(
   { header: { id: sessionId } }: StoredSession,
   sessions: Sessions,

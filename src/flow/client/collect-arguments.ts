@@ -1,5 +1,4 @@
-// A tool of a server that is not interactive: what it needs and was not given is asked before it is called, all of it, one by one. The
-// questions are made of its input schema.
+// For tools that are not interactive: asks for the missing required arguments one by one, with questions made from the input schema.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Choice, Prompt, Validation } from '../../protocol/prompt.ts';
@@ -7,7 +6,7 @@ import { precheck } from './precheck.ts';
 import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
 import type { PlayOptions } from './play-options.ts';
 
-/** Undefined if the person did not want to go on. */
+/** Undefined if the user cancels. */
 export async function collectArguments(
   schema: JsonObject,
   given: JsonObject,

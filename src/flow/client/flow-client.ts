@@ -1,7 +1,6 @@
-// Plays interactive tools of a server for a person. It follows the advice of the Flow document: it asks first whether the server is
-// interactive, asks again after a refused answer, starts again when a session has expired or is gone, tries again with growing pauses when
-// the server is busy or away, and tells what went wrong. Where the server or the tool is not interactive, all that the tool needs is asked
-// first, and it is called with that.
+// Runs interactive tools of a server for a person, as the Flow specification advises: checks first whether the server is interactive, asks
+// again after a refused answer, starts over if the session is gone, and retries with growing pauses while the server is busy or away. For
+// other tools it asks for all required arguments first and calls the tool with them.
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
@@ -19,14 +18,14 @@ import { retryRequest } from './retry-request.ts';
 import { collectArguments } from './collect-arguments.ts';
 
 export interface FlowClientOptions extends ConnectOptions {
-  /** False: it is not asked first whether the server is interactive. */
+  /** False: do not check first whether the server is interactive. */
   discover?: boolean;
-  /** How often a busy server is tried, and how long the first pause is. */
+  /** How many tries for a busy server, and how long the first pause is. */
   attempts?: number;
   backoffMs?: number;
 }
 
-/** What a server says of a session. */
+/** Requests of the server about a session. */
 const SESSION_METHODS = ['interaction.prompt', 'interaction.continue', 'interaction.complete'];
 const GONE = new Set([-32001, -32002]);
 const NOT_INTERACTIVE = -32007;
@@ -73,19 +72,19 @@ export class FlowClient {
     this.#client = this.#followed(client);
   }
 
-  /** The connection; another one after the server was away. */
+  /** The current connection; it changes after the server was away. */
   get client(): Client {
     return this.#client;
   }
 
-  /** Whether the server plays tools over MCP Flow. */
+  /** Whether the server speaks MCP Flow. */
   isInteractive(): Promise<boolean> {
     if (this.#options.discover === false) return Promise.resolve(true);
     this.#isInteractive ??= this.#request('capabilities').then(
       ({ interactive }) => interactive === true,
       (thrown: unknown) => {
         if (thrown instanceof ProtocolError) return false;
-        this.#isInteractive = undefined; // it is asked again next time
+        this.#isInteractive = undefined; // ask again next time
         throw thrown;
       },
     );
@@ -167,8 +166,8 @@ export class FlowClient {
 }
 
 /**
- * An answer that names its question is taken once, however often it comes, and so is a start where the server knows start-ids.
- * Elsewhere, with arguments, a session may have run to its end.
+ * A repeated answer to a named prompt counts once, and so does a repeated start if the server knows start ids. Without them, a start with
+ * arguments may have run to the end already.
  */
 function isRepeatable(method: string, { promptId, initialParams }: JsonObject, { server }: Client): boolean {
   if (method === 'interaction.respond') return promptId !== undefined;
@@ -176,7 +175,7 @@ function isRepeatable(method: string, { promptId, initialParams }: JsonObject, {
   return Object.keys(initialParams ?? {}).length === 0;
 }
 
-/** Answers are looked at before they are sent. */
+/** Checks answers before they are sent. */
 function withPrecheck(options: PlayOptions): PlayOptions {
   return {
     ...options,

@@ -1,4 +1,4 @@
-// What a program gives that plays an interactive tool for a person.
+// Options for running an interactive tool for a person.
 import type { PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 

@@ -1,5 +1,5 @@
-// Looks at an answer before it is sent, by the rules that its prompt brings along: whoever mistypes is told at once. The server has the
-// last word all the same, and what is wrong again and again is sent to it.
+// Checks an answer by the rules of its prompt before it is sent, so that the user sees mistakes at once. The server decides in the end;
+// after a few tries a wrong answer is sent anyway.
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint } from '../question/question.ts';
 import { CANCEL, describeRefusal } from '../../gateway/flow/play/flow-run.ts';
@@ -24,7 +24,7 @@ export async function precheck(
   return value;
 }
 
-/** A prompt that makes no sense here is the server's to judge. */
+/** If the prompt itself is invalid, the server decides. */
 function problemOf(prompt: Prompt, value: unknown): Complaint | undefined {
   try {
     const checked = checkAnswer(value, { kind: prompt.type, prompt });

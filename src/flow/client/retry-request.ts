@@ -1,13 +1,13 @@
-// A request to a server that may be busy, or away for a moment: made again with pauses that grow, so often and no oftener. What may have
-// reached the server is made again only where that does no harm.
+// Repeats a request to a busy or absent server a few times, with growing pauses. A request that may have arrived is repeated only if that
+// does no harm.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 export interface RetrySettings {
-  /** How often it is tried in all, and how long the first pause is. */
+  /** Number of tries in all, and the first pause. */
   attempts: number;
   backoffMs: number;
-  /** The server may have seen it, and seeing it twice is seeing it once. */
+  /** Sending it twice has the same effect as once. */
   isRepeatable: boolean;
   onFeedback?: ((text: string) => void) | undefined;
 }

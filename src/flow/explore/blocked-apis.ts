@@ -1,10 +1,10 @@
-// Everything through which code can act on the world, or read it, without asking: by module of Node, the functions and the
-// methods. `all` takes every function of a module; what is left out of the others only computes.
+// The Node APIs that can act on or read the outside world, by module. `all` blocks every function of a module; functions that are not
+// listed only compute.
 
 export interface BlockedModule {
-  /** Functions and classes of the module; `all` of them, or those that act. */
+  /** Blocked functions and classes of the module, or `all`. */
   functions?: 'all' | readonly string[];
-  /** Methods of its classes: code that has such an object from elsewhere, or makes one inside Node, comes by here. */
+  /** Blocked methods of its classes, for objects that code gets from elsewhere or through Node. */
   methods?: Readonly<Record<string, 'all' | readonly string[]>>;
 }
 
@@ -41,7 +41,7 @@ export const BLOCKED_MODULES: Readonly<Record<string, BlockedModule>> = {
   worker_threads: { functions: ['Worker'] },
 };
 
-/** Of `process`. Native addons come in by `dlopen`, the inside of Node by the bindings. */
+/** Blocked methods of `process`, including `dlopen` for native addons and the internal bindings. */
 export const BLOCKED_PROCESS_METHODS = [
   ...[
     'abort',
@@ -64,5 +64,5 @@ export const BLOCKED_GLOBALS = [
   ...['fetch', 'EventSource', 'WebSocket', 'setImmediate', 'setInterval', 'setTimeout'],
 ] as const;
 
-/** Found in the browsers' world; kept in a file, or by the process. */
+/** Web storage, which Node keeps in a file or in the process. */
 export const BLOCKED_STORES = ['localStorage', 'sessionStorage'] as const;

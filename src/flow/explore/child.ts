@@ -1,5 +1,5 @@
-// The process in which flows are explored. It loads the file, at whose module scope no way out is open any more, walks through its
-// flows, and tells the process that started it what was found, or what was in the way.
+// The process that explores flows. It loads the file inside the sandbox, walks through its flows, and reports the findings or the violation
+// to its parent.
 import { describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
 import { explore } from './explore.ts';
 import { toExploredFlows } from './explored-file.ts';
@@ -22,7 +22,7 @@ const tell = (report: Report) => void send(report);
 const send = process.send!.bind(process);
 const [file = ''] = process.argv.slice(2);
 
-// Whatever is thrown where nobody waits for it: if it was a violation, that is told; the rest is the author's.
+// Ignores unhandled errors: a violation is reported anyway, and the rest is the author's concern.
 process.on('uncaughtException', () => {});
 process.on('unhandledRejection', () => {});
 tell(await report(await enterSandbox()));

@@ -1,19 +1,19 @@
-// What exploring has found in a flow. All of it is plain JSON, since it is found in another process than the one that serves the flow.
+// The findings of exploring a flow: plain JSON, as another process finds them.
 import type { QuestionSpec } from '../engine/question-spec.ts';
 import type { Stop } from './stop.ts';
 
 export interface FoundQuestion {
-  /** Without functions, and without anything that depends on made-up answers. */
+  /** Without functions, and without parts that depend on made-up answers. */
   spec: QuestionSpec;
-  /** Asked on every way through the body. */
+  /** Asked on every path through the body. */
   always: boolean;
 }
 
 export interface Exploration {
   questions: FoundQuestion[];
-  /** What may be asked together with these questions, by their keys: it comes next, whatever is answered to them. */
+  /** By the keys of a round: the questions that always follow it and may be asked with it. */
   next: ReadonlyMap<string, QuestionSpec[]>;
-  /** Where it ended before the end of the body. */
+  /** Where paths stopped before the end of the body. */
   stops: readonly Stop[];
 }
 

@@ -1,5 +1,5 @@
-// Explores the flows of a file in a process of their own, in which no way out is open: files, the network, other processes, timers
-// and native code throw before they act, and Node itself allows it no write and no child. Nobody's consent is made up there.
+// Explores the flows of a file in a sandboxed process: files, the network, other processes, timers and native code throw before they act,
+// and Node itself allows no writes and no child processes. Consent is never made up.
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,12 +13,12 @@ export interface ExploreFileOptions {
   timeoutMs?: number | undefined;
 }
 
-/** Rejects where the file or a flow of it reaches out by itself, and says where; nothing has happened then. */
+/** Rejects with the position if the file or a flow uses a blocked API; nothing has happened then. */
 export async function exploreFile(file: string | URL, options: ExploreFileOptions = {}): Promise<ExploredFlows> {
   return (await exploreToStops(file, options)).found;
 }
 
-/** With where each flow was left before its end. */
+/** Also returns where each flow stopped early. */
 export async function exploreToStops(
   file: string | URL,
   { timeoutMs = 30_000 }: ExploreFileOptions = {},

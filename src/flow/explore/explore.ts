@@ -1,5 +1,5 @@
-// Finds the questions of a flow by running it with made-up answers: which there are, which are always asked, and which may be asked
-// together with those before them. It runs the author's code, so it belongs into a process that can do no harm: see explore-file.ts.
+// Finds the questions of a flow by running it with made-up answers: which exist, which are always asked, and which may be asked together.
+// It runs the author's code, so it belongs in the sandbox of explore-file.ts.
 import type { AnyFlow } from '../define.ts';
 import type { QuestionSpec } from '../engine/question-spec.ts';
 import { NOTHING_FOUND, toRoundKey } from './exploration.ts';
@@ -11,11 +11,11 @@ import { uniqueStops } from './stop.ts';
 import { walk } from './walk.ts';
 import type { WalkRound, Walk } from './walk.ts';
 
-/** Of each of the two sets of answers. */
+/** Limit of paths for each of the two sets of answers. */
 const MAX_WAYS = 256;
 
 export interface ExploreOptions {
-  /** Looked at on the way: true ends it, and nothing is found. */
+  /** Checked on the way: true stops the search, with no findings. */
   isOver?: () => boolean;
 }
 
@@ -30,8 +30,8 @@ export async function explore(flow: AnyFlow, { isOver = () => false }: ExploreOp
 }
 
 /**
- * From one set of answers on, each answer that a body may branch on is changed by itself. A change that leads to other questions is
- * a branch, and is followed further; one that leads to the same questions is none.
+ * Starts from one set of answers and changes each answer that the body may branch on. A change that leads to other questions is a branch to
+ * follow; the others are not.
  */
 async function waysFrom(flow: AnyFlow, variant: Variant, isOver: () => boolean): Promise<Walk[]> {
   const first = await walk(flow, [], { variant, isOver });
@@ -56,7 +56,7 @@ function toShape({ rounds }: Walk): string {
 
 type Merged = ReadonlyMap<string, { spec: QuestionSpec; whole: boolean }>;
 
-/** By key, in the order in which they were first met. */
+/** By key, in the order of first appearance. */
 function toMerged(ways: readonly Walk[]): Merged {
   const sightings = new Map<string, SeenQuestion[]>();
   for (const { variant, rounds } of ways) {
@@ -83,7 +83,7 @@ function toQuestions(ways: readonly Walk[], merged: Merged): FoundQuestion[] {
   return [...merged.values()].map(({ spec }) => ({ spec, always: met.get(spec.key) === ways.length }));
 }
 
-/** A round that follows another on every way, in the same words, and that its author lets be asked with it. */
+/** Finds rounds that always follow another one unchanged, and that the author allows to be asked with it. */
 function toNext(ways: readonly Walk[], merged: Merged): Map<string, QuestionSpec[]> {
   const next = new Map<string, string | undefined>();
   const following = new Map<string, QuestionSpec[]>();

@@ -1,4 +1,4 @@
-// What exploring has found, as `parley explore` writes it to a file and as `serveFlows` takes it.
+// The file format of `parley explore`, which `serveFlows` reads.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AnyFlow } from '../define.ts';
@@ -10,10 +10,10 @@ import { NOTHING_FOUND } from './exploration.ts';
 import type { Exploration, FoundQuestion } from './exploration.ts';
 
 const FORMAT = 'mcp-parley/explored@1';
-/** Those of which it was said in the log that they do not fit: many sessions may be served with one. */
+/** Stale files that were already logged, as one file may serve many sessions. */
 const told = new WeakSet<ExploredFlow>();
 
-/** The questions of flows, found by exploring them. Plain JSON. */
+/** The questions of flows, found by exploring. Plain JSON. */
 export interface ExploredFlows {
   format: string;
   flows: ExploredFlow[];
@@ -21,14 +21,14 @@ export interface ExploredFlows {
 
 export interface ExploredFlow {
   name: string;
-  /** Of the function that was explored: the author's version and a hash of its source. */
+  /** The explored function: the author's version and a hash of its source. */
   version: string;
   questions: (QuestionSpec & { always: boolean })[];
-  /** Keys of questions that may be asked together with those before them, by their keys. */
+  /** By the keys of a round: the keys of the questions that may be asked with it. */
   next: Record<string, string[]>;
 }
 
-/** As it was found, or the file it was written to; several, where flows come from several files. */
+/** The findings, or the file that has them; several if flows come from several files. */
 export type ExploredOption = ExploredFlows | string | URL | readonly (ExploredFlows | string | URL)[];
 
 export function toExploredFlows(found: readonly { flow: AnyFlow; explored: Exploration }[]): ExploredFlows {
@@ -43,13 +43,13 @@ export function toExploredFlows(found: readonly { flow: AnyFlow; explored: Explo
   };
 }
 
-/** Of a question in a loop the first is listed, and those that may be asked ahead are needed. */
+/** Lists only the first question of a loop, and those that may be asked ahead. */
 function withoutTurns(questions: readonly FoundQuestion[], next: Exploration['next']): FoundQuestion[] {
   const ahead = new Set([...next.values()].flat().map(({ key }) => key));
   return questions.filter(({ spec: { key } }) => !key.includes('#') || ahead.has(key));
 }
 
-/** A file that is not there is told of, and the flows are served without it; one that is something else is a mistake. */
+/** A missing file is a warning, and the flows are served without it. Any other file is an error. */
 export function readExplored(option: ExploredOption | undefined, log: Log): ExploredFlows[] {
   if (option === undefined) return [];
   const all = Array.isArray(option) ? (option as (ExploredFlows | string | URL)[]) : [option];
@@ -84,8 +84,8 @@ function bad(option: string, reason: string): GatewayError {
 }
 
 /**
- * What is known of a flow. Its author's version must be the one that was explored. Where there is none, another source may mean that
- * the questions are others by now, or only that a compiler came by: then they are listed, and asked one at a time.
+ * The findings for a flow. The author's version must match. Without a version, a changed source may mean other questions or only a
+ * compiler, so the questions are listed but asked one at a time.
  */
 export function toExplored(flow: AnyFlow, files: readonly ExploredFlows[], log: Log): Exploration {
   const found = files.flatMap(({ flows }) => flows).find(({ name }) => name === flow.name);
@@ -110,7 +110,7 @@ export function toExplored(flow: AnyFlow, files: readonly ExploredFlows[], log: 
   return { questions, next: new Map(), stops: [] };
 }
 
-/** The author's part. */
+/** The author's part of the version. */
 function versionOf({ version }: ExploredFlow): string | undefined {
   return version.slice(0, version.lastIndexOf('.')) || undefined;
 }

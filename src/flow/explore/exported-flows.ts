@@ -1,4 +1,4 @@
-// The flows that a file exports, by whatever names.
+// Finds the flows that a module exports, under any name.
 import { isObject } from '../../protocol/message.ts';
 import type { AnyFlow } from '../define.ts';
 

@@ -1,4 +1,4 @@
-// Loads a file of flows in a process without ways out: what its loader needs is loaded first, then the ways out are closed.
+// Loads a file of flows inside the sandbox. What the loader needs is loaded first, then the sandbox closes.
 import { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import type { Sandbox } from './sandbox.ts';
 const OURS = ['mcp-parley', 'mcp-parley/flow'];
 
 export async function enterSandbox(): Promise<Sandbox> {
-  // What would be loaded when it is first needed.
+  // Would otherwise be loaded at first use, inside the sandbox.
   await Promise.all([import('jiti'), ...OURS.map((name) => import(name) as Promise<unknown>)]);
   return createSandbox([dirname(createRequire(import.meta.url).resolve('jiti/package.json')) + sep]);
 }
@@ -20,14 +20,14 @@ export async function loadInSandbox(file: string): Promise<AnyFlow[]> {
   return findExportedFlows(await load(file));
 }
 
-/** As Node loads it, so that its source is the one that is served. What Node cannot load is compiled. */
+/** Loads the file as Node does, so that its source is the served one. Compiles what Node cannot load. */
 async function load(file: string): Promise<unknown> {
   if (/\.[cm]?tsx?$/.test(file)) return importFresh(file, OURS);
   try {
     return await import(pathToFileURL(file).href);
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
-    // A file that lies where this package is not installed.
+    // The file is in a folder where this package is not installed.
     if (code === 'ERR_MODULE_NOT_FOUND' && message.includes("'mcp-parley'")) return importFresh(file, OURS);
     throw thrown;
   }

@@ -1,5 +1,4 @@
-// One description of a question that was met on several ways through a body: what is the same on all of them. Whatever differs
-// depends on an answer, and those were made up.
+// Merges what was seen of a question on several paths: keeps what is equal on all of them. Differences depend on made-up answers.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../protocol/message.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
@@ -8,24 +7,24 @@ import type { Variant } from './sample-answers.ts';
 export interface SeenQuestion {
   spec: QuestionSpec;
   variant: Variant;
-  /** Answers came before it of which there are more than can be tried. */
+  /** An earlier answer has too many possible values to try all. */
   isAfterProbes: boolean;
 }
 
-/** True of every session; nothing in it was made up. */
+/** Flags that hold in every session, as they are never made up. */
 const FLAGS = ['by', 'secret', 'alone', 'ahead'] as const;
 
-/** Undefined where not even the kind is the same. `whole`: nothing had to be left out. */
+/** Undefined if even the kind differs. `whole`: nothing had to be left out. */
 export function mergeSpecs(sightings: readonly SeenQuestion[]): { spec: QuestionSpec; whole: boolean } | undefined {
   const [first] = sightings;
   if (!first || sightings.some(({ spec }) => spec.kind !== first.spec.kind)) return undefined;
   const specs = sightings.map(({ spec }) => spec);
-  // Met with one of the two sets of answers alone: what is theirs in it cannot be told from what is the author's.
+  // Seen with only one set of answers, so the author's part cannot be told from the made-up part.
   const isDoubtful = first.isAfterProbes && new Set(sightings.map(({ variant }) => variant)).size === 1;
   const options = isDoubtful ? onlyFlags(first.spec.options) : commonOptions(specs.map((spec) => spec.options));
   const holds = (part: 'choices' | 'fields') =>
     !isDoubtful && specs.every((spec) => isDeepStrictEqual(spec[part], first.spec[part]));
-  // The key may be made of a made-up answer, too.
+  // The key may contain a made-up answer, too.
   if (isDoubtful && first.spec.key.includes('.')) return undefined;
   if (first.spec.fields && !holds('fields')) return undefined;
   const spec = { ...first.spec, options };
@@ -46,7 +45,7 @@ function commonOptions(all: readonly QuestionOptions[]): QuestionOptions {
   return { ...Object.fromEntries(common), ...(isOptional && { required: false }) };
 }
 
-/** What can be chosen depends on an answer: of its values only the type is known. */
+/** The choices depend on an answer, so only their type is known. */
 function withoutChoices({ choices: _, ...spec }: QuestionSpec, specs: readonly QuestionSpec[]): QuestionSpec {
   const types = new Set(
     specs.flatMap(({ choices = [] }) => choices.map((one) => typeof (isObject(one) ? one['value'] : one))),

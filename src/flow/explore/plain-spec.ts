@@ -1,9 +1,9 @@
-// A question as plain JSON: what the author wrote, without the functions.
+// Converts a question to plain JSON: what the author wrote, without functions.
 import { toQuestionField } from '../engine/question-spec.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
 import type { FormFields } from '../authoring/fields.ts';
 
-/** Throws where a part of it is the made-up result of a step. */
+/** Throws if a part of it comes from the placeholder of a step. */
 export function toPlainSpec(spec: QuestionSpec): QuestionSpec {
   const { key, kind, choices, fields, loops } = spec;
   const plain: QuestionSpec = { key, kind, options: toPlainOptions(spec) };
@@ -31,7 +31,7 @@ function toPlainOptions(spec: QuestionSpec): QuestionOptions {
   );
   return {
     ...options,
-    // A check of the author's own may look at other answers.
+    // The author's own check may look at other answers.
     ...(options.ahead && { ahead: !validate }),
     ...(pattern !== undefined && { pattern: prompt.validation?.pattern ?? '' }),
     ...(prompt.schema && schema && { schema: prompt.schema }),

@@ -1,4 +1,4 @@
-// Made-up answers. Two of each kind: what comes out the same for both does not depend on the answer. There is none for a consent.
+// Made-up answers, two of each kind: what is equal for both does not depend on the answer. Consent is never made up.
 import type { QuestionSpec } from '../engine/question-spec.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -14,10 +14,10 @@ const PLAIN: Record<string, [unknown, unknown]> = {
   custom: ['alpha', 'omega two'],
 };
 
-/** In a loop: what a turn of it leads to, the first ones show. */
+/** Further rounds of a loop lead to nothing new. */
 const MAX_TURNS = 3;
 
-/** Answers that a body may branch on, each of which is a way of its own. */
+/** Answers that the body may branch on; each is a path of its own. */
 export function branchAnswers({ key, kind, choices = [] }: QuestionSpec): unknown[] | undefined {
   if (Number(/#(\d+)$/.exec(key)?.[1] ?? 1) > MAX_TURNS) return undefined;
   return kind === 'choice' ? choices.map(valueOf) : undefined;
@@ -37,7 +37,7 @@ export function sampleAnswer(
   return PLAIN[kind]?.[at];
 }
 
-/** An input that has what it must have, and nothing else. */
+/** An input with only its required fields. */
 export function sampleInput(schema: JsonObject | undefined): JsonObject {
   const properties = isObject(schema?.['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema?.['required']) ? (schema['required'] as string[]) : [];
@@ -72,7 +72,7 @@ function valueOf(option: unknown): unknown {
   return isObject(option) ? option['value'] : option;
 }
 
-/** Of a time that is far enough. */
+/** A date in the future. */
 function day(later: number): string {
   return new Date(Date.UTC(2030, 0, 2 + later)).toISOString().slice(0, 10);
 }

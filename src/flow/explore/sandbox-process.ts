@@ -1,11 +1,11 @@
-// A process for code that must not act: files, the network, other processes, timers and native code throw there before they do anything, and
-// Node itself allows it no write and no child. What runs in it calls `createSandbox` first.
+// Starts a sandboxed process: files, the network, other processes, timers and native code throw before they act, and Node itself allows no
+// writes and no child processes. Code in it must call `createSandbox` first.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** `entry`: a built file of this package, since Node has to load it by itself. */
+/** `entry`: a built file of this package, as Node must load it without help. */
 export function forkSandbox(entry: string, args: readonly string[]): { child: ChildProcess; complaint: () => string } {
   const root = dirname(createRequire(import.meta.url).resolve('mcp-parley/package.json'));
   const child = fork(join(root, 'dist', entry), args, {
@@ -19,7 +19,7 @@ export function forkSandbox(entry: string, args: readonly string[]): { child: Ch
   return { child, complaint: () => lastLine(said) };
 }
 
-/** Should a way out have been forgotten, most of them are closed by Node as well. */
+/** A second line of defence, should an API be missing from the blocked ones. */
 function permissionFlags(): string[] {
   const flag = ['--permission', '--experimental-permission'].find((name) =>
     process.allowedNodeEnvironmentFlags.has(name),

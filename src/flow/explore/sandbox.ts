@@ -1,5 +1,5 @@
-// Closes every way out of a process, for good: what goes by one throws before anything happens, and the first that did is kept with
-// its place. For a process that was started to explore flows, and does nothing else. Only the loader of modules still reads files.
+// Blocks all Node APIs with side effects, for the rest of the process. A blocked call throws before anything happens, and the first one is
+// kept with its position. Only the module loader may still read files. For processes that only explore or replay flows.
 import { syncBuiltinESMExports } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import { BLOCKED_STORES, BLOCKED_GLOBALS, BLOCKED_PROCESS_METHODS, BLOCKED_MODULES } from './blocked-apis.ts';
@@ -13,7 +13,7 @@ export interface SandboxViolation {
 }
 
 export interface Sandbox {
-  /** The first one, also where the code has caught what was thrown. */
+  /** The first violation, even if the code has caught the error. */
   readonly violation: SandboxViolation | undefined;
 }
 
@@ -21,16 +21,16 @@ type Callable = (...given: unknown[]) => unknown;
 type Holder = Record<string, unknown>;
 
 const FRAMES = 100;
-/** All that a loader needs of the files. */
+/** File functions that the loader needs. */
 const READING =
   /^fs(?:\/promises)?\.(?:access|exists|fstat|lstat|open|read|readFile|readlink|realpath|stat)(?:Sync)?$|^fs\.close(?:Sync)?$/;
 const LOADER = 'node:internal/modules/';
-/** Where the loader goes through on its way to a file. */
+/** Frames between the loader and a file function. */
 const PASSING = /^node:(?:fs|internal\/fs\/)/;
-/** Parts of Node that are there and cannot be loaded: they want a flag, or are not built in. */
+/** Parts of Node that cannot be loaded: they need a flag, or are not built in. */
 const ABSENT = /^ERR_(?:UNKNOWN_BUILTIN_MODULE|INSPECTOR_NOT_AVAILABLE)/;
 
-/** `loaders`: files whose code may read other files, since it loads them. */
+/** `loaders`: files whose code may read other files, as it loads them. */
 export function createSandbox(loaders: readonly string[]): Sandbox {
   let first: SandboxViolation | undefined;
   const pass = (what: string): void => {
@@ -87,7 +87,7 @@ function close(holder: Holder, names: 'all' | readonly string[], { of, pass }: {
   }
 }
 
-/** Still the same to look at: classes are made of it, and it may have functions of its own. */
+/** Looks like the original: it may be a base class, or have functions of its own. */
 function toClosed(original: Callable, pass: () => void): Callable {
   return new Proxy(original, {
     apply(target, self, given) {
@@ -112,7 +112,7 @@ function closeStore(name: string, pass: Pass): void {
   Object.defineProperty(globalThis, name, { configurable: true, get: () => pass(name) });
 }
 
-/** Whoever looks for a mistake with console.log must not be told that this is one. */
+/** Authors may debug with console.log, which must not count as a violation. */
 function muteOutput(): void {
   const deaf = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   for (const name of ['stdout', 'stderr'] as const) Object.defineProperty(process, name, { value: deaf() });
@@ -126,7 +126,7 @@ interface Caller {
   place: string;
 }
 
-/** From the inside out, without this file. */
+/** Innermost first, without this file. */
 function callers(): Caller[] {
   const { stackTraceLimit } = Error;
   const own = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
@@ -146,7 +146,7 @@ function isLoader(file: string, loaders: readonly string[]): boolean {
   return file.startsWith(LOADER) || loaders.some((path) => file.includes(path));
 }
 
-/** The line that reached out; where it is a dependency's, the author's line as well. */
+/** The line of the blocked call; for a dependency, the author's line as well. */
 function toPlace(files: readonly Caller[]): string {
   const foreign = files.filter(({ file }) => !file.startsWith('node:'));
   const [nearest] = foreign;

@@ -1,11 +1,11 @@
-// Stands for the result of a step that was not run. It can be handed about, but whoever looks into it has come to where nothing
-// can be told without running the step.
+// A placeholder for the result of a step that is not run. It can be passed around; reading it stops the path, as the rest depends on the
+// step.
 import { findAuthorLine } from '../engine/checks/author-line.ts';
 
 export interface StepPlaceholders {
-  /** Of this step. */
+  /** The placeholder of this step. */
   valueOf(step: string): unknown;
-  /** Somebody has looked into it: into which, and where. */
+  /** The first placeholder that was read, and where. */
   readonly used: { step: string; where: string | undefined } | undefined;
 }
 
@@ -24,7 +24,7 @@ export function createPlaceholders(): StepPlaceholders {
       throw new PlaceholderUsedError();
     };
     return new Proxy(() => {}, {
-      // Promises look for it in whatever they are resolved with.
+      // Promises look for `then` in the value they resolve with.
       get: (_, name) => (name === 'then' ? undefined : use()),
       ...{ apply: use, construct: use, has: use, ownKeys: use, getOwnPropertyDescriptor: use, getPrototypeOf: use },
       ...{ set: use, deleteProperty: use, defineProperty: use },

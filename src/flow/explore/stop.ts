@@ -1,13 +1,13 @@
-// Where one way through a body ended before its end, and why: what comes after it is not known to clients, so its author should be.
+// Where and why a path through a body stopped early. Clients do not learn what comes after it, so the author should know.
 import { relative } from 'node:path';
 
 export interface Stop {
   why: 'consent' | 'person' | 'result' | 'wait' | 'rounds' | 'failed' | 'stalled';
-  /** Of the question, the step, the sleep or the event. */
+  /** Key of the question, step, sleep or event. */
   key?: string | undefined;
   /** The author's line: path, line and column. */
   where?: string | undefined;
-  /** What the body has thrown. */
+  /** The message of what the body threw. */
   error?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export function describeStop({ why, key = '', where, error }: Stop): string {
   return `${REASONS[why](key)}${error === undefined ? '' : `: ${error}`}${place}`;
 }
 
-/** Each once. */
+/** Removes duplicates. */
 export function uniqueStops(stops: readonly Stop[]): Stop[] {
   return [...new Map(stops.map((stop) => [JSON.stringify(stop), stop])).values()];
 }

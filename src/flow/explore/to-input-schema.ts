@@ -1,5 +1,5 @@
-// The input schema of a flow: what it declares, and the questions that were found in it. With it a client can say all at once, and
-// is asked only for the rest.
+// The input schema of a flow: its declared input and the questions that were found. A client can send all answers at once, and is asked
+// only for the rest.
 import type { AnyFlow } from '../define.ts';
 import { toQuestionField, toQuestionFields } from '../engine/question-spec.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -7,13 +7,13 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';
 import type { Exploration, FoundQuestion } from './exploration.ts';
 
-/** Models refuse all tools of a client if one of them has an argument with another name. A question in a loop is `name#2` there. */
+/** Models refuse all tools of a client if one has an argument with another name. A question of a loop has the name `name#2`. */
 const NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 export interface InputSchemaOptions {
-  /** `all`: the caller cannot be asked, so every required answer must be given. */
+  /** `all`: the caller cannot be asked, so every required answer is required. */
   needs?: 'some' | 'all';
-  /** Room for the schema as JSON. What is declared is there in any case; of the questions, as many as fit. */
+  /** Size limit of the schema as JSON. The declared input always stays; questions are left out from the end. */
   maxBytes?: number;
 }
 
@@ -38,12 +38,12 @@ export function fitInputSchema(
   return { schema: found.length === 0 ? declared : withNote(declared, found.length), left: found.length };
 }
 
-/** Only an author can have declared them. */
+/** Such names can only come from the author's schema. */
 export function namesModelsRefuse({ properties }: JsonObject): string[] {
   return isObject(properties) ? Object.keys(properties).filter((name) => !NAME.test(name)) : [];
 }
 
-/** Secrets and a person's own word cannot be. */
+/** Secrets and answers of a person cannot be arguments. */
 function canBeArgument({ key, options, fields = {} }: FoundQuestion['spec']): boolean {
   return !options.secret && options.by !== 'human' && [key, ...Object.keys(fields)].every((name) => NAME.test(name));
 }

@@ -1,5 +1,5 @@
-// One way through a body with made-up answers, up to where the result of a step is looked into, and up to the first consent: nobody's
-// yes or no is made up. Nothing is written, no step is run.
+// Walks one path through a body with made-up answers, until it reads the result of a step or asks for consent, which is never made up.
+// Writes nothing and runs no step.
 import type { AnyFlow } from '../define.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import type { RunState } from '../engine/run-state.ts';
@@ -17,30 +17,30 @@ import type { Stop } from './stop.ts';
 
 const MAX_ROUNDS = 200;
 const YEAR_MS = 365 * 24 * 3_600_000;
-/** What depends on the time or on chance comes out different for both, and is then nothing that could be asked ahead. */
+/** Time and random numbers differ between both sets, so questions that depend on them are not asked ahead. */
 const SEEDS = { a: 'AAAAAAAAAAAAAAAAAAAAAA', b: 'BBBBBBBBBBBBBBBBBBBBBA' };
 const LATER = { a: 0, b: 2 * YEAR_MS };
 
 export interface WalkRound {
   specs: QuestionSpec[];
-  /** A step came before it: whether it is asked at all may depend on that. */
+  /** A step came before it, so it may not always be asked. */
   afterStep: boolean;
-  /** Answers came before it of which there are more than can be tried. */
+  /** An earlier answer has too many possible values to try all. */
   isAfterProbes: boolean;
 }
 
 export interface Walk {
   variant: Variant;
   rounds: WalkRound[];
-  /** What was answered where the body may branch, in order. */
+  /** Answers at the branches of the body, in order. */
   decisions: unknown[];
-  /** Answers that could have been given there instead. */
+  /** Other possible answers at the branches. */
   others: { at: number; value: unknown }[];
-  /** Undefined where it went all the way to the end of the body. */
+  /** Undefined if it reached the end of the body. */
   stop: Stop | undefined;
 }
 
-/** `isOver`: looked at whenever the body rests. */
+/** `isOver`: checked whenever the body rests. */
 export async function walk(
   flow: AnyFlow,
   decisions: readonly unknown[],
@@ -65,7 +65,7 @@ export async function walk(
     } else if (rest.kind === 'asks') {
       const asked = rest.asks.map(({ spec }) => spec);
       const person = asked.find((spec) => spec.person);
-      if (person) return stopAt('person', person.key); // nobody's word is made up, and no argument is theirs
+      if (person) return stopAt('person', person.key); // a person's answer is never made up, and cannot be an argument
       if (asked.length === 0) return stopAt('wait', rest.waits[0]?.spec.key);
       const specs = toPlain(asked);
       if (!specs) break;
@@ -94,7 +94,7 @@ function toFailed(error: unknown): Stop {
   return { why: 'failed', error: message, where: findAuthorLine(stack.split('\n')) };
 }
 
-/** Undefined where a step has a part in their words. */
+/** Undefined if their text depends on a step. */
 function toPlain(asked: readonly QuestionSpec[]): QuestionSpec[] | undefined {
   try {
     return asked.map(toPlainSpec);
@@ -104,14 +104,14 @@ function toPlain(asked: readonly QuestionSpec[]): QuestionSpec[] | undefined {
   }
 }
 
-/** A person's own word, also where it is a field of a form. */
+/** Consent is a person's own answer, also as a field of a form. */
 function isConsent({ kind, options, fields = {} }: QuestionSpec): boolean {
   return (
     kind === 'confirm' || options.by === 'human' || Object.values(fields).some((field) => field.kind === 'confirm')
   );
 }
 
-/** The run of a body, and where it comes to rest; undefined where it waits for something of its own. */
+/** Runs the body. `next` resolves when it rests, with undefined if it waits for something else than a question or step. */
 function begin(
   flow: AnyFlow,
   { seed, ts }: { seed: string; ts: number },
@@ -120,7 +120,7 @@ function begin(
   let onStall = (): void => {};
   const run = new PlacedRun({
     ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: ts, isTrusting: true },
-    checks: 'off', // the process has no way out, and tells what was tried
+    checks: 'off', // the sandbox reports what was tried
     onStall: () => onStall(),
   });
   const next = () =>
@@ -131,7 +131,7 @@ function begin(
   return { run, next };
 }
 
-/** Knows where in the body each question and step was asked for. */
+/** Records the line of the body that asked for each question and step. */
 class PlacedRun extends BodyRun {
   readonly places = new Map<string | undefined, string | undefined>();
   last: string | undefined;
@@ -139,7 +139,7 @@ class PlacedRun extends BodyRun {
   override ask(spec: AskSpec): Promise<unknown> {
     this.last = findAuthorLine();
     const promise = super.ask(spec);
-    // Not before: it is numbered in a loop.
+    // After the call, which may number the key in a loop.
     this.places.set(spec.key, this.last);
     return promise;
   }
@@ -150,7 +150,7 @@ function skipStep(run: BodyRun, want: PendingStep, { v, ts }: { v: unknown; ts: 
   run.stepFinished(want, { t: 'step', k: want.spec.key, v, att: 1, ts });
 }
 
-/** As was decided, else the first or the last of what can be answered. */
+/** The given decision, else the first or last possible answer. */
 function decide(way: Walk, at: number, { forks, variant }: { forks: unknown[]; variant: Variant }): unknown {
   if (at < way.decisions.length) return way.decisions[at];
   const own = variant === 'a' ? 0 : forks.length - 1;

@@ -1,4 +1,4 @@
-// The JSON Schema of an answer, for whoever is given a schema instead of a question: arguments of a tool, forms, model relay.
+// The JSON Schema of an answer, for tool arguments, forms and models.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Choice } from '../../protocol/prompt.ts';
 import type { Field } from './question.ts';
@@ -54,7 +54,7 @@ const FILE: JsonObject = {
   required: ['name', 'mimeType', 'data'],
 };
 
-/** Plain values as an enum; where they have names of their own, each with its name. */
+/** Plain values become an enum; values with labels become `oneOf`. */
 function oneOf(choices: Choice[]): JsonObject {
   const named = choices.some(({ value, label }) => label !== String(value));
   if (named) return { oneOf: choices.map(({ value, label }) => ({ const: value, title: label })) };

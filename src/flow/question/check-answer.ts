@@ -1,6 +1,6 @@
-// Checks an answer against the question as it was put. Knows nothing of the author's own rules: those need the body.
-// 1. Nothing that a peer sends reaches the body unchecked, and nothing is coerced: "5" is no number.
-// 2. Absent, null and "" are no answer: then the default counts, if there is one.
+// Checks an answer against its question. The author's own rules are not checked here, as they need the body.
+// 1. Nothing from a peer reaches the body unchecked, and nothing is coerced: "5" is not a number.
+// 2. Absent, null and "" count as no answer, so the default applies, if there is one.
 import { isObject } from '../../protocol/message.ts';
 import { checkChoiceAnswer, checkChoicesAnswer } from './check-choice.ts';
 import { checkDateAnswer } from './check-date.ts';
@@ -11,7 +11,7 @@ import type { Complaint, Field, Kind } from './question.ts';
 
 export type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };
 
-/** Undefined: it is fine. */
+/** Undefined if the value is valid. */
 export type Check = (value: unknown, question: Field) => Complaint | undefined;
 
 const CHECKS: Record<Exclude<Kind, 'form'>, Check> = {
@@ -39,7 +39,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** No yes is ever made of nothing, whatever the default. */
+/** A missing answer never counts as a yes, whatever the default. */
 function checkAbsent({ kind, prompt: { defaultValue, validation } }: Field): AnswerCheck {
   const isYes = kind === 'confirm' && defaultValue !== false;
   if (defaultValue !== undefined && !isYes) return { value: defaultValue, from: 'default' };
@@ -56,7 +56,7 @@ function checkNumber(value: unknown, { prompt }: Field): Complaint | undefined {
   return undefined;
 }
 
-/** All fields at once, so that everything that is wrong is told in one go. */
+/** Checks all fields, so that every mistake is reported at once. */
 function checkForm(value: unknown, fields: Record<string, Field>): AnswerCheck {
   if (!isObject(value)) return { complaint: { error: 'Must be an object with the fields of the form' } };
   const answers: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-// One of the choices, or some of them; compared by what they are, so a choice may be an object.
+// Checks a single or multiple choice. Values are compared by content, so a choice may be an object.
 import { isDeepStrictEqual } from 'node:util';
 import type { Choice } from '../../protocol/prompt.ts';
 import type { Complaint, Field } from './question.ts';

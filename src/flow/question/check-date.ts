@@ -1,4 +1,4 @@
-// A date is a day of the calendar, YYYY-MM-DD, that exists.
+// Checks that a date exists in the calendar (YYYY-MM-DD).
 import type { Complaint, Field } from './question.ts';
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

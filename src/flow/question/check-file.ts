@@ -1,8 +1,8 @@
-// A file as the seed's resolution has it: name, MIME type and the bytes in base64.
+// Checks a file answer: name, MIME type and the bytes in base64.
 import { isObject } from '../../protocol/message.ts';
 import type { Complaint, Field } from './question.ts';
 
-/** What the body is given of a file: all but its bytes, which a step can read. */
+/** A file as the body sees it: everything but its bytes, which a step can read. */
 export interface FileRef {
   name: string;
   mimeType: string;
@@ -33,12 +33,14 @@ export function isFileAnswer(value: unknown): value is FileAnswer {
   return isObject(value) && ['name', 'mimeType', 'data'].every((field) => typeof value[field] === 'string');
 }
 
-/** So a file stands in the journal, once its bytes lie in the store. Never taken from a peer: it would name the bytes of another. */
+/**
+ * The form of a file in the journal, whose bytes are in the store. Never accepted from a peer, who could name the bytes of somebody else.
+ */
 export function isFileRef(value: unknown): value is FileRef {
   return isObject(value) && typeof value['sha256'] === 'string' && typeof value['size'] === 'number';
 }
 
-/** A MIME type, one with a star, or the end of a name. */
+/** A MIME type, one with a wildcard, or a file extension. */
 function isAccepted({ name, mimeType }: FileAnswer, type: string): boolean {
   if (type.startsWith('.')) return name.toLowerCase().endsWith(type.toLowerCase());
   return type.endsWith('/*') ? mimeType.startsWith(type.slice(0, -1)) : mimeType === type;

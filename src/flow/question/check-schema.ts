@@ -1,4 +1,4 @@
-// A custom answer: any JSON, or what its JSON Schema allows.
+// Checks a custom answer: any JSON, or JSON that matches its schema.
 import { toReason } from '../../protocol/schema/schema-problem.ts';
 import { cachedSchemaCheck } from '../../protocol/schema/cached-schema-check.ts';
 import type { Complaint, Field } from './question.ts';

@@ -1,4 +1,4 @@
-// Text: lengths in code points, as the seed's resolution has them; formats by plain rules; patterns under a guard.
+// Checks a text answer: length in code points, format, and pattern under a time limit.
 import type { Complaint, Field } from './question.ts';
 import { matchesSafely } from './pattern.ts';
 

@@ -1,6 +1,6 @@
-// Patterns of authors meet texts of strangers, and V8 backtracks. A pattern that cannot go wrong on a short text is run as it
-// is; every other one runs under a watchdog that stops it after 50 ms of work, which counts as "does not match". An answer is looked at
-// again in every replay: how busy the machine is must not make another one of it.
+// Matches untrusted text against patterns of authors, as V8's backtracking can take very long. A simple pattern on a short text runs
+// directly; any other one is stopped after 50 ms of CPU time and counts as "does not match". The limit is CPU time, as an answer is checked
+// again in every replay, whose outcome must not depend on the load of the machine.
 import { Script, createContext } from 'node:vm';
 import { GatewayError } from '../../shared/errors.ts';
 
@@ -25,7 +25,7 @@ export function matchesSafely(pattern: string, text: string): boolean {
   return guarded(pattern, text);
 }
 
-/** Throws where the pattern is none; for the moment at which a question is written. */
+/** Throws for an invalid pattern; called when the question is asked. */
 export function compilePattern(pattern: string): Compiled {
   const known = compiled.get(pattern);
   if (known) return known;
@@ -43,7 +43,7 @@ function toRegExp(pattern: string): RegExp {
   }
 }
 
-/** One loop at most, over one character at a time, and nothing that refers back or looks around. */
+/** At most one loop, over single characters, without back references or lookaround. */
 function isTame(pattern: string): boolean {
   const loops = pattern.match(/[*+]|\{\d+,\d*\}/g) ?? [];
   return loops.length <= 1 && !/\)[*+?{]|\\[1-9k]|\(\?[=!<]/.test(pattern) && pattern.length <= 500;
@@ -59,7 +59,7 @@ function guarded(pattern: string, text: string): boolean {
     try {
       return script.runInContext(context, { timeout: GUARD_MS }) === true;
     } catch {
-      // The watchdog goes by the clock: where others had the processor meanwhile, this has hardly begun.
+      // The watchdog measures wall time; on a busy machine the pattern may hardly have run.
       const { user, system } = process.cpuUsage(before);
       if (user + system >= GUARD_MS * 1000 || tries >= MAX_TRIES) return false;
     }

@@ -1,10 +1,10 @@
-// A fingerprint of what a user was shown: kind, words, choices, and where in its loops the body stood. After a change to an earlier answer,
-// a later one counts again only under the same pin. Rules and defaults are not part of it: answers are checked against them anew.
+// The pin of a question: a fingerprint of its kind, text, choices and position in loops. After an earlier answer changes, a later answer is
+// reused only under the same pin. Rules and defaults are not part of it, as answers are checked against them again.
 import { hash } from 'node:crypto';
 import type { Field, Question } from './question.ts';
 
 const LENGTH = 8;
-/** Most questions are put to many users in the same words. */
+/** Most questions are asked of many users in the same words. */
 const pins = new Map<string, string>();
 const MAX_PINS = 1000;
 const MAX_KNOWN_LENGTH = 500;

@@ -1,8 +1,8 @@
-// A question as it is put: plain JSON, the same for every channel. It lies in the header of its session while it waits, so that
-// it can be shown again, and an answer checked, without running the body.
+// A question as plain JSON, the same for every channel. It is in the header of its session while it waits, so that it can be shown and
+// answered without running the body.
 import type { Prompt, PromptType, PromptStep } from '../../protocol/prompt.ts';
 
-/** What an author can ask for. On the wire `choices` and `form` are `custom`. */
+/** Kinds of questions. On the wire `choices` and `form` are `custom`. */
 export type Kind = PromptType | 'choices' | 'form';
 
 /** Why an answer was refused. */
@@ -11,20 +11,20 @@ export interface Complaint {
   suggestion?: string | undefined;
 }
 
-/** A person is named in links, which have to fit into a URL. */
+/** Links contain the person and must fit into a URL. */
 export const MAX_PERSON_CHARS = 500;
 
 export interface Addressee {
   principal: string;
-  /** The caller may answer too. */
+  /** The caller may answer, too. */
   orCaller?: true | undefined;
   remindMs?: number | undefined;
-  /** When the person is told of it next; absent where that is over. */
+  /** When to notify the person next; absent if no more notices follow. */
   tellAt?: number | undefined;
-  /** How often the person was told, and how often in a row that has failed. */
+  /** How often the person was notified, and how many failures there were in a row. */
   told?: number | undefined;
   failed?: number | undefined;
-  /** Notices of this question to anybody: each has a link of its own. */
+  /** Number of notices to anybody, as each has its own link. */
   notices?: number | undefined;
 }
 
@@ -35,38 +35,38 @@ export interface Question {
   attempt: number;
   kind: Kind;
   prompt: Prompt;
-  /** A short name for forms and pages; default: the key in words. */
+  /** A short name for forms and pages. Default: the key as words. */
   label?: string | undefined;
   help?: string | undefined;
   /** Fields of a form, by name. */
   fields?: Record<string, Field> | undefined;
   progress?: PromptStep | undefined;
-  /** Only a person's own word counts. */
+  /** Only a person may answer. */
   by?: 'human' | undefined;
-  /** Must not travel through a model, a form of the client, or a log. */
+  /** Must not go through a model, a client's form, or a log. */
   secret?: true | undefined;
-  /** Travels with no other question. */
+  /** Never asked together with another question. */
   alone?: true | undefined;
-  /** What the user calling it off, or its time running out, does. Default: the session ends; an error of the body's. */
+  /** What a cancel by the user or a timeout does. Default: the session ends; the body gets an error. */
   onCancel?: 'throw' | undefined;
   onTimeout?: 'default' | 'cancel' | 'error' | undefined;
-  /** How the native wire hands it over, where the author minds. */
+  /** How MCP Flow delivers the question, if the author chose. */
   deliver?: 'prompt' | 'continue' | undefined;
-  /** Fingerprint of the words, where an answer is consent to them. */
+  /** Fingerprint of the text, if the answer is a consent to it. */
   consent?: string | undefined;
-  /** Fingerprint of all that is shown; absent in sessions of older versions. */
+  /** Fingerprint of everything shown; absent in sessions of older versions. */
   pin?: string | undefined;
   /** What was wrong with the last answer. */
   complaint?: Complaint | undefined;
-  /** When it stops waiting, where that is sooner than its session. */
+  /** When the question expires, if that is before its session. */
   until?: number | undefined;
-  /** Who is asked, where that is not the caller. */
+  /** The person who is asked, if not the caller. */
   person?: Addressee | undefined;
-  /** What the author said in `ask.note` since the last question. */
+  /** Texts from `ask.note` since the last question. */
   notes?: string[] | undefined;
 }
 
-/** A question inside a form. */
+/** A field of a form. */
 export type Field = Pick<Question, 'kind' | 'prompt' | 'label' | 'help'>;
 
 export function toPromptId(key: string, attempt: number): string {

@@ -1,32 +1,30 @@
-// The points at which a process can die: before and after everything that it writes, and around every step. A process that has died
-// does nothing more: whatever it waits for never comes.
+// Simulates crashes: before and after every write, and around every step. Promises of a crashed process never settle.
 import type { JournalEntry } from '../journal.ts';
 import type { FlowStore } from '../store/store.ts';
 
-/** Counts the points, and dies at one of them. */
+/** Counts the points where a process can crash, and crashes at one of them. */
 export class CrashPoints {
   passed = 0;
-  /** Where it died. */
+  /** Where it crashed. */
   died: string | undefined;
   readonly #at: number | undefined;
   #onDeath = (): void => {};
 
-  /** At which one; never, if undefined. */
+  /** `at`: the point to crash at; undefined: never. */
   constructor(at?: number) {
     this.#at = at;
   }
 
-  /** Resolves when the process dies, if it does. */
+  /** Resolves at the crash. */
   death(): Promise<void> {
     return new Promise((resolve) => (this.#onDeath = resolve));
   }
 
-  /** It does nothing more. */
   get isDead(): boolean {
     return this.died !== undefined;
   }
 
-  /** Never settles in a process that has died, here or elsewhere. */
+  /** Never settles after a crash. */
   pass(where: string): Promise<void> {
     if (this.isDead) return new Promise(() => {});
     if (this.passed++ !== this.#at) return Promise.resolve();
@@ -36,7 +34,7 @@ export class CrashPoints {
   }
 }
 
-/** The store as one process sees it, until it dies. */
+/** The store as one process sees it, until it crashes. */
 export function createCrashingStore(inner: FlowStore, boundaries: CrashPoints, journal: JournalEntry[]): FlowStore {
   const alive = <T>(work: () => Promise<T>): Promise<T> => (boundaries.isDead ? new Promise(() => {}) : work());
   const write = async <T>(name: string, work: () => Promise<T>, add: JournalEntry[] = []): Promise<T> => {
@@ -64,7 +62,7 @@ export function createCrashingStore(inner: FlowStore, boundaries: CrashPoints, j
   };
 }
 
-/** A commit that came too late has added nothing. */
+/** A refused commit has added nothing. */
 function isWritten(done: unknown): boolean {
   return done === 'ok' || (typeof done === 'object' && done !== null && 'ok' in done && done.ok === true);
 }

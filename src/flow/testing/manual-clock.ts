@@ -1,8 +1,8 @@
-// A clock that stands still until it is moved.
+// A clock that moves only by hand.
 import type { Clock } from '../../shared/clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Lets time pass, and calls whoever waited for it, in order. */
+  /** Moves the time forward and runs the due callbacks in order. */
   move(ms: number): void;
 }
 

@@ -1,4 +1,4 @@
-// A flow that is watched: what its body returns, which steps begin, and with which keys.
+// Records what a flow's body returns and which steps run, with their keys.
 import type { Ask } from '../authoring/ask.ts';
 import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts';
 import type { AnyFlow } from '../define.ts';
@@ -18,11 +18,11 @@ export interface Observation {
 
 type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOptions<unknown>) => Promise<unknown>;
 
-/** As one process has it: what it does after its death is not seen. */
+/** The flow in one process; nothing is recorded after its crash. */
 export function observeFlow(flow: AnyFlow, boundaries: CrashPoints, seen: Observation): AnyFlow {
   const watched = (ask: Ask): Ask => {
     const original: Step = (key, work, options) => (ask as unknown as { step: Step }).step(key, work, options);
-    // Nobody waits for the next try: the time of a test moves for sleeps alone.
+    // Retries need no pause here, as the test clock moves only for sleeps.
     const step: Step = (key, work, { retry, ...options } = {}) =>
       original(
         key,

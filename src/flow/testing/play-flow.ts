@@ -1,4 +1,4 @@
-// Plays a flow to its end with given answers. Time passes where nothing else can happen.
+// Plays a flow to its end with scripted answers. Time moves only if nothing else can happen.
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import type { AnyFlow } from '../define.ts';
 import type { JournalEntry } from '../journal.ts';
@@ -14,7 +14,7 @@ import { TESTER, createTestStage } from './test-stage.ts';
 import type { TestStage } from './test-stage.ts';
 import type { StepSeen } from './observe-flow.ts';
 
-/** For a question that gets no answer. */
+/** Marks a question that gets no answer. */
 export class NoAnswer {
   readonly no: AskFailure;
 
@@ -27,21 +27,21 @@ export function unanswered(no: AskFailure = 'declined'): NoAnswer {
   return new NoAnswer(no);
 }
 
-/** By key, with `#2` in a loop, events among them; or a function of the question. */
+/** Answers by key, with `#2` in a loop, including events; or a function of the question. */
 export type ScriptedAnswers = Record<string, unknown> | ((question: Question) => unknown);
 
 export interface PlayResult {
   /** What the body returned. */
   result: unknown;
   failure: Failure | undefined;
-  /** All questions, in the order in which they were put. */
+  /** All questions in the order in which they were asked. */
   asked: Question[];
   rounds: number;
-  /** Questions that no answer was given for, those of other people among them: there it stopped. */
+  /** Questions without an answer, where the play stopped; also those of other people. */
   open: Question[];
-  /** Keys of the events that it waited for there. */
+  /** Keys of the events that it still waits for. */
   waiting: string[];
-  /** Steps that were run, each as often as it was. */
+  /** Steps that ran, once for each run. */
   steps: StepSeen[];
   journal: JournalEntry[];
 }
@@ -51,7 +51,7 @@ export interface FlowPlayOptions {
   args: Record<string, unknown>;
   answers: ScriptedAnswers;
   boundaries?: CrashPoints;
-  /** Is moved where only time can bring it further. Default: one of its own. */
+  /** Moved if only time can continue the flow. Default: a new clock. */
   clock?: ManualClock | undefined;
 }
 
@@ -80,7 +80,7 @@ export async function playFlow({ flow, args, answers, ...around }: FlowPlayOptio
   };
 }
 
-/** The caller's, and those of other people. */
+/** Questions of the caller and of other people. */
 function openOf({ header, questions }: Turn): Question[] {
   if (isEnded(header)) return questions;
   return [...questions, ...(header.current as Question[]).filter(({ person }) => person && !person.orCaller)];
@@ -90,7 +90,7 @@ function eventsOf({ header }: Turn): string[] {
   return isEnded(header) ? [] : (header.waits ?? []).flatMap(({ kind, key }) => (kind === 'event' ? [key] : []));
 }
 
-/** What others bring about; undefined where only an answer would. */
+/** The next turn without an answer of the caller; undefined if only that can continue. */
 async function withoutAnswer({ header }: Turn, stage: TestStage, answers: ScriptedAnswers): Promise<Turn | undefined> {
   const { work, pass } = stage;
   if (isEnded(header)) return undefined;
@@ -104,7 +104,7 @@ async function withoutAnswer({ header }: Turn, stage: TestStage, answers: Script
   return header.waits?.some(({ until }) => until !== undefined) ? pass(nextDeadline(header)) : undefined;
 }
 
-/** One that is not to come is waited for until its time is over. */
+/** An event marked as `timeout` is waited for until it times out. */
 function hasEvent(answers: ScriptedAnswers, key: string): boolean {
   if (typeof answers === 'function' || !Object.hasOwn(answers, key)) return false;
   const value = answers[key];
@@ -121,7 +121,7 @@ function toGiven(question: Question, answers: ScriptedAnswers): GivenAnswer | un
   return value === undefined ? undefined : { promptId, value };
 }
 
-/** The same answer would be refused again and again. A function may have another one for the next attempt. */
+/** The same answer would be refused again; a function may give another one at the next attempt. */
 function refuseWrong({ verdicts = {} }: Turn, answers: ScriptedAnswers): void {
   if (typeof answers === 'function') return;
   for (const [promptId, verdict] of Object.entries(verdicts)) {

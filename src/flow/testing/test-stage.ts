@@ -1,5 +1,5 @@
-// Where a flow is played: processes that come and go over one store, in a time that stands still until nothing else can happen. A request whose
-// process dies is taken up by the next one, as a client would that got no answer. Bodies are replayed in every turn.
+// Plays a flow over one store in processes that may crash, with a clock that moves only if nothing else can happen. The next process
+// repeats the request of a crashed one, as a client without an answer would. Every turn replays the body.
 import type { AnyFlow } from '../define.ts';
 import type { JournalEntry } from '../journal.ts';
 import { callerQuestions } from '../session/external/waits.ts';
@@ -19,19 +19,19 @@ import { observeFlow } from './observe-flow.ts';
 import type { Observation } from './observe-flow.ts';
 
 export const TESTER = { principal: 'tester' };
-/** Where events would be delivered: a name that no network knows (RFC 2606). The test delivers them itself. */
+/** Base of event URLs; no network resolves this name (RFC 2606). The test delivers events itself. */
 export const UNREACHABLE_URL = 'https://flows.invalid';
 
 export interface TestStage {
-  /** Until it asks something, ends, or waits for others. */
+  /** Runs a request until the flow asks something, ends, or waits for others. */
   act: (request: (sessions: Sessions) => Promise<Turn>) => Promise<Turn>;
-  /** Until the steps that run beside a question have brought it further. */
+  /** Waits for the steps that run while a question is open. */
   work: () => Promise<Turn>;
-  /** Where the answer of somebody else leads to. */
+  /** Answers as another person. */
   answerAs: (principal: string, answer: GivenAnswer) => Promise<Turn>;
-  /** Where an event leads to. */
+  /** Delivers an event. */
   deliver: (event: string, value: unknown) => Promise<Turn>;
-  /** Lets the time pass until then. */
+  /** Moves the clock to this time. */
   pass: (at: number) => Promise<Turn>;
   readonly journal: JournalEntry[];
   readonly seen: Observation;
@@ -48,7 +48,7 @@ export function createTestStage(flow: AnyFlow, { fatal, clock }: StageOptions): 
   let boundaries = fatal;
   const seen: Observation = { steps: [] };
   const begin = () => {
-    // All answers come within the second that stands still.
+    // All answers come within one second of the test clock.
     const limits = { respondsPerSecond: Infinity };
     const options = { clock, limits, leaseMs: 0, graceMs: 0, warm: 0, log: createLog({ level: 'silent' }) };
     const fixed = { newId: () => 'session_test', newSeed: () => 'c2VlZGZvcnRlc3RzISEhIQ', keys: ['tests'] };
@@ -60,7 +60,7 @@ export function createTestStage(flow: AnyFlow, { fatal, clock }: StageOptions): 
     });
   };
 
-  /** What the next process makes of what the last one has left; undefined if there is nothing. */
+  /** The session after the next process has recovered it; undefined if nothing was stored. */
   const recover = async (sessions: Sessions): Promise<Turn | undefined> => {
     const turns: Turn[] = [];
     const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
@@ -98,7 +98,7 @@ export function createTestStage(flow: AnyFlow, { fatal, clock }: StageOptions): 
   return { act, work, answerAs, deliver, pass, journal, seen };
 }
 
-/** Where something leads to. */
+/** The turn after some work. */
 async function turnOf(sessions: Sessions, now: () => Promise<Turn>, work: () => Promise<unknown>): Promise<Turn> {
   const turns: Turn[] = [];
   const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
@@ -106,14 +106,14 @@ async function turnOf(sessions: Sessions, now: () => Promise<Turn>, work: () => 
   return turns.at(-1) ?? now();
 }
 
-/** Where the answer of somebody else leads to, with what was made of it. */
+/** The turn after the answer of another person, with the verdicts. */
 async function answered(sessions: Sessions, now: () => Promise<Turn>, request: AnswerRequest): Promise<Turn> {
   let verdicts: Turn['verdicts'];
   const turn = await turnOf(sessions, now, async () => ({ verdicts } = await sessions.answer(request)));
   return verdicts ? { ...turn, verdicts } : turn;
 }
 
-/** Where the steps lead to that run beside a question. */
+/** The turn after the steps that run while a question is open. */
 async function worked(sessions: Sessions, now: () => Promise<Turn>): Promise<Turn> {
   let off = (): void => {};
   const moved = new Promise<Turn>((resolve) => {

@@ -1,10 +1,10 @@
-// The schema of a form as the protocol allows it: flat, of primitives, single choices and multiple choices. What a
-// client could not show is refused here, where the author sees it, and not by the client.
+// Checks the schema of a form: flat, with primitives, single choices and multiple choices, as the protocol allows. Refuses fields that
+// clients cannot show, so that the author sees the error.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
-/** Takes the properties alone, or a whole object schema. */
+/** Takes the properties, or a whole object schema. */
 export function toFormSchema(schema: JsonObject): JsonObject {
   const isWhole = schema['type'] === 'object' && isObject(schema['properties']);
   const form: JsonObject = isWhole ? schema : { type: 'object', properties: schema };

@@ -1,5 +1,5 @@
-// An author's schema, whichever kind it is, as two things: the JSON Schema that lists show, and a check of values.
-// A schema that cannot be used is refused when it is registered, with what to do about it.
+// Turns an author's schema of any kind into the JSON Schema for lists and a check of values. Refuses an unusable schema at registration,
+// with advice.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -10,13 +10,13 @@ import type { MaybePromise, Schema } from '../types.ts';
 
 export interface CheckedSchema {
   readonly json: JsonObject;
-  /** Lets the value through as the schema makes it, or says all that is wrong with it. */
+  /** Returns the value as the schema transforms it, or all problems. */
   readonly check: (value: unknown) => MaybePromise<SchemaVerdict>;
 }
 
 interface Purpose {
   side: 'input' | 'output';
-  /** Where it was given, for the error. */
+  /** The option that has the schema, for the error. */
   option: string;
 }
 
@@ -29,7 +29,7 @@ export function toCheckedSchema(schema: Schema, purpose: Purpose): CheckedSchema
   return { json: rooted(schema, purpose), check: checkWithJsonSchema(schema, purpose.option) };
 }
 
-/** Arguments are always an object, and the protocol wants the schema to say so. */
+/** Arguments are always an object, and the protocol requires the schema to say so. */
 function rooted(json: JsonObject, { side, option }: Purpose): JsonObject {
   if (side === 'output' || json['type'] === 'object') return json;
   if (json['type'] === undefined) return { type: 'object', ...json };

@@ -1,5 +1,5 @@
-// Schemas of any library that follows Standard Schema. The library checks and transforms; its JSON Schema is asked for
-// in the standard's way, else by the method that zod has. No library is imported here.
+// Uses schemas of any library that follows Standard Schema, without importing one. Gets the JSON Schema by the standard's method, else by
+// zod's.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -15,7 +15,7 @@ interface Converter {
   output(options: { target: string }): JsonObject;
 }
 
-/** Some libraries' schemas are functions, so this looks at the mark and not at the type. */
+/** Looks at the `~standard` key, not at the type, as some schemas are functions. */
 export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   return ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema;
 }
@@ -50,7 +50,7 @@ function toVerdict(result: StandardSchemaV1.Result<unknown>, value: unknown, req
 
 function toProblem(issue: StandardSchemaV1.Issue, value: unknown, required: unknown[]): SchemaProblem {
   const keys = (issue.path ?? []).map((segment) => (typeof segment === 'object' ? segment.key : segment));
-  // A rule between fields may blame an optional one that is absent: that is not a missing parameter.
+  // A rule between fields may point to an absent optional field, which is not a missing parameter.
   const missing = isAbsent(value, keys) && (keys.length > 1 || required.includes(keys[0]));
   return { path: keys.map(String).join('.'), error: missing ? MISSING : issue.message, missing };
 }

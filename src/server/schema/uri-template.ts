@@ -1,11 +1,11 @@
-// URI templates (RFC 6570) read backwards: which values give this URI. Known are {var}, {a,b}, {+var}, {/a,b}, {?a,b}.
-// {var} stands for one path segment, {+var} for anything. One exception, because everybody writes it: a {var} that ends
-// a `file:` template may hold slashes. Values arrive percent-decoded: a handler that opens files must check them.
-// Matching never backtracks over more than one variable, so a hostile URI costs little.
+// Matches URIs against URI templates (RFC 6570) and extracts the variables. Supports {var}, {a,b}, {+var}, {/a,b} and {?a,b}. {var} is one
+// path segment, {+var} is anything. As an exception for a common habit, a {var} at the end of a `file:` template may contain slashes.
+// Values are percent-decoded, so a handler that opens files must check them. Matching backtracks over at most one variable, so a hostile
+// URI costs little.
 import { GatewayError } from '../../shared/errors.ts';
 
 export interface UriTemplate {
-  /** Undefined when the URI is none of this template. A variable that is absent in the URI is absent here. */
+  /** Undefined if the URI does not match. Variables that the URI leaves out are absent. */
   match(uri: string): Record<string, string> | undefined;
 }
 
@@ -14,7 +14,7 @@ const MAX_URI = 8192;
 interface Expression {
   operator: '' | '+' | '/' | '?';
   names: string[];
-  /** What stands between it and the next expression. */
+  /** The text between this expression and the next one. */
   literal: string;
   next: Expression | undefined;
 }
@@ -58,7 +58,7 @@ function refuseAmbiguous(expressions: Expression[], template: string): void {
   }
 }
 
-/** A variable that is not the last one ends where the literal behind it begins: that keeps matching linear. */
+/** A variable that is not the last one ends at the next literal, which keeps matching linear. */
 function toPattern({ operator, names, literal, next }: Expression, isFile: boolean): string {
   if (operator === '?') return '(?:\\?([^#]*))?';
   if (operator === '/') return names.map(() => '(?:/([^/?#]+))?').join('');
@@ -84,7 +84,7 @@ function toVariables(values: (string | undefined)[], slots: Slot[]): Record<stri
   try {
     return Object.fromEntries(pairs.map(([name, value]) => [name, decodeURIComponent(value)]));
   } catch {
-    // A broken percent sequence: no expansion of any template gives it.
+    // No template expands to a broken percent sequence.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// A client that calls a flow, and how its user is asked: by its own forms, by links, or by results that ask.
+// A test client that calls a flow and answers for its user: in forms, by links, or in results that ask.
 import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
 import type { Client } from '../../client/client.ts';
 import type { ConnectOptions } from '../../client/types.ts';
@@ -23,7 +23,7 @@ const HANDLE = 'mcp-parley/handle';
 
 export class CallingClient {
   readonly #asking: CallingClientOptions;
-  /** Of the call at hand. */
+  /** Rounds of the current call. */
   #rounds = 0;
 
   constructor(asking: CallingClientOptions) {
@@ -47,7 +47,7 @@ export class CallingClient {
     return { result: result.structuredContent ?? textOf(result), isError: result.isError === true };
   }
 
-  /** A client that is asked too often gives the call up. */
+  /** The client gives up after too many rounds. */
   async #elicited(request: ElicitRequestParams): Promise<ElicitResult> {
     const { person, maxRounds } = this.#asking;
     if (++this.#rounds > maxRounds) throw person.fail(`The client gave up after ${maxRounds} rounds`);
@@ -59,7 +59,7 @@ export class CallingClient {
     return { action: 'accept' };
   }
 
-  /** A result that asks: by a link where the user follows links, else in words that a model passes on. */
+  /** Answers a result that asks: by its link if the user can open links, else in the words that a model would relay. */
   async #held(text: string): Promise<JsonObject> {
     const { how, person } = this.#asking;
     const [link] = how.channels.includes('page') ? (/https?:\S+\/ask\S+/.exec(text) ?? []) : [];

@@ -1,5 +1,5 @@
-// Others than the user of the client: the people who are asked by `ask.person`, and what delivers events. They answer as soon as the session waits
-// for them.
+// Answers for everybody but the user of the client: people asked by `ask.person`, and senders of events. They answer as soon as the session
+// waits for them.
 import type { Header } from '../../flow/journal.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/answer-schema.ts';
@@ -10,12 +10,12 @@ import { isEnded } from '../../flow/store/store.ts';
 import type { TestUser } from './test-user.ts';
 
 export class OtherParties {
-  /** Rejects where one of them has no answer, or one that is refused: the call would wait for them in vain. */
+  /** Rejects if one of them has no answer or a refused one, as the call would wait without end. */
   readonly failed: Promise<never>;
   readonly #sessions: Sessions;
   readonly #person: TestUser;
   readonly #answers: Record<string, unknown>;
-  /** What was answered and delivered. */
+  /** Answered prompts and delivered events. */
   readonly #done = new Set<string>();
   #fail!: (error: Error) => void;
 
@@ -27,7 +27,7 @@ export class OtherParties {
     this.failed.catch(() => {}); // it may fail after the call has ended
   }
 
-  /** Called when a session was written. */
+  /** Call it after a session was written. */
   async look(id: string): Promise<void> {
     try {
       const header = (await this.#sessions.setup.store.load(id))?.header;
@@ -60,7 +60,7 @@ export class OtherParties {
     await this.#sessions.deliver({ sessionId, event, value });
   }
 
-  /** Nothing else can happen than an event that the test does not have. */
+  /** Fails if the session can only wait for an event that the test does not have. */
   #refuseEndless(header: Header): void {
     const { waits = [] } = header;
     const isForEver = waits.every(({ kind, until, key }) => kind === 'event' && until === undefined && !this.#has(key));

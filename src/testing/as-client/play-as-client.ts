@@ -1,4 +1,4 @@
-// A flow as a client of one kind meets it: a server that serves it, a client that plays it, all of it real and within this process.
+// Serves a flow and plays it as a client of one kind, with real parts within this process.
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -24,25 +24,25 @@ import type { Way } from './test-user.ts';
 import { playNatively } from './play-natively.ts';
 import { watchStore } from './watched-store.ts';
 
-/** Where the flow is served, as for `serveFlows`. */
+/** Options of `serveFlows`. */
 export interface AsClientOptions extends ServeFlowsOptions {
-  /** Rounds of questions after which the client gives a call up. Default 10, as many clients do. */
+  /** Rounds of questions before the client gives up a call. Default 10, as in many clients. */
   maxRounds?: number | undefined;
 }
 
 export interface PlayedAsClient {
-  /** What the client was given: the structured content, else the text. */
+  /** The structured content that the client got, else the text. */
   result: unknown;
-  /** The tool has failed; then `result` says why. */
+  /** The tool has failed, and `result` says why. */
   isError: boolean;
-  /** Names of all that was asked, in order; fields of forms count by themselves. */
+  /** Names of all questions in order; fields of a form count separately. */
   asked: string[];
   rounds: number;
-  /** By which ways it was asked. */
+  /** The ways in which the user was asked. */
   ways: Way[];
-  /** Steps that were run, each as often as it was. */
+  /** Steps that ran, once for each run. */
   steps: StepSeen[];
-  /** Its session was kept in the store; otherwise the client has carried all of it. */
+  /** The session was stored; otherwise the client carried all of its state. */
   kept: boolean;
 }
 
@@ -53,7 +53,7 @@ interface ScriptedPlay {
 }
 
 const KEYS = ['a key of this test alone'];
-/** Nobody types here. */
+/** Answers of a test may come fast. */
 const UNHURRIED = { respondsPerSecond: 10_000 };
 
 export async function playAsClient(
@@ -70,7 +70,7 @@ export async function playAsClient(
   const others = new OtherParties(sessions, person, answers);
   look = (id) => void others.look(id);
   const given = how.plays === 'arguments' ? { ...args, ...answers } : args;
-  // No timer of a server keeps a process from ending, and there is no socket here that would.
+  // Timers of a server do not keep the process alive, and there is no socket.
   const alive = setInterval(() => {}, 60_000);
   try {
     const call = { tool: flow.name, args: given };
@@ -99,7 +99,7 @@ function serve(flow: AnyFlow, { how: { plays, channels }, options, onWritten }: 
   const watched = watchStore(options.store ?? memoryStore(), onWritten);
   const seen: Observation = { steps: [] };
   const observable = observeFlow(flow, new CrashPoints(), seen);
-  // Left to itself, a flow that takes long becomes a task when it has taken so long: sooner or later.
+  // By default a slow flow becomes a task after some time; a test needs it at once or never.
   const served = { ...observable, options: { ...observable.options, long: plays === 'task' } };
   const { log } = collectLog();
   const server = createServer({ name: 'flows', version: '1', log, keys: KEYS, ask: { channels } });

@@ -1,4 +1,4 @@
-// A flow played over MCP Flow.
+// Plays a flow over MCP Flow.
 import type { FlowClient } from '../../flow/client/flow-client.ts';
 import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
 import type { Prompt } from '../../protocol/prompt.ts';
@@ -18,7 +18,7 @@ export async function playNatively(client: FlowClient, person: TestUser, { tool,
   return { result: success ? result : summary, isError: !success };
 }
 
-/** A confirmation always is, and so is a form, which has no rules of its own. */
+/** A confirmation and a form are always needed. */
 function isNeeded({ type, validation, choices }: Prompt): boolean {
   return validation?.required === true || type === 'confirm' || (type === 'custom' && !choices);
 }

@@ -1,21 +1,21 @@
-// Whoever sits before the client under test: knows the answers by the names of the questions, and fills in whatever is shown. Counts
-// what is asked; asked for what it does not know, or for the same twice, it says so and does no more.
+// The user of the client under test. Knows the answers by the keys of the questions, fills in forms, and counts rounds. Fails at a question
+// without an answer, or one that is asked twice.
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
 import { isFileAnswer } from '../../flow/question/check-file.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 
-/** By which way a question came. */
+/** The way in which a question came. */
 export type Way = 'prompt' | 'form' | 'page' | 'model';
 
 export type FormResponse = { action: 'accept'; content: JsonObject } | { action: 'decline' | 'cancel' };
 
 export class TestUser {
-  /** Names of questions, in the order in which they were shown. */
+  /** Names of questions in the order in which they were asked. */
   readonly asked: string[] = [];
   readonly ways = new Set<Way>();
   rounds = 0;
-  /** What went wrong, first of all. */
+  /** The first failure. */
   problem: Error | undefined;
   readonly #answers: ReadonlyMap<string, unknown>;
 
@@ -25,13 +25,13 @@ export class TestUser {
     );
   }
 
-  /** Counts one more round. */
+  /** Counts a round. */
   see(way: Way): void {
     this.ways.add(way);
     this.rounds++;
   }
 
-  /** A form, by its schema; `message` says what was wrong with the last answer. */
+  /** Fills in a form by its schema; `message` says what was wrong with the last answer. */
   fill(schema: unknown, message: string): FormResponse {
     const { properties, required } = isObject(schema) ? schema : {};
     const needed = new Set<unknown>(Array.isArray(required) ? required : []);
@@ -61,7 +61,7 @@ export class TestUser {
     return this.problem;
   }
 
-  /** `extras: bag` is one box of those that stand for `extras`. */
+  /** `extras: bag` is one checkbox of the answer to `extras`. */
   #ticked(name: string): boolean | undefined {
     const [, list, option] = /^(.*?): (.*)$/s.exec(name) ?? [];
     const chosen = list === undefined ? undefined : this.#answers.get(list);
@@ -69,7 +69,7 @@ export class TestUser {
   }
 }
 
-/** The fields of a form stand beside each other, and with those of other forms under longer names. */
+/** Fields of a form appear under their own names, or with the name of the form in front if there are several forms. */
 function partsOf(name: string, value: unknown): [string, unknown][] {
   if (!isObject(value) || isFileAnswer(value)) return [];
   return Object.entries(value).flatMap(([part, own]) => [
@@ -78,7 +78,7 @@ function partsOf(name: string, value: unknown): [string, unknown][] {
   ]);
 }
 
-/** What is chosen from texts is one of them. */
+/** Choices of a text field are texts. */
 function asShown(value: unknown, { type }: JsonObject): unknown {
   if (Array.isArray(value)) return value.map(String);
   return type === 'string' && typeof value === 'number' ? String(value) : value;

@@ -1,4 +1,4 @@
-// A link followed in a browser, as far as HTTP shows of one: the page is opened, its form filled in and sent.
+// Opens a link as a browser would, and fills in and sends the form of the page over HTTP.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { FormResponse } from './test-user.ts';
@@ -29,7 +29,7 @@ async function post(
   return { status: response.status, body: await response.text(), cookie: cookies.join('; ') };
 }
 
-/** The inputs of the page have numbers, in the order of the form; so have options. */
+/** Inputs and options of the page are numbered in the order of the form. */
 function toInputs({ properties }: JsonObject, content: JsonObject): Sent {
   return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, field], index) =>
     content[name] === undefined ? [] : toInput(`q0.${index}`, field as JsonObject, content[name]),

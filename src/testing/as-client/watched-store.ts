@@ -1,17 +1,17 @@
-// A store, and which questions wait in it: what a page shows, and what a model is told, is found there without reading their words.
+// A store that remembers the open questions, so that tests need not read them from a page or a text.
 import type { Question } from '../../flow/question/question.ts';
 import { callerQuestions } from '../../flow/session/external/waits.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
 
 export interface WatchedStore {
   store: FlowStore;
-  /** Those that were put last to the caller. */
+  /** The last questions to the caller. */
   readonly questions: readonly Question[];
-  /** Sessions that were made in it. */
+  /** Number of sessions created. */
   readonly made: number;
 }
 
-/** `onWritten` is called after a session was written, with its id. */
+/** `onWritten` is called with the id of a session after it is written. */
 export function watchStore(inner: FlowStore, onWritten: (id: string) => void): WatchedStore {
   let questions: readonly Question[] = [];
   let made = 0;

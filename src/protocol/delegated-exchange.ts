@@ -1,5 +1,5 @@
-// An exchange that is another one but for what a subclass says. Everything is read from the other one when it is asked for, so
-// that nothing is copied and nothing grows stale.
+// An exchange that forwards to another one; subclasses override parts. Everything is read on access, so nothing gets
+// stale.
 import type { Abortable } from '../shared/cancellation.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { JsonObject } from './message.ts';
@@ -55,7 +55,7 @@ export class DelegatedExchange implements Exchange {
     return this.inner.signal;
   }
 
-  /** Who has a signal of its own has to say so here, too. */
+  /** A subclass with its own signal must override this too. */
   get cancellation(): Abortable | undefined {
     return this.inner.cancellation;
   }

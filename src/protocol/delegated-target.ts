@@ -1,4 +1,4 @@
-// A target that is another one but for what a subclass says.
+// A target that forwards to another one; subclasses override parts.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';

@@ -1,5 +1,5 @@
-// Where the events of a session's streams are kept, so that a client whose connection broke can ask for what it missed.
-// One per session; the default is in memory. Another may keep them outside the process.
+// Stores the events of a session's streams, so that a client can resume after a broken connection. One per session; the
+// default is in memory, and others may store events outside the process.
 export interface StoredEvent {
   stream: string;
   /** Counts up within its stream. */
@@ -9,6 +9,6 @@ export interface StoredEvent {
 
 export interface EventStore {
   append(event: StoredEvent): void;
-  /** What a stream got after this event, in order. */
+  /** The later events of a stream, in order. */
   after(stream: string, sequence: number): Promise<StoredEvent[]> | StoredEvent[];
 }

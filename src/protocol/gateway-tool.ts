@@ -1,5 +1,5 @@
-// A tool of the gateway's own. It stands behind the steps like the tools of servers: it is listed after them, and its calls are logged,
-// filtered and counted. Its name never changes, because the words of other results name it.
+// A tool that the gateway itself provides. It passes the steps like the tools of servers: it is listed after them, and
+// its calls are logged, filtered and counted. Its name never changes, because the texts of other results mention it.
 import type { Exchange } from './exchange.ts';
 import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
@@ -8,12 +8,12 @@ import type { ResultObject } from './raw/raw-object.ts';
 
 export interface GatewayTool {
   readonly name: string;
-  /** As it is listed, marked by `toOwnEntry`. */
+  /** The list entry, marked by `toGatewayTool`. */
   readonly entry: JsonObject;
   run(exchange: Exchange): Promise<ResultObject>;
 }
 
-/** No server can send it: it is not JSON. Copies of the entry keep it. */
+/** A symbol cannot come from a server's JSON. Copies of the entry keep it. */
 const MARK = Symbol.for('mcp-parley.own-tool');
 
 export function toGatewayTool(entry: JsonObject): JsonObject {
@@ -24,12 +24,12 @@ export function isGatewayTool(entry: object): boolean {
   return MARK in entry;
 }
 
-/** Whether a request is for the exchange's own tool, and not for one that a server calls the same. */
+/** Whether a request calls the gateway's tool, and not a server's tool of the same name. */
 export function isGatewayToolCall({ method, params, ownTool }: Exchange): boolean {
   return method === 'tools/call' && ownTool !== undefined && params.name === ownTool.name;
 }
 
-/** Lets `handle` answer, unless the request is for the exchange's own tool; adds that to the last page of tools. */
+/** Calls `handle`, unless the request is for the gateway's tool; adds that tool to the last page of the list. */
 export function handleWithGatewayTool(
   exchange: Exchange,
   handle: (exchange: Exchange) => Promise<ResultObject> | ResultObject,
@@ -48,7 +48,7 @@ async function list(
 ): Promise<ResultObject> {
   const result = toPlainObject(await handle(exchange));
   if (!Array.isArray(result.tools)) return result;
-  // One that a server calls the same cannot be called by this client.
+  // A server's tool of the same name would be unreachable for this client.
   const others = (result.tools as unknown[]).filter((tool) => !isObject(tool) || tool.name !== entry.name);
   return { ...result, tools: result.nextCursor === undefined ? [...others, entry] : others };
 }

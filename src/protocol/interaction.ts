@@ -1,5 +1,5 @@
-// MCP Flow in the neutral model: its methods are named the same in every era, and what a server can do of it stands in its
-// capabilities under `experimental.mcpFlow`.
+// MCP Flow in the neutral model: its methods have the same names in every era, and servers declare it under
+// `experimental.mcpFlow`.
 import type { ClientCapabilities, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from './message.ts';
 import { isObject, present } from './message.ts';
@@ -7,7 +7,7 @@ import { toInvalid } from './params.ts';
 
 export const FLOW_VERSION = '0.1.0';
 
-/** In `_meta` of `interaction.start`: an id that the client makes, so that a start that is sent again is the same session. */
+/** In `_meta` of `interaction.start`: an id chosen by the client, so that a repeated start yields the same session. */
 export const START_ID = 'mcp-parley/start-id';
 
 export function readStartId({ _meta: meta }: JsonObject): string | undefined {
@@ -21,8 +21,8 @@ export function readStartId({ _meta: meta }: JsonObject): string | undefined {
 }
 
 /**
- * In `_meta` of `interaction.respond`, put there by a gateway: the client did not name the prompt that it answers, nor has it acknowledged
- * the one that it was sent last and that is named here for it.
+ * In `_meta` of `interaction.respond`, added by a gateway: the client neither named the prompt it answers nor
+ * acknowledged the last one it was sent, which the gateway named for it.
  */
 export const UNACKNOWLEDGED = 'mcp-parley/unacknowledged';
 
@@ -30,12 +30,12 @@ export function isUnacknowledged({ _meta: meta }: JsonObject): boolean {
   return isObject(meta) && meta[UNACKNOWLEDGED] === true;
 }
 
-/** Whether a request or notification is about an interactive session, whoever sends it. */
+/** Whether a message is about an interactive session. */
 export function isInteraction(method: string): boolean {
   return method.startsWith('interaction.');
 }
 
-/** What a peer declares of MCP Flow; undefined where it says nothing. Some put it among the capabilities themselves. */
+/** A peer's MCP Flow declaration, if any. Some put it among the capabilities themselves. */
 export function flowOf(capabilities: ServerCapabilities | ClientCapabilities): JsonObject | undefined {
   const { experimental, interactive, version, features } = capabilities as JsonObject;
   const declared = isObject(experimental) ? experimental.mcpFlow : undefined;
@@ -43,14 +43,14 @@ export function flowOf(capabilities: ServerCapabilities | ClientCapabilities): J
   return typeof interactive === 'boolean' ? present({ interactive, version, features }) : undefined;
 }
 
-/** Ours: said beside the declaration by servers whose interactive tools can be called as well, and then ask like any other. */
+/** Ours: declared by servers whose interactive tools can also be called, and then ask like any other tool. */
 const CALLS = 'mcp-parley/flow';
 
 export function withCalls(declaration: JsonObject, more: JsonObject = {}): { experimental: JsonObject } {
   return { experimental: { mcpFlow: declaration, [CALLS]: { calls: true, ...more } } };
 }
 
-/** Whether a start that is sent again with the same id is the same session. */
+/** Whether a repeated start with the same id yields the same session. */
 export function takesStartIds({ experimental }: ServerCapabilities): boolean {
   const said = (experimental as JsonObject | undefined)?.[CALLS];
   return isObject(said) && said.startIds === true;

@@ -1,4 +1,4 @@
-// A request of the gateway's own, made for a client by the router or a step: nothing of it is told to that client.
+// A request that the router or a step makes for a client without telling the client.
 import type { ClientView, Exchange } from './exchange.ts';
 import type { JsonObject } from './message.ts';
 import { GatewayError } from '../shared/errors.ts';

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 messages as plain JSON, in no era's spelling. Ids keep their type: 1 and "1" are two requests.
+// JSON-RPC 2.0 messages as plain JSON, independent of eras. Ids keep their type: 1 and "1" are different.
 export type JsonObject = { [key: string]: unknown };
 
 export type RequestId = string | number;
@@ -16,7 +16,7 @@ export interface NotificationMessage {
   params?: JsonObject;
 }
 
-/** `result` is any JSON: the draft dialect answers with arrays and null. A large object may be a RawObject. */
+/** `result` may be any JSON, as in the draft dialect. A large object may be a RawObject. */
 export interface ResultMessage {
   jsonrpc: '2.0';
   id: RequestId;
@@ -29,7 +29,7 @@ export interface WireError {
   data?: unknown;
 }
 
-/** `id` is null only when the id of the request could not be read. */
+/** `id` is null only if the request's id could not be read. */
 export interface ErrorMessage {
   jsonrpc: '2.0';
   id: RequestId | null;
@@ -55,7 +55,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Without the fields that are undefined. */
+/** Removes undefined fields. */
 export function present(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -1,4 +1,5 @@
-// Paths that are served to whoever knows the URL, beside MCP: what they carry is proof enough, so nobody is asked who he is.
+// Paths served beside MCP to anyone who knows the URL. The URL itself proves the right to use them, so no identity is
+// required.
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 
 export interface OpenPages {
@@ -6,10 +7,10 @@ export interface OpenPages {
   servedAt(place: PagesHost): void;
 }
 
-/** Where they are served. */
+/** The server of these pages. */
 export interface PagesHost {
-  /** How others reach it; undefined where nobody can. */
+  /** The public URL; undefined if it is not reachable. */
   base(): Promise<string | undefined>;
-  /** The principal who sends this request; absent where nobody can tell. */
+  /** The principal of this request; absent if callers are not identified. */
   identify?: ((request: HttpRequest) => Promise<string | undefined>) | undefined;
 }

@@ -1,4 +1,4 @@
-// Reads the params of a request. What is missing or of the wrong type is told by name, in the words every dialect uses.
+// Reads the params of a request. Errors name the missing or mistyped parameter, in the same words for every dialect.
 import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
 import { GatewayError } from '../shared/errors.ts';
@@ -25,7 +25,7 @@ export function readOptionalObject(params: JsonObject, name: string, path = name
   return params[name] === undefined ? undefined : readObject(params, name, path);
 }
 
-/** An optional object of strings, as arguments of prompts are. */
+/** An optional object of strings, such as the arguments of a prompt. */
 export function readStrings(params: JsonObject, name: string, path = name): Record<string, string> {
   const strings = readOptionalObject(params, name, path) ?? {};
   for (const [key, value] of Object.entries(strings)) {

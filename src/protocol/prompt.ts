@@ -1,7 +1,7 @@
-// A prompt of MCP Flow 0.1.0, as it travels.
+// A prompt of MCP Flow 0.1.0 (docs/flow-protocol.md) on the wire.
 import type { JsonObject } from './message.ts';
 
-/** The seed's seven types. */
+/** The seven types of MCP Flow. */
 export type PromptType = 'text' | 'choice' | 'confirm' | 'number' | 'date' | 'file' | 'custom';
 
 export interface Choice {
@@ -10,7 +10,7 @@ export interface Choice {
   hint?: string | undefined;
 }
 
-/** The rules of a question that a client can check beforehand. `min` and `max` are lengths, values, counts or dates. */
+/** Rules that a client can check itself. `min` and `max` are lengths, values, counts or dates. */
 export interface Validation {
   required?: boolean | undefined;
   pattern?: string | undefined;
@@ -22,7 +22,7 @@ export interface Validation {
   accept?: string[] | undefined;
 }
 
-/** The seed's prompt object, with nothing in it that the seed does not know but `schema`. */
+/** MCP Flow's prompt object; only `schema` is our addition. */
 export interface Prompt {
   type: PromptType;
   message: string;
@@ -30,7 +30,7 @@ export interface Prompt {
   defaultValue?: unknown;
   choices?: Choice[] | undefined;
   validation?: Validation | undefined;
-  /** JSON Schema of a custom answer. */
+  /** The JSON Schema of a custom answer. */
   schema?: JsonObject | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Reads a prompt and what a client says of its answer, as they travel in MCP Flow. What is of a wrong type is told by its path.
+// Reads an MCP Flow prompt, and a client's data about an answer. Errors name the path.
 import type { JsonObject } from './message.ts';
 import { isObject } from './message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from './params.ts';
@@ -54,7 +54,7 @@ export function readOptionalStep(params: JsonObject, name: string): PromptStep |
 
 export interface GivenResponse {
   response: JsonObject;
-  /** When the user answered, by the client's clock, and what the client says of it. */
+  /** The client's time of the answer, and its own data about it. */
   at?: number;
   meta?: JsonObject;
 }

@@ -1,12 +1,12 @@
-// A URI with its server in front, the one form that leads to the same server however many there are. Made and taken apart without a table.
-// `ui://app/page` of weather is `ui://weather/app/page`: hosts show these as part of a tool. Any other URI is escaped:
-// `parley://weather/note%3A%2F%2Fx`.
+// Encodes the server's name into a URI, so that it leads to the same server however many there are; no table is needed.
+// `ui://app/page` of weather becomes `ui://weather/app/page`, because hosts show these as part of a tool. Any other URI
+// is escaped: `parley://weather/note%3A%2F%2Fx`.
 const UI = 'ui://';
 const SHARED = 'parley://';
 
 export interface ServerUri {
   server: string;
-  /** What the server itself calls it. */
+  /** The URI on the server. */
   uri: string;
 }
 
@@ -15,19 +15,19 @@ export function writeServerUri({ server, uri }: ServerUri): string {
   return uri.startsWith(UI) ? `${UI}${name}/${uri.slice(UI.length)}` : `${SHARED}${name}/${encoded(uri)}`;
 }
 
-/** Undefined for any other URI, and where `servers` do not have the one that it names. */
+/** Undefined for any other URI, and for unknown servers. */
 export function readServerUri(uri: string, servers: readonly string[]): ServerUri | undefined {
   const parts = partsOf(uri);
   const server = parts && servers.find((name) => encodeURIComponent(name) === parts.server);
   return server === undefined ? undefined : { server, uri: parts!.own };
 }
 
-/** The URI behind `parley://server/…`, whatever server that is. */
+/** The URI inside `parley://server/…`, for any server. */
 export function behindServerUri(uri: string): string | undefined {
   return uri.startsWith(SHARED) ? partsOf(uri)?.own : undefined;
 }
 
-/** Whether a server's own URI looks like one with a server in front. Then it is never public as it is. */
+/** Whether a server's own URI looks like an encoded one; then it is never public as it is. */
 export function isReserved(uri: string): boolean {
   return uri.startsWith(UI) || uri.startsWith(SHARED);
 }
@@ -42,7 +42,7 @@ function partsOf(uri: string): { server: string; own: string } | undefined {
   return own === undefined ? undefined : { server: uri.slice(scheme.length, end), own };
 }
 
-/** Half a character cannot be escaped. */
+/** Lone surrogates cannot be escaped. */
 function encoded(text: string): string {
   return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\uFFFD'));
 }
@@ -51,6 +51,6 @@ function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    return undefined; // not made here
+    return undefined; // not one of ours
   }
 }

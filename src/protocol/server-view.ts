@@ -1,4 +1,4 @@
-// A server as we call it: who it is, and one call to it, in neutral words.
+// A server as we see it, and one call to it, in the neutral form.
 import type { Abortable } from '../shared/cancellation.ts';
 import type {
   ClientCapabilities,
@@ -14,46 +14,46 @@ export interface ServerView {
   readonly dialect: 'handshake' | 'stateless' | 'draft';
   readonly revision: string;
   readonly info: Implementation;
-  /** In the newest spelling. */
+  /** In the newest form. */
   readonly capabilities: ServerCapabilities;
   readonly instructions?: string | undefined;
-  /** Members of its own in the answer to the opening, `_meta` among them. */
+  /** Fields of its opening answer that the protocol does not define, `_meta` among them. */
   readonly greeting?: JsonObject | undefined;
-  /** It is a gateway that wants to be told with each request which gateways it has passed. */
+  /** It is a gateway that wants the passed gateways listed in each request. */
   readonly isGateway?: boolean | undefined;
 }
 
-/** A request whose clock can be stopped while it waits for a person. */
+/** A request whose timeout can be paused while it waits for a person. */
 export interface SentRequest {
   pause(): void;
   /** Once for each pause. */
   resume(): void;
 }
 
-/** Learns from the wire what the server still owes to one request. */
+/** Tracks whether the server still works on one request. */
 export interface RequestTracker {
-  /** The request goes out. */
+  /** The request is sent. */
   onSent(request?: SentRequest): void;
-  /** The server is done with it: it has answered, in time or late, or refused the request as such. */
+  /** The server is done: it has answered, in time or late, or refused the request. */
   onAnswered(result?: unknown): void;
-  /** Nobody waits any more, and the server has not answered: it may still be at work. */
+  /** The caller has given up, and the server may still be working. */
   onAbandoned(): void;
 }
 
-/** What can be said of a call beside its method and params. */
+/** Options of a call. */
 export interface CallOptions {
   tracker?: RequestTracker | undefined;
   signal?: Abortable | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Notifications that belong to this call and are neither progress nor log. */
   onNotify?: ((notification: NotificationMessage) => void) | undefined;
-  /** Log messages that belong to this call, as far as the wire tells; default: told as a change of the server. */
+  /** Log messages of this call, if the transport can tell. Default: reported as a change of the server. */
   onLog?: ((entry: LogEntry) => void) | undefined;
-  /** The server let go of the answer's stream and wants to be asked for the rest after so long. */
+  /** The server closed the answer's stream and asks the client to resume after this time. */
   onRelease?: ((retryMs: number) => void) | undefined;
-  /** Silence allowed before the call is given up; progress and open questions start it anew. */
+  /** The longest silence before the call fails; progress and open questions restart it. */
   timeoutMs?: number | undefined;
-  /** The longest a call may take in all. */
+  /** The longest total duration. */
   maxTimeoutMs?: number | undefined;
   trace?: TraceContext | undefined;
 }
@@ -61,46 +61,46 @@ export interface CallOptions {
 export interface OutgoingCall extends CallOptions {
   method: string;
   params?: JsonObject | undefined;
-  /** For whom the call is made, where a server is told that with each call; default: as the connection was opened. */
+  /** The client that the call is for, if the era sends that with each call. Default: as the connection was opened. */
   capabilities?: ClientCapabilities | undefined;
   info?: Implementation | undefined;
-  /** From which level on this call may log, where a server is told that with each call. */
+  /** The minimum log level of this call, if the era sends that with each call. */
   logLevel?: LoggingLevel | undefined;
-  /** Run it as a task where the server can. */
+  /** Runs it as a task if the server can. */
   task?: { ttl?: number | undefined } | undefined;
-  /** A result with questions is to be given back, and not answered (suspended-call.ts). */
+  /** Returns a result with questions (suspended-call.ts) instead of answering them. */
   suspends?: boolean | undefined;
-  /** What has come of one. */
+  /** The answers to earlier questions. */
   resumed?: Exchange['resumed'];
-  /** Who answers what this call asks; default: whoever answers for the connection. */
+  /** Answers the questions of this call. Default: the connection's own handler. */
   ask?: ((ask: Ask, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 
-/** For whom something is sent. */
+/** The client that a message is sent for. */
 export type Sender = Pick<OutgoingCall, 'info' | 'capabilities'>;
 
-/** What a client said in a request to subscribe or unsubscribe, beside the URI. */
+/** The further params of a client's request to subscribe or unsubscribe. */
 export type SubscribeOptions = Pick<OutgoingCall, 'params' | 'trace'>;
 
-/** A log message, or a notification of the server's own. */
+/** A log message or a custom notification. */
 export type UnattributedChange = Extract<Change, { kind: 'log' | 'notification' }>;
 
-/** What a server says without being asked. */
+/** Events from a server. */
 export interface ServerEvents {
   onAsk(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
-  /** Whether the other end is alive. Default: answered at once. */
+  /** A ping. Default: answered at once. */
   onPing?(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
-  /** A question on the stream of a call that has ended. Default: as one that names no call. */
+  /** A question on the stream of an ended call. Default: treated as one that names no call. */
   onLateAsk?(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
-  /** Whoever answers a question that names no call stops the clocks of the calls that can have asked it. Default: all are stopped. */
+  /** `onAsk` itself pauses the calls that may have asked. Default: all calls are paused. */
   readonly pausesCalls?: boolean | undefined;
-  /** Questions of the server that may be open at once; more are refused. */
+  /** How many questions of the server may be open; more are refused. */
   readonly maxAsked?: number | undefined;
-  /** For a request that is made for no call in particular. */
+  /** Tracks a request that belongs to no particular call. */
   track?(): RequestTracker;
   onChange(change: Change): void;
-  /** Something that may be private and names no call. Default: for the only call there is, else a change. */
+  /** A possibly private message that names no call. Default: for the only open call, else a change. */
   onUnnamed?(change: UnattributedChange): void;
-  /** Something that it says of one of its interactive sessions. */
+  /** A notification about an interactive session. */
   onNotice?(notification: NotificationMessage): void;
 }

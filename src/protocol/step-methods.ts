@@ -1,5 +1,7 @@
-// The methods that steps see, with the types of what is asked and answered. Custom methods may join by declaration merging:
-// declare module 'mcp-parley' { interface StepMethods { 'acme/run': { params: { job: string }; result: { id: string } } } }
+// The methods that steps see, with the types of their params and results. Custom methods can be added by declaration
+// merging:
+// declare module 'mcp-parley' { interface StepMethods { 'acme/run': { params: { job: string }; result: { id: string } }
+// } }
 import type {
   CallToolRequestParams,
   CallToolResult,
@@ -52,10 +54,10 @@ export interface StepMethods {
 
 export type StepMethod = keyof StepMethods;
 
-/** The answer to a method on its way back. */
+/** The outcome of a method. */
 export type OutcomeOf<M extends StepMethod> = Omit<Outcome, 'result'> & { result: StepMethods[M]['result'] };
 
-/** A step for one method, or several: what is asked and answered has the types of the protocol. */
+/** A step for one or several methods, with the protocol's types for params and results. */
 export type StepFunctionOf<M extends StepMethod> = (
   exchange: Omit<StepExchange, 'method' | 'params'> & { readonly method: M; params: StepMethods[M]['params'] },
   next: () => Promise<OutcomeOf<M>>,

@@ -1,5 +1,5 @@
-// A call that ends with questions for now, to be made again with their answers: nothing is kept meanwhile. It stands in the
-// result under a name that no server uses, so that steps carry it like any other result.
+// A call that returns questions and is repeated with the answers; nothing is kept in between. The questions travel in
+// the result under a reserved key, so that steps pass them on like any other result.
 import type { JsonObject } from './message.ts';
 import { isObject } from './message.ts';
 import type { ResultObject } from './raw/raw-object.ts';
@@ -7,15 +7,15 @@ import { RawObject } from './raw/raw-object.ts';
 
 export interface SuspendedCall {
   questions: { [key: string]: { method: string; params?: JsonObject | undefined } };
-  /** Comes back with the answers as it is; undefined where there is none. */
+  /** Returned unchanged with the answers, if present. */
   state: string | undefined;
 }
 
-/** What has come of it when the call is made again. */
+/** The answers when the call is repeated. */
 export interface ResumedCall {
   state: string | undefined;
   answers: JsonObject;
-  /** The server that had asked, where there are several. */
+  /** The server that asked, if there are several. */
   server: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export function toSuspended(suspended: SuspendedCall): JsonObject {
   return { [KEY]: suspended };
 }
 
-/** A large result is none: it has come as it is. */
+/** Undefined for an unparsed result: those are never suspended. */
 export function readSuspended(result: ResultObject): SuspendedCall | undefined {
   if (!isObject(result) || result instanceof RawObject) return undefined;
   const suspended = result[KEY];

@@ -1,5 +1,5 @@
-// Notifications about a connection itself or about the requests on it, in the words of any dialect. They mean something only to the
-// peer that they were sent to. Passed on, one client could cancel the requests of another, or end a server that many share.
+// Notifications about a connection or its requests, in any dialect. They are never passed on: one client could cancel
+// the requests of another, or end a shared server.
 export const WIRE_NOTIFICATIONS: ReadonlySet<string> = new Set([
   'notifications/initialized',
   'notifications/cancelled',

@@ -1,4 +1,5 @@
-// Who a caller is that nobody has identified: its own connection. What is its own ends with it, and nobody else can ever come for it.
+// The principal of an unidentified caller: its connection. What it owns ends with the connection, and no one else can
+// access it.
 import { randomId } from './crypto/ids.ts';
 
 const PREFIX = 'anonymous:';

@@ -1,7 +1,7 @@
-// A call that can be called off, for the path that every message takes: an AbortController with its signal costs more than
-// all else that is made for a small call. Whoever needs the real thing gets it, made when it is first asked for.
+// A cheap cancellation for the hot path: an AbortController and its signal cost more than everything else in a small
+// call. A real AbortSignal is created on demand.
 
-/** What most who look at an AbortSignal want of it; an AbortSignal is one. */
+/** The part of AbortSignal that most code uses; an AbortSignal satisfies it. */
 export interface Abortable {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -9,10 +9,10 @@ export interface Abortable {
   removeEventListener(type: 'abort', listener: AbortListener): void;
 }
 
-/** An object that is there anyway saves a function made for it. */
+/** An existing object as listener saves creating a function. */
 export type AbortListener = (() => void) | { handleEvent(): void };
 
-/** Why a request is called off whose sender said so. `said` holds the sender's own words: a reason, `_meta`, and whatever else it sent. */
+/** The reason when the sender cancelled. `said` holds the sender's own data: a reason, `_meta` and anything else. */
 export class CancelledByPeer extends DOMException {
   readonly said: Readonly<Record<string, unknown>>;
 
@@ -22,21 +22,21 @@ export class CancelledByPeer extends DOMException {
   }
 }
 
-/** The only way to cancel over HTTP in the stateless era; in the words of the official servers. */
+/** Over HTTP, stateless clients can only cancel by closing the connection. The text is that of the official servers. */
 export const CONNECTION_CLOSED = new CancelledByPeer({ reason: 'Connection closed' });
 
-/** Why a call is called off whose client has not said so. */
+/** The reason when the client disconnected without cancelling. */
 export const CLIENT_GONE = new DOMException('The client is gone', 'AbortError');
 
 export class Cancellation implements Abortable {
   aborted = false;
   reason: unknown;
-  /** Mostly there is one listener, and no list is made for it. */
+  /** Mostly there is one listener, so no list is created for it. */
   #listener: AbortListener | undefined;
   #others: AbortListener[] | undefined;
   #controller: AbortController | undefined;
 
-  /** The same as an AbortSignal. */
+  /** As an AbortSignal. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -56,7 +56,7 @@ export class Cancellation implements Abortable {
     others?.forEach(tell);
   }
 
-  /** Called once: nothing is aborted twice. */
+  /** Listeners are called once. */
   addEventListener(_type: 'abort', listener: AbortListener): void {
     if (this.aborted) return;
     if (this.#listener) (this.#others ??= []).push(listener);
@@ -74,7 +74,7 @@ function tell(listener: AbortListener): void {
   else listener.handleEvent();
 }
 
-/** For those who take nothing else. */
+/** For APIs that need an AbortSignal. */
 export function toSignal(abortable: Abortable): AbortSignal {
   return abortable instanceof Cancellation ? abortable.signal : (abortable as AbortSignal);
 }

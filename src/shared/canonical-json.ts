@@ -1,4 +1,4 @@
-// JSON with one spelling for one value: keys in order, at every depth. For digests, of which both sides must get the same.
+// JSON with sorted keys at every depth, so that equal values have equal digests.
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(ordered(value));
 }

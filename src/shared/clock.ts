@@ -1,23 +1,23 @@
-// The one source of time, so that tests can move it by hand.
+// The only source of time, so that tests can control it.
 export interface Clock {
   now(): number;
-  /** Milliseconds that only ever grow, whatever becomes of the time of day; default: `now`. */
+  /** Monotonic milliseconds. Default: `now`. */
   ticks?(): number;
-  /** Calls back once after `ms`, without keeping the process alive. Returns the way to call it off. */
+  /** Calls back once after `ms`, without keeping the process alive. Returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** For spans of time: a time of day that is set forward must not end what has only just begun. */
+/** For durations, so that a changed system time does not end what has just begun. */
 export function ticksOf(clock: Clock): number {
   return clock.ticks?.() ?? clock.now();
 }
 
-/** Node's timers ring at once where they are set for longer. */
+/** Node's timers fire at once above this. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // Not `performance.now()`, which is the same but loads ten parts of Node when it is first called.
+  // Not `performance.now()`, which loads ten modules of Node on its first call.
   ticks() {
     const [seconds, nanoseconds] = process.hrtime();
     return seconds * 1e3 + nanoseconds / 1e6;

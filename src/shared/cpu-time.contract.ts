@@ -1,4 +1,4 @@
-// For tests only (the build leaves `*.contract.ts` out): what work costs by itself, however busy the machine is with others.
+// Test helper: the CPU time of some work, however busy the machine is. The build leaves `*.contract.ts` out.
 export function cpuMs(work: () => void): number {
   const start = process.cpuUsage();
   work();

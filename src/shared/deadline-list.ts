@@ -1,16 +1,17 @@
-// Many times that are hardly ever reached, by one timer: a call has two of them, and a timer for each would cost more than most of
-// what is done for it. The timer is set for the first of them, and left alone when that one is called off: ringing in vain, it
-// looks for the next.
-// 1. What has rung or was called off refers to nothing any more: old dead objects would keep young ones alive.
+// Serves many deadlines that are hardly ever reached with one timer: each call has two, and a timer for each would cost
+// more than most of its work. The timer is set for the earliest deadline and stays when that one is cancelled; it then
+// finds the next.
+// 1. A deadline that has fired or was cancelled holds no references, because old dead objects would keep young ones
+//    alive.
 import { ticksOf } from './clock.ts';
 import type { Clock } from './clock.ts';
 
-/** Timers take no more and would ring at once: what is further away is never. */
+/** Node's timers fire at once above this, so later deadlines never fire. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** Timers go by the time at which the loop began, and may ring that much early. */
+/** Timers count from the start of the event-loop turn and may fire this early. */
 const EARLY_MS = 1;
 
-/** One time, in a list of all. */
+/** One deadline. */
 export abstract class DeadlineItem {
   due = Infinity;
   #before: DeadlineItem | undefined;
@@ -54,7 +55,7 @@ export class DeadlineList {
     return ticksOf(this.#clock);
   }
 
-  /** Rings once after `ms`, unless it is called off or set anew. */
+  /** Calls `ring` once after `ms`, unless it is cancelled or set again. */
   set(deadline: DeadlineItem, ms: number, now = this.now()): void {
     deadline.callOff();
     if (ms > MAX_TIMER_MS) return;
@@ -63,7 +64,7 @@ export class DeadlineList {
     if (deadline.due < this.#armedFor) this.#arm(deadline.due, ms);
   }
 
-  /** Nothing rings any more. */
+  /** Cancels all deadlines. */
   clear(): void {
     this.#disarm();
     this.#armedFor = Infinity;
@@ -87,7 +88,7 @@ export class DeadlineList {
     this.#armedFor = Infinity;
     if (next < Infinity) this.#arm(next, next - now);
     for (const deadline of due) deadline.callOff();
-    // The newest stands first.
+    // The newest is first in the list.
     for (const deadline of due.toReversed().toSorted((a, b) => a.due - b.due)) deadline.ring();
   }
 }

@@ -1,11 +1,11 @@
-// Every error Parley itself raises, in one table. docs/errors.md is this table; a test keeps both equal.
+// Every error that Parley raises, in one table. docs/errors.md shows this table; a test keeps them equal.
 
 export type Fault = 'client' | 'upstream' | 'parley' | 'config';
 
 export interface ErrorRow {
-  /** JSON-RPC code where no dialect says otherwise. */
+  /** The JSON-RPC code, unless a dialect has its own. */
   code: number;
-  /** HTTP status when nothing has been sent yet. */
+  /** The HTTP status while nothing has been sent. */
   status: number;
   fault: Fault;
   /** What happened; `{name}` is filled from the details. */

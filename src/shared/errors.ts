@@ -1,12 +1,12 @@
-// The two kinds of error. GatewayError carries a code of the table: which number and words a peer is told is decided by its
-// dialect. ProtocolError carries a number as it came from, or must go to, a peer; it passes unchanged.
+// The two kinds of error. A GatewayError has a code of the table; the peer's dialect decides its number and text. A
+// ProtocolError has a number from, or for, a peer and passes unchanged.
 import { ERRORS } from './error-table.ts';
 import type { ErrorCode, ErrorRow } from './error-table.ts';
 import { shorten } from './text/shorten.ts';
 
 export class GatewayError extends Error {
   readonly code: ErrorCode;
-  /** Fills the message; dialects build `error.data` from it. Never holds a secret. */
+  /** Values for the message; dialects build `error.data` from them. Never contains a secret. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, details: Record<string, unknown> = {}, options?: ErrorOptions) {
@@ -22,7 +22,7 @@ export class GatewayError extends Error {
     return ERRORS[this.code];
   }
 
-  /** How long a server that was too busy asks to be left alone. */
+  /** How long a busy server asks to wait. */
   get retryAfterMs(): number | undefined {
     return spanIn(this.details);
   }
@@ -49,10 +49,10 @@ function spanIn(holder: unknown): number | undefined {
   return typeof ms === 'number' && ms >= 0 && Number.isFinite(ms) ? ms : undefined;
 }
 
-/** Far longer than anything that has to be named. */
+/** Far longer than any useful quote. */
 const MAX_QUOTED = 2000;
 
-/** What a client got wrong is quoted to it, in the message and in `error.data`; it may be as long as a message can be. */
+/** Shortens what a client sent before it is quoted in the message and in `error.data`. */
 function bounded(details: Record<string, unknown>): Record<string, unknown> {
   const { data } = details;
   const told = shortened(details);

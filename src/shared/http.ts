@@ -1,4 +1,4 @@
-// What an HTTP handler of ours needs of a request and its response. Node's own satisfy both; other servers are adapted to them.
+// What our HTTP handlers need of a request and its response. Node's own types satisfy both; other servers are adapted.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 
@@ -7,7 +7,7 @@ export interface HttpRequest extends Readable {
   /** The path with its query. */
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** Somebody has read the body before, by other means than this stream. */
+  /** The body was already read in another way. */
   readonly bodyUsed?: boolean | undefined;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }

@@ -1,51 +1,56 @@
-// Every limit on what a peer can make grow, in one place, with its default. Hitting one costs that message, call or
-// connection alone.
+// Every limit on what a peer can make grow, with its default. Exceeding one affects only that message, call or
+// connection.
 export interface Limits {
-  /** Largest message taken from a client, in bytes. */
+  /** The largest message from a client, in bytes. */
   maxRequestBytes: number;
-  /** Largest message taken from a server, in bytes. */
+  /** The largest message from a server, in bytes. */
   maxResultBytes: number;
-  /** Deepest nesting of a message. */
+  /** The deepest nesting of a message. */
   maxDepth: number;
   /** Requests in flight per connection or session, and questions of a server that are open on a connection. */
   maxInFlight: number;
-  /** Bytes waiting for a slow reader before its stream or connection is given up. */
+  /** Unsent bytes for a slow reader before its stream or connection is closed. */
   maxBufferedBytes: number;
-  /** Messages waiting for a client that holds no stream open. */
+  /** Messages that wait for a client without an open stream. */
   maxQueued: number;
-  /** HTTP sessions at once, of all and of one caller (principal, else network address), and how long one may be idle. */
+  /** Open HTTP sessions in total and per caller (principal, else network address), and how long one may be idle. */
   maxSessions: number;
   maxSessionsPerCaller: number;
   sessionIdleMs: number;
-  /** Connections of one port, and open listen streams, at once. */
+  /** Open connections of one port, and open listen streams. */
   maxConnections: number;
   maxListens: number;
-  /** Resources and tasks one client wants to be told of. */
+  /** Resources and tasks that one client may subscribe to. */
   maxSubscriptions: number;
-  /** Calls waiting for an answer of the user, per principal, and for how long. */
+  /** Calls per principal that wait for the user's answer, and for how long. */
   maxParked: number;
   parkedMs: number;
-  /** Rounds of questions that a stateless client takes part in within one call; official ones stop after eight to ten. */
+  /** Rounds of questions within one call to a stateless client; official clients stop after eight to ten. */
   maxRounds: number;
-  /** Calls of one principal that may ask, at work at once on one server, each on a connection of its own; later calls wait. A call whose question is open does not count. */
+  /**
+   * Concurrent calls of one principal that may ask, on one server, each on its own connection; later calls wait. A call
+   * with an open question does not count.
+   */
   maxPool: number;
-  /** Gateways that a request may pass before it reaches this one. */
+  /** Gateways that a request may have passed before this one. */
   maxHops: number;
-  /** Processes of one server at once, and how long one that serves a single client, or nothing but lists, stays unused. */
+  /**
+   * Concurrent processes of one server, and how long an unused one stays if it serves a single client or only lists.
+   */
   maxProcesses: number;
   ownIdleMs: number;
-  /** How long a server process may take to answer a ping, after a call timed out during which it said nothing. */
+  /** How long a server process may take to answer a ping after a call timed out in silence. */
   pingMs: number;
   /** Events kept for resumption, per session: count and bytes. */
   maxEvents: number;
   maxEventBytes: number;
-  /** Tasks kept per principal, and for how long at most. */
+  /** Tasks kept per principal, and the longest time. */
   maxTasks: number;
   taskTtlMs: number;
-  /** How long a long-poll waits, how often an idle stream says that it lives, and a WebSocket is asked whether it does. */
+  /** How long a long poll waits, how often an idle stream sends a keep-alive, and how often a WebSocket is pinged. */
   pollMs: number;
   keepAliveMs: number;
-  /** How long the answer to a POST may be silent before it becomes a stream that the client can resume. */
+  /** How long the answer to a POST may stay silent before it becomes a resumable stream. */
   primeMs: number;
 }
 

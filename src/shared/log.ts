@@ -1,5 +1,5 @@
-// The one logger: event name and fields, JSON lines to stderr (stdout belongs to the stdio transport). A pino logger fits
-// the interface as it is. Secrets are cut by key at the sink, and nothing is written that a terminal would obey.
+// The only logger: event name and fields as JSON lines on stderr (stdout belongs to the stdio transport). A pino logger
+// satisfies the interface. Secrets are removed by key, and terminal control characters are escaped.
 import { printable } from './visible.ts';
 
 export interface Log {
@@ -35,7 +35,7 @@ export function createLog(options: { level?: Level | 'silent'; write?: (line: st
   return make({});
 }
 
-/** A log line must never be the reason for a failure, whatever was thrown and is told of here. */
+/** Never throws, whatever is logged. */
 function toText(line: object): string {
   const within: { value: unknown; shown: unknown }[] = [];
   try {
@@ -60,7 +60,7 @@ function redact(key: string, value: unknown): unknown {
   return value;
 }
 
-/** Counts are no secrets, though they may be called `maxTokens`. */
+/** Numbers are not secrets, even if called `maxTokens`. */
 function isRevealing(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }

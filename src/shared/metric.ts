@@ -1,4 +1,4 @@
-// A metric with its values, as Prometheus knows them.
+// A metric with its values, in the Prometheus model.
 export interface Family {
   name: string;
   help: string;
@@ -7,13 +7,13 @@ export interface Family {
 }
 
 export interface Sample {
-  /** After the name of the family, as in `_bucket`. */
+  /** Appended to the family's name, as in `_bucket`. */
   suffix?: string;
   labels: Record<string, string>;
   value: number;
 }
 
-/** Families of the same name are one; samples with the same labels are added up. */
+/** Merges families of the same name; samples with the same labels are added up. */
 export function mergeFamilies(all: readonly Family[]): Family[] {
   const families = new Map<string, Family & { byLabels: Map<string, Sample> }>();
   for (const { samples, ...family } of all) {

@@ -1,5 +1,5 @@
-// Waiting for something that may not look at the signal itself: whoever gave up is told at once. Leaves no listener behind,
-// since a signal may live for hours.
+// Rejects as soon as a signal aborts, even if the awaited work ignores it. Leaves no listener behind, since a signal
+// may live for hours.
 import type { Abortable } from './cancellation.ts';
 
 export async function rejectOnAbort<T>(

@@ -1,5 +1,5 @@
-// Turns anything thrown into an error of ours. A foreign error keeps itself as cause for the log and loses its message
-// for the peer: it may hold paths, queries or secrets.
+// Converts anything thrown into one of our errors. A foreign error is kept as the cause for the log, but its message is
+// withheld from the peer: it may contain paths, queries or secrets.
 import { GatewayError, ProtocolError } from './errors.ts';
 
 export function toError(thrown: unknown): GatewayError | ProtocolError {
@@ -8,7 +8,10 @@ export function toError(thrown: unknown): GatewayError | ProtocolError {
   return new GatewayError('INTERNAL', {}, { cause: thrown });
 }
 
-/** Errors of the official SDKs carry a JSON-RPC code. Other integers are common (gRPC, databases, DOMException) and private. */
+/**
+ * Errors of the official SDKs have a JSON-RPC code. Other integers are common (gRPC, databases, DOMException) and
+ * private.
+ */
 function isProtocolShaped(thrown: unknown): thrown is Error & { code: number; data?: unknown } {
   if (!(thrown instanceof Error) || !('code' in thrown)) return false;
   const { code } = thrown;

@@ -1,9 +1,9 @@
-// The version of this package, from its own package.json: the one place where it is written down.
+// The version of this package, read from its package.json.
 import { readFileSync } from 'node:fs';
 
 let known: string | undefined;
 
-/** "0" where the package was put into a bundle of somebody else's, without that file. */
+/** "0" if the package was bundled without that file. */
 export function version(): string {
   return (known ??= read());
 }

@@ -1,10 +1,9 @@
-// Which gateways a request has passed. Every gateway has an id. It adds the id to what it sends on: to the environment of server
-// processes, to an HTTP header and to `_meta`. A gateway that finds its own id on an incoming request refuses it, because the request
-// has gone round in a circle. A chain of different gateways is fine.
-//
-// The ids that came with a request travel beside it in an AsyncLocalStorage, so that everything the request causes (connections,
-// processes, lists) carries them. The storage is made when the first such request arrives: a gateway with no other gateway in front
-// of it pays nothing.
+// Tracks which gateways a request has passed. Every gateway has an id and adds it to what it sends: to the environment
+// of server processes, to an HTTP header and to `_meta`. A gateway that finds its own id on a request refuses it as a
+// loop. A chain of different gateways is fine.
+// The ids of a request are kept in an AsyncLocalStorage while it is handled, so that everything it causes (connections,
+// processes, lists) carries them. The storage is created by the first such request, so it costs nothing without a
+// gateway in front.
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { GatewayError, ProtocolError } from './errors.ts';
 
@@ -12,14 +11,14 @@ export const VIA_HEADER = 'parley-via';
 export const VIA_VARIABLE = 'PARLEY_VIA';
 
 const NONE: readonly string[] = [];
-/** Ids are random text of this alphabet; a serving gateway puts a digest of its file in front. */
+/** Ids are random text; a serving gateway puts a digest of its file in front. */
 const ID = /^[\w.-]{1,80}$/;
-/** Of a list that a peer sends. */
+/** The longest list from a peer. */
 const MAX_TEXT = 4096;
 
 let storage: AsyncLocalStorage<readonly string[]> | undefined;
 
-/** The ids that came with the request that is being handled. */
+/** The ids of the current request. */
 export function arrivedVia(): readonly string[] {
   return storage?.getStore() ?? NONE;
 }
@@ -29,17 +28,17 @@ export function startedVia(env: Record<string, string | undefined> = process.env
   return readVia(env[VIA_VARIABLE]);
 }
 
-/** What a gateway sends on with the request that is being handled: all that is before it, and itself as the last. */
+/** The ids to send on with the current request: those before it, then its own. */
 export function viaFrom(id: string): string[] {
   return [...new Set([...startedVia(), ...arrivedVia(), id])];
 }
 
-/** The same for what outlives the request, such as a process or a connection: what others claim to have passed is not part of it. */
+/** The same for what outlives the request, such as a process or a connection, without the request's own ids. */
 export function ownVia(id: string): string[] {
   return [...new Set([...startedVia(), id])];
 }
 
-/** As it stands in a header or variable, or as a list in `_meta`. What is not an id is ignored. */
+/** Reads a header, a variable, or a list in `_meta`. Ignores anything that is not an id. */
 export function readVia(value: unknown): readonly string[] {
   if (value === undefined) return NONE;
   const words = typeof value === 'string' ? value.slice(0, MAX_TEXT).split(',') : Array.isArray(value) ? value : NONE;
@@ -51,14 +50,14 @@ export function writeVia(ids: readonly string[]): string {
 }
 
 export interface ViaCheck {
-  /** Of the gateway that received the request. Undefined for a server that sends nothing on. */
+  /** The id of the receiving gateway. Undefined for a server that forwards nothing. */
   id: string | undefined;
   maxHops: number;
-  /** It came on stdin: a gateway with the same file is this one, started once more. */
+  /** The request came on stdin: a gateway with the same file is this one, started again. */
   isStarted?: boolean | undefined;
 }
 
-/** Does `work` for a request that came by these gateways; throws LOOP where this one is among them. */
+/** Runs `work` for a request with these ids; throws LOOP if this gateway is among them. */
 export function runUnlessVisited<T>(ids: readonly string[], { id, maxHops, isStarted }: ViaCheck, work: () => T): T {
   if (id === undefined || ids.length === 0) return work();
   const file = isStarted ? fileIn(id) : undefined;
@@ -69,13 +68,13 @@ export function runUnlessVisited<T>(ids: readonly string[], { id, maxHops, isSta
   return runVia(ids, work);
 }
 
-/** The digest of the file of a serving gateway, which stands before a dot. */
+/** The digest of a serving gateway's file, before the dot. */
 function fileIn(id: string): string | undefined {
   const end = id.indexOf('.');
   return end > 0 ? id.slice(0, end) : undefined;
 }
 
-/** Whether something was refused because it goes round, here or by a gateway further on. */
+/** Whether an error reports a loop, here or at a later gateway. */
 export function isLoop(thrown: unknown): boolean {
   if (thrown instanceof GatewayError) return thrown.code === 'LOOP';
   const data: unknown = thrown instanceof ProtocolError ? thrown.data : undefined;
@@ -88,7 +87,7 @@ export function runVia<T>(ids: readonly string[], work: () => T): T {
   return storage.run(ids, work);
 }
 
-/** A callback of an event that belongs to the request being handled: events have no memory of who asked for them. */
+/** Binds an event callback to the current request, because events lose the AsyncLocalStorage. */
 export function boundVia<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
   const ids = arrivedVia();
   return ids.length === 0 ? callback : (...args) => runVia(ids, () => callback(...args));

@@ -1,6 +1,5 @@
-// Stands before everything that a client can reach, so that a client that speaks MCP Flow can play any tool. One that plays over Flow
-// itself is played there; any other is called, and whatever its call asks, by whichever way, becomes a prompt of a session that is
-// kept here. A client that does not speak Flow notices nothing.
+// Lets an MCP Flow client play any tool. A tool whose server speaks Flow is played there; any other is called, and its
+// questions become prompts of a session that is kept here. Clients without Flow notice nothing.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
@@ -70,7 +69,7 @@ export class FlowTarget extends DelegatedTarget {
     return call ? this.#goOn(exchange, call) : this.target.handle(exchange);
   }
 
-  /** All that is played can be called, too. */
+  /** Everything that can be played can also be called. */
   override capabilities(client: ClientView): ServerCapabilities {
     const capabilities = this.target.capabilities(client);
     const flow = flowOf(capabilities);
@@ -88,7 +87,7 @@ export class FlowTarget extends DelegatedTarget {
     };
   }
 
-  /** Whatever is behind it can be played: what is not interactive itself is called. */
+  /** Declares every tool as playable: one that is not interactive is called. */
   async #declare(exchange: Exchange): Promise<JsonObject> {
     const declared = await Promise.resolve(this.target.handle(exchange)).then(toPlainObject, (): JsonObject => ({}));
     return declared.interactive === true ? declared : DECLARATION;
@@ -136,7 +135,7 @@ export class FlowTarget extends DelegatedTarget {
     return call;
   }
 
-  /** Its questions begin a session, if there are any; its result ends it. */
+  /** The first question begins a session; the result ends it. */
   async #call(exchange: Exchange): Promise<ResultObject> {
     const { client, params } = exchange;
     const called = new PromptingExchange(exchange, () => {
@@ -169,7 +168,7 @@ export class FlowTarget extends DelegatedTarget {
     );
   }
 
-  /** It has said that it takes prompts, shows no forms, and can be told things. */
+  /** The client supports prompts, shows no forms, and can receive messages. */
   #isPrompted(client: ClientView): boolean {
     const { capabilities } = client;
     if (!capabilities.experimental || capabilities.elicitation) return false;
@@ -233,7 +232,7 @@ function readTimeout({ timeout }: JsonObject): number | undefined {
   throw toInvalid('timeout', 'Must be a number of milliseconds');
 }
 
-/** The server does not play this tool, or nothing over Flow. */
+/** The server does not play this tool, or does not support Flow. */
 function isNotInteractive(thrown: unknown): boolean {
   if (thrown instanceof ProtocolError) return thrown.code === NOT_INTERACTIVE;
   return thrown instanceof GatewayError && thrown.code === 'FLOW_NOT_INTERACTIVE';

@@ -1,4 +1,4 @@
-// The result of a call as the end of an interactive session, and the end of a session as the result of a call.
+// Converts a call result to the outcome of an interactive session and back.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toError } from '../../shared/to-error.ts';

@@ -1,5 +1,5 @@
-// Params of which `_meta` is text already: most of it is the same for every call of a client, so it is not written again each
-// time. It is for whoever only writes them; all others ask for the plain object.
+// Params whose `_meta` is already encoded, because most of it is the same for every call of a client. For code that
+// only writes them; all other code uses the plain object.
 import { parseExactly, writeExactly } from './exact-numbers.ts';
 import type { JsonObject, Message } from '../message.ts';
 
@@ -7,7 +7,7 @@ export class EncodedParams {
   readonly #own: JsonObject | undefined;
   readonly #meta: string;
 
-  /** `own` has no `_meta`; `meta` is an object as JSON, without a line end. */
+  /** `own` has no `_meta`; `meta` is a JSON object without a line end. */
   constructor(own: JsonObject | undefined, meta: string) {
     this.#own = own;
     this.#meta = meta;
@@ -18,16 +18,16 @@ export class EncodedParams {
     return own === '' ? `{"_meta":${this.#meta}}` : `{${own},"_meta":${this.#meta}}`;
   }
 
-  /** Wherever they are written together with something else, they are written like anything else. */
+  /** Used when they are encoded as part of something else. */
   toJSON(): JsonObject {
     return parseExactly(this.text) as JsonObject;
   }
 }
 
-/** Params as they are sent. */
+/** Params to send, encoded or not. */
 export type OutgoingParams = JsonObject | EncodedParams;
 
-/** For whoever takes messages as objects. */
+/** For transports that take messages as objects. */
 export function toPlainMessage(message: Message): Message {
   const { params } = message as { params?: OutgoingParams };
   return params instanceof EncodedParams ? { ...message, params: params.toJSON() } : message;

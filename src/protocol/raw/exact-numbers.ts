@@ -1,8 +1,10 @@
-// Numbers as they were sent. JavaScript cannot hold every JSON number (`12345678901234567890`, `1e400`), and writes others in another
-// way (`1.0`). An object that was read from such a text carries the text of those numbers under a symbol, and is written with it.
-// 1. A number is written as it was sent only while its value is still the one that was read. What a step changed is what is sent.
-// 2. The symbol is enumerable, so copies made with `{ ...object }` carry it too. `JSON.stringify`, `Object.keys` and `for in` do not see it.
-// 3. Until a peer sends such a number, writing costs nothing more than `JSON.stringify`.
+// Preserves numbers as they were sent. JavaScript cannot represent every JSON number (`12345678901234567890`, `1e400`)
+// and writes others differently (`1.0`). An object parsed from such a text carries the original text of those numbers
+// under a symbol, and is written with it.
+// 1. The original text is used only while the value is unchanged.
+// 2. The symbol is enumerable, so copies made with `{ ...object }` carry it. `JSON.stringify`, `Object.keys` and `for
+//    in` ignore it.
+// 3. Until a peer sends such a number, writing costs no more than `JSON.stringify`.
 import { randomId } from '../../shared/crypto/ids.ts';
 
 const EXACT = Symbol('numbers as they were sent');
@@ -10,19 +12,19 @@ const EXACT = Symbol('numbers as they were sent');
 type Texts = Map<string, string>;
 type Container = { [EXACT]?: Texts; [key: string]: unknown };
 
-/** Finding the numbers takes several times as long as parsing. In a longer text they stay as JavaScript reads them. */
+/** Finding the numbers takes several times as long as parsing. In a longer text they are not preserved. */
 const MAX_CHARS = 8 * 1024 * 1024;
-/** Deeper than any message may be. What is deeper still is a circle, and for `JSON.stringify` to refuse. */
+/** Deeper than any message may be; beyond it is a cycle, which `JSON.stringify` rejects. */
 const MAX_DEPTH = 2000;
 
-/** A number that may not be written as it was sent: 16 digits or more, an exponent, a fraction that ends in 0, or -0. */
+/** A number that JavaScript may write differently: 16 digits or more, an exponent, a fraction that ends in 0, or -0. */
 const MAY_DIFFER = /[:,[]\s*(?:-?(?:[\d.]{16}|\d+(?:\.\d+)?[eE]|\d+\.\d*0[\s,}\]])|-0[\s,}\]])/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Stands for a number until the text is complete. Nobody outside the process ever sees it, so nobody can forge it. */
+/** Placeholder for a number until the text is complete. It never leaves the process, so it cannot be forged. */
 let mark: { readonly text: string; readonly pattern: RegExp } | undefined;
 
-/** JSON, with its numbers as they are written there. Throws like `JSON.parse`. */
+/** Parses JSON and preserves its numbers. Throws like `JSON.parse`. */
 export function parseExactly(text: string): unknown {
   return keepNumbers(JSON.parse(text), text);
 }
@@ -46,7 +48,7 @@ export function writeExactly(value: unknown): string {
   return JSON.stringify(value, withMarks).replace(mark.pattern, '$1');
 }
 
-/** The values of its members, of an object as `JSON.stringify` writes it. */
+/** The member values of an object as `JSON.stringify` writes it. */
 export function membersOf(object: string): string[] {
   const members: string[] = [];
   let depth = 0;
@@ -73,15 +75,15 @@ function withMarks(this: Container, key: string, value: unknown): unknown {
 function hasTexts(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false;
   const container = value as Container;
-  if (container[EXACT] || typeof container.toJSON === 'function') return true; // what it will be is not known yet
+  if (container[EXACT] || typeof container.toJSON === 'function') return true; // its output is not known yet
   if (Array.isArray(value)) return value.some((one) => hasTexts(one, depth + 1));
   for (const key in container) if (hasTexts(container[key], depth + 1)) return true;
   return false;
 }
 
-/** An object or array whose text is being walked through. */
+/** An object or array whose text is being scanned. */
 interface Frame {
-  /** Undefined where the text holds something that was not read: a key that stands there twice. */
+  /** Undefined for text that was not parsed: a duplicate key. */
   container: Container | undefined;
   isArray: boolean;
   key: string;
@@ -89,7 +91,7 @@ interface Frame {
   isKeyNext: boolean;
 }
 
-/** Walks through the text and the value side by side. The text is known to be valid. */
+/** Scans the text and the value side by side. The text is valid JSON. */
 function note(root: Container, text: string): void {
   const open: Frame[] = [];
   let frame: Frame | undefined;
@@ -133,7 +135,7 @@ function note(root: Container, text: string): void {
   }
 }
 
-/** Returns how long it is; 1 where it is not a number. */
+/** Returns its length; 1 if it is not a number. */
 function noteNumber(frame: Frame | undefined, text: string | undefined): number {
   if (text === undefined) return 1;
   if (frame?.container && String(Number(text)) !== text) {
@@ -157,7 +159,7 @@ function createMark() {
   return { text, pattern: new RegExp(`"${text}([^"]*)"`, 'g') };
 }
 
-/** Behind the quote that ends the string that begins here. */
+/** The position after the string that begins here. */
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end;

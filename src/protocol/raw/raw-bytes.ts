@@ -1,12 +1,12 @@
-// A large object that nobody has read: the bytes in which it came, and where its members stand in them.
-// 1. Its bytes are whole, valid JSON without a line end, in valid UTF-8: whoever makes one has checked them.
+// A large unparsed object: its bytes and the positions of its members.
+// 1. Its bytes are complete, valid JSON without a line end, in valid UTF-8; the creator has checked them.
 // 2. No two members have the same key.
 import { parseExactly, writeExactly } from './exact-numbers.ts';
 import type { JsonObject } from '../message.ts';
 import { RawObject } from './raw-object.ts';
 import type { RawType } from './raw-object.ts';
 
-/** A member as it stands in the message: the bytes from its key to the end of its value, and where in them the value begins. */
+/** A member: the bytes from its key to the end of its value, and where the value begins. */
 export interface RawMember {
   bytes: Buffer;
   valueAt: number;
@@ -18,7 +18,7 @@ const BRACE = 0x7b;
 
 export class RawBytes extends RawObject {
   readonly #members: ReadonlyMap<string, RawMember>;
-  /** As it came, while no member was changed. */
+  /** The original bytes, if no member was changed. */
   readonly #whole: Buffer | undefined;
 
   constructor(members: ReadonlyMap<string, RawMember>, whole?: Buffer) {
@@ -31,13 +31,13 @@ export class RawBytes extends RawObject {
     return this.#members.has(key);
   }
 
-  /** Reads this one member. */
+  /** Parses this member only. */
   get(key: string): unknown {
     const member = this.#members.get(key);
     return member && parseExactly(member.bytes.toString('utf8', member.valueAt));
   }
 
-  /** What a member is, without reading it. */
+  /** The type of a member, without parsing it. */
   typeOf(key: string): RawType | undefined {
     const member = this.#members.get(key);
     switch (member?.bytes[member.valueAt]) {
@@ -54,7 +54,7 @@ export class RawBytes extends RawObject {
     }
   }
 
-  /** With other values for some members; what had none comes last. */
+  /** A copy with other values for some members; new members come last. */
   with(values: JsonObject): RawBytes {
     const members = new Map(this.#members);
     for (const [key, value] of Object.entries(values)) members.set(key, toMember(key, value));
@@ -68,12 +68,12 @@ export class RawBytes extends RawObject {
     return new RawBytes(members);
   }
 
-  /** Reads all of it. */
+  /** Parses the whole object. */
   parse(): JsonObject {
     return parseExactly(Buffer.concat(this.chunks()).toString()) as JsonObject;
   }
 
-  /** Its bytes as they are to be written, one piece after the other. */
+  /** The bytes to write, in chunks. */
   chunks(): Buffer[] {
     if (this.#whole) return [this.#whole];
     const chunks: Buffer[] = [];

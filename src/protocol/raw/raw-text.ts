@@ -1,31 +1,31 @@
-// A small object that was read, with the text in which it came: whoever only passes it on does not write it anew. The members of a
-// protocol are taken out of the text itself, and put on at its end; all else is made only if somebody wants to have it.
+// A small parsed object with its original text, which is passed on unchanged. Protocol members are removed from the
+// text and appended to it directly; everything else is computed on demand.
 import { keepNumbers, writeExactly } from './exact-numbers.ts';
 import type { JsonObject } from '../message.ts';
 import { isObject } from '../message.ts';
 import { RawObject } from './raw-object.ts';
 import type { RawType } from './raw-object.ts';
 
-/** Members that are put on often, with their text, which begins with a comma. */
+/** Members that are often appended, with their text, which begins with a comma. */
 export interface EncodedMembers {
   readonly values: JsonObject;
   readonly text: string;
 }
 
-/** Of which the names of members are made. Nobody has to write one like this; other characters often are. */
+/** Escaped letters of member names. Hardly anyone writes these; other escapes are common. */
 const ESCAPED_LETTER = /\\u00(?:3\d|[46][1-9a-f]|[57][\da]|5f)/i;
 
-/** How one came of another: a member was taken off, or some were put on. */
+/** How one was derived from another: a member was removed, or some were added. */
 type Change = { of: RawText } & ({ off: string; on?: undefined } | { on: JsonObject; off?: undefined });
 
 export class RawText extends RawObject {
-  /** As it came, whatever was changed since. */
+  /** The object as it came, before any change. */
   readonly #read: JsonObject;
   readonly #change: Change | undefined;
   #text: string | undefined;
   #hasNumbers = false;
 
-  /** `text` is the value, changed, and nothing else, no space at its ends; without it, it is written when it is first asked for. */
+  /** `text` is the encoded value without surrounding space; if absent, it is encoded on demand. */
   constructor(read: JsonObject, text?: string, change?: Change) {
     super();
     this.#read = read;
@@ -66,7 +66,7 @@ export class RawText extends RawObject {
     return new RawText(this.#read, undefined, { of: this, on: values });
   }
 
-  /** With members that it does not have. */
+  /** A copy with new members. */
   plus({ values, text }: EncodedMembers): RawText {
     const own = this.text;
     const joined = own === '{}' ? `{${text.slice(1)}}` : `${own.slice(0, -1)}${text}}`;
@@ -81,7 +81,7 @@ export class RawText extends RawObject {
     return new RawText(this.#read, undefined, { of: this, off: key });
   }
 
-  /** As it was with this member, if taking that off was the last thing that was done to it: put on again, it would be the same. */
+  /** The object before this member was removed, if that was the last change and the member is the same. */
   before(key: string, value: unknown): RawText | undefined {
     const change = this.#change;
     if (change?.off !== key || change.of.get(key) !== value) return undefined;
@@ -104,7 +104,7 @@ export class RawText extends RawObject {
     return Buffer.byteLength(this.text);
   }
 
-  /** Looked for when somebody reads what may hold numbers: most results are only passed on. */
+  /** Found on demand, because most results are only passed on. */
   #keepNumbers(): JsonObject {
     if (!this.#hasNumbers && this.#text !== undefined) keepNumbers(this.#read, this.#text);
     this.#hasNumbers = true;
@@ -116,7 +116,7 @@ export class RawText extends RawObject {
     return change?.off === undefined ? undefined : change.of.#textWithout(change.off);
   }
 
-  /** Undefined where it is not certain where it stands, or it is written in another way. */
+  /** Undefined if its position is uncertain or it is encoded differently. */
   #textWithout(key: string): string | undefined {
     const { text } = this;
     const name = JSON.stringify(key);
@@ -130,7 +130,7 @@ export class RawText extends RawObject {
     return after === ',' ? `${text.slice(0, at)}${text.slice(end + 1)}` : undefined;
   }
 
-  /** Of a member that it has, by its name in quotes. Undefined where that may stand there twice, further in, or in other letters. */
+  /** The position of an existing member. Undefined if the name may also occur nested, twice or escaped. */
   #placeOf(name: string): number | undefined {
     const { text } = this;
     const at = text.indexOf(name);
@@ -138,12 +138,15 @@ export class RawText extends RawObject {
   }
 }
 
-/** Looked for as it stands first: an expression takes far longer, and mostly there is none. */
+/** Searches for a backslash first: the expression is far slower, and mostly there is none. */
 function hasEscapedLetter(text: string): boolean {
   return text.includes('\\u00') && ESCAPED_LETTER.test(text);
 }
 
-/** What an object inherits is a function, or the object that it inherits it from; nothing in JSON is. Looking first takes twice as long. */
+/**
+ * Drops inherited values: they are functions or prototypes, which JSON never contains. Checking ownership first takes
+ * twice as long.
+ */
 function ownValue(value: unknown): unknown {
   return typeof value === 'function' || value === Object.prototype ? undefined : value;
 }

@@ -1,5 +1,5 @@
-// The check of a schema that is made anew for every question, kept by what it says: compiling costs a thousand times what a
-// check does.
+// Caches schema checks by the schema's content, because the same schema is created for every question and compiling
+// costs a thousand times a check.
 import { checkWithJsonSchema } from './json-schema.ts';
 import type { SchemaVerdict } from './schema-problem.ts';
 import type { JsonObject } from '../message.ts';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../message.ts';
 const kept = new Map<string, (value: unknown) => SchemaVerdict>();
 const MAX_KEPT = 200;
 
-/** `option` names the schema where it cannot be used. */
+/** `option` names the schema in errors. */
 export function cachedSchemaCheck(schema: JsonObject, option: string): (value: unknown) => SchemaVerdict {
   const text = JSON.stringify(schema);
   const known = kept.get(text);

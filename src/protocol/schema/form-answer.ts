@@ -1,26 +1,26 @@
-// The type of the answer to a form, from the schema that it was asked with: what is read from it needs no cast.
+// Derives the type of a form's answer from its schema, so that reading it needs no cast.
 import type { Ask } from '../exchange.ts';
 import type { JsonObject } from '../message.ts';
 
-/** A question by form. */
+/** A form question. */
 export type FormAsk = Ask & {
   method: 'elicitation/create';
   params: { requestedSchema: { properties: object; required?: readonly string[] } };
 };
 
-/** Content is there where the user has accepted, and only there. */
+/** Only an accepted form has content. */
 export type FormAnswerOf<A extends FormAsk> =
   | { action: 'accept'; content: ContentOf<A['params']['requestedSchema']> }
   | { action: 'decline' | 'cancel'; content?: undefined };
 
-/** Clients check answers, or not: what is not required may be missing. */
+/** Optional fields may be missing; not every client checks answers. */
 type ContentOf<S extends FormAsk['params']['requestedSchema']> = JsonObject & {
   readonly [K in keyof S['properties']]:
     | ValueOf<S['properties'][K]>
     | (S extends { required: readonly (infer R)[] } ? (K extends R ? never : undefined) : undefined);
 };
 
-/** Where the kind was not written in place, TypeScript knows only that it is some text. */
+/** If the type was not a literal, TypeScript only knows that it is a string. */
 type ValueOf<P> = P extends { enum: readonly (infer E)[] }
   ? E
   : P extends { type: 'boolean' }

@@ -1,6 +1,6 @@
-// Plain JSON Schemas, checked by ajv. ajv is loaded, and a schema compiled, when the first value is checked: a server
-// must start fast. A schema with references is compiled at once, because one that points elsewhere is refused.
-// Nothing is ever fetched. Formats are notes for people and are not checked.
+// Checks values against JSON Schemas with ajv. To start fast, ajv is loaded and the schema compiled on the first check;
+// only a schema with references is compiled at once, because external ones are refused. Nothing is fetched, and formats
+// are not checked.
 import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import type * as Draft07 from 'ajv';
 import type * as Draft2020 from 'ajv/dist/2020.js';
@@ -25,8 +25,7 @@ export function checkWithJsonSchema(schema: JsonObject, option: string): (value:
 }
 
 /**
- * Collecting all errors lets whoever sends a million wrong items make a million error objects, so a large value is
- * told only its first one.
+ * Reports only the first error of a large value, because a million wrong items would create a million error objects.
  */
 function allErrors(value: unknown, first: ValidateFunction, validator: (extent: Extent) => ValidateFunction) {
   if (!isSmall(value)) return first.errors ?? [];
@@ -49,7 +48,7 @@ function isSmall(value: unknown): boolean {
   return true;
 }
 
-/** What is missing at the top comes first: it is what a caller can mend without knowing more. */
+/** Missing top-level parameters come first: the caller can add those without knowing more. */
 function sorted(errors: ErrorObject[]): ErrorObject[] {
   const isMissing = (error: ErrorObject) => error.schemaPath === '#/required';
   return [...errors.filter(isMissing), ...errors.filter((error) => !isMissing(error))];
@@ -83,7 +82,7 @@ function compile(schema: JsonObject, draft: Draft, extent: Extent): ValidateFunc
   const compiler = compilers.get(id) ?? createCompiler(draft, extent);
   compilers.set(id, compiler);
   const validate = compiler.compile(schema);
-  // ajv would keep it for ever, also when the definition is long removed.
+  // ajv would keep it for ever, even after the definition is removed.
   compiler.removeSchema(schema);
   return validate;
 }

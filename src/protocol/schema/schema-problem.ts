@@ -1,12 +1,12 @@
-// What is wrong with a value: which part of it, by dotted path, and why, in our words.
+// What is wrong with a value: the part, as a dotted path, and the reason.
 import type { ErrorObject } from 'ajv';
 import { MISSING } from '../params.ts';
 
 export interface SchemaProblem {
-  /** Dotted, empty for the value as a whole. */
+  /** The dotted path; empty for the whole value. */
   path: string;
   error: string;
-  /** Something required is not there. */
+  /** A required part is missing. */
   missing: boolean;
 }
 
@@ -21,7 +21,7 @@ export function toSchemaProblem(error: ErrorObject): SchemaProblem {
   return problem(error, capitalized(error.message ?? 'is not valid'));
 }
 
-/** One sentence with all problems; long lists are cut. */
+/** All problems in one sentence; long lists are shortened. */
 export function toReason(problems: SchemaProblem[]): string {
   const words = problems.slice(0, 10).map(({ path, error }) => (path === '' ? error : `${path}: ${error}`));
   return [...words, ...(problems.length > 10 ? [`and ${problems.length - 10} more`] : [])].join('; ');

@@ -1,12 +1,12 @@
-// A map that forgets what was used longest ago, since its keys come from peers.
+// A bounded map that drops the least recently used entry, for keys that come from peers.
 export class BoundedMap<K, V> {
   readonly #max: number;
   readonly #onForgotten: (value: V) => void;
   readonly #entries = new Map<K, V>();
-  /** Whoever was used last needs no new place: of what every message looks up there is often just one. */
+  /** The most recent key needs no reordering; often there is just one. */
   #newest: K | undefined;
 
-  /** `onForgotten` is told of everything that leaves, except when another value takes its place. */
+  /** `onForgotten` gets every value that leaves, except replaced ones. */
   constructor(max: number, onForgotten: (value: V) => void = () => {}) {
     this.#max = max;
     this.#onForgotten = onForgotten;
@@ -36,7 +36,7 @@ export class BoundedMap<K, V> {
     for (const key of [...this.#entries.keys()]) this.delete(key);
   }
 
-  /** The key that would be forgotten next. */
+  /** The key that will be dropped next. */
   oldest(): K | undefined {
     return this.#entries.keys().next().value;
   }

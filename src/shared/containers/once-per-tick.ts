@@ -1,5 +1,5 @@
-// What was made of a value that is handed to many, one after the other within the same turn of the event loop: it is made for
-// the first of them, and given to the others.
+// Memoizes a value derived from an object for the current turn of the event loop, when the same object is handed to
+// many receivers.
 export class OncePerTick<K extends object, V> {
   #of: K | undefined;
   #made: V | undefined;
@@ -8,7 +8,7 @@ export class OncePerTick<K extends object, V> {
     if (value === this.#of) return this.#made as V;
     this.#made = make(value);
     this.#of = value;
-    // Who hands the same object around later means something new.
+    // The same object may mean something new later.
     queueMicrotask(() => {
       if (this.#of === value) this.#of = this.#made = undefined;
     });

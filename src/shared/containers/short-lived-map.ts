@@ -1,7 +1,6 @@
-// A map of what is under way, for the path of every message: entries come and go, and none stays long.
-// A Map that loses and gains entries makes itself new tables, and V8 links each old table to the next one. Once one of them has
-// grown old, all that stood in it and in those after it outlives the garbage collections of young objects, whole calls among
-// them. So the values stand in cells that are emptied when they go: what is left behind then is next to nothing.
+// A map for short-lived entries on the hot path. A Map that gains and loses entries allocates new tables, and V8 links
+// each old table to the next. Once a table is in the old generation, everything in it and in later tables, whole calls
+// included, survives minor garbage collections. So values are held in cells that are emptied on removal.
 
 interface Cell<V> {
   value: V | undefined;
@@ -28,7 +27,7 @@ export class ShortLivedMap<K extends string | number, V extends object> {
     else this.#cells.set(key, { value });
   }
 
-  /** Returns what was there. */
+  /** Returns the removed value. */
   delete(key: K): V | undefined {
     const cell = this.#cells.get(key);
     if (!cell) return undefined;
@@ -38,7 +37,7 @@ export class ShortLivedMap<K extends string | number, V extends object> {
     return value;
   }
 
-  /** In the order in which they came; as they are now, whatever goes meanwhile. */
+  /** The values in insertion order, as a snapshot. */
   values(): V[] {
     const values: V[] = [];
     for (const { value } of this.#cells.values()) if (value) values.push(value);

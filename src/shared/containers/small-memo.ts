@@ -1,9 +1,8 @@
-// What was made lately of the very same things, so that it need not be made again for each message. A few are kept, whoever they
-// are from: a peer that comes with ever new ones only pushes the others out. Of what is large none is kept: it would stay when its
-// peer is long gone.
+// Memoizes values by the identity of what they were made from. Only a few are kept: a peer that sends ever new ones
+// only evicts the others. Large ones are not kept, because they would outlive their peer.
 
 const KEPT = 8;
-/** Names, words and values of all that something was made of. */
+/** The size limit of the keys: names, texts and values. */
 const MAX_CHARS = 4096;
 
 interface Kept<V> {
@@ -30,7 +29,7 @@ export class SmallMemo<V> {
   }
 }
 
-/** Stops at what is too much, and does not recurse: peers say what is in it. */
+/** Stops at the limit and does not recurse, because peers choose the content. */
 function isLarge(things: readonly unknown[]): boolean {
   const left = [...things];
   let room = MAX_CHARS;

@@ -1,5 +1,5 @@
-// AES-256-GCM, the one cipher of everything that travels through a client. Nobody can read, forge or alter what was encrypted, nor
-// open it with other associated data. How the parts are laid out, and from where the key comes, is the caller's.
+// AES-256-GCM, the cipher for everything that travels through a client: it cannot be read, forged or altered, nor
+// opened with other associated data. The caller chooses the layout and the key.
 import type { KeyObject } from 'node:crypto';
 import { drawRandomBytes } from './ids.ts';
 import { lazyCrypto } from './lazy-crypto.ts';
@@ -16,13 +16,13 @@ export interface EncryptedParts {
 export function encrypt(key: Buffer | KeyObject, associated: Buffer, plain: Uint8Array): EncryptedParts {
   const nonce = drawRandomBytes(NONCE_BYTES);
   const cipher = lazyCrypto().createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
-  // In this mode all comes from `update`; `final` only makes or checks the tag.
+  // In this mode `update` returns everything; `final` only makes or checks the tag.
   const body = cipher.update(plain);
   cipher.final();
   return { nonce, body, tag: cipher.getAuthTag() };
 }
 
-/** Undefined for anything forged, altered, or encrypted with another key or for something else. */
+/** Undefined if it was forged, altered, or encrypted with another key or purpose. */
 export function decrypt(
   key: Buffer | KeyObject,
   associated: Buffer,
@@ -35,11 +35,11 @@ export function decrypt(
     decipher.final();
     return plain;
   } catch {
-    return undefined; // the tag did not fit
+    return undefined; // the tag does not match
   }
 }
 
-/** Any string serves as a key; 32 random bytes in base64 carry the most. Each purpose gets a key of its own. */
+/** Any string can be a key, best 32 random bytes in base64. Each purpose gets its own key. */
 export function toKey(purpose: string, text: string): Buffer {
   return lazyCrypto().createHash('sha256').update(`mcp-parley/${purpose}\0`).update(text).digest();
 }

@@ -1,5 +1,5 @@
-// Ids. `randomId` cannot be guessed (128 random bits); `createCounter` is for ids that only have to be unique here. Random bytes are drawn
-// for many at once: asking the system for each takes longer than all the rest of it.
+// Creates ids. `randomId` is unguessable (128 random bits); `createCounter` is for ids that only have to be unique
+// here. Random bytes are drawn in bulk, because a system call for each id takes longer than the rest.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { lazyCrypto } from './lazy-crypto.ts';
 
@@ -11,14 +11,14 @@ export function randomId(prefix = ''): string {
   return prefix + drawRandomBytes(BYTES).toString('base64url');
 }
 
-/** So many random bytes, up to the size of the pool. */
+/** Returns up to the pool's size of random bytes. */
 export function drawRandomBytes(count: number): Buffer {
   if (used + count > pool.length) {
     draw(pool);
     used = 0;
   }
   const bytes = Buffer.from(pool.subarray(used, used + count));
-  // What was given away is not kept.
+  // Used bytes are erased.
   pool.fill(0, used, used + count);
   used += count;
   return bytes;
@@ -29,12 +29,12 @@ export function createCounter(prefix: string): () => string {
   return () => `${prefix}${(next++).toString(36)}`;
 }
 
-/** From the system: every first answer has an id in it, and loading crypto for that would take longer than making the answer. */
+/** Reads from the system, because loading crypto for the first id would take longer than the first answer. */
 function draw(bytes: Buffer): void {
   if (!readDevice(bytes)) lazyCrypto().randomFillSync(bytes);
 }
 
-/** False where there is no such device, as on Windows. */
+/** False if there is no such device, as on Windows. */
 function readDevice(bytes: Buffer): boolean {
   try {
     const device = openSync('/dev/urandom', 'r');

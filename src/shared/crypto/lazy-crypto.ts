@@ -1,5 +1,5 @@
-// Node's crypto, for what a first answer is waiting for: an `import` would load all of it at once, WebCrypto too, which takes longer
-// than most of our own files together. Here it is loaded by the first who has something to seal, to hash or to draw.
+// Loads Node's crypto on first use. An `import` would load all of it with WebCrypto, which takes longer than most of
+// our own files together and delays the first answer.
 import type * as Crypto from 'node:crypto';
 
 let loaded: typeof Crypto | undefined;

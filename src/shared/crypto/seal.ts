@@ -1,15 +1,16 @@
-// Seals state that travels through a client instead of being kept here: request state, cursors, handles, tokens.
-// AES-256-GCM: nobody can read, forge or alter it. Purpose and binding are authenticated but not carried, so that a seal
-// made for one purpose or principal does not open for another. It does not stop a replay: whoever needs single use keeps count.
+// Seals state that travels through a client instead of being stored here: request state, cursors, handles, tokens. With
+// AES-256-GCM it cannot be read, forged or altered. Purpose and binding are authenticated but not included, so a seal
+// for one purpose or principal does not open for another. Replay is possible: single use needs bookkeeping by the
+// caller.
 import { GatewayError } from '../errors.ts';
 import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from './aead.ts';
 import { lazyCrypto } from './lazy-crypto.ts';
 
 export interface Sealer {
   seal(purpose: string, binding: string, payload: unknown): string;
-  /** The payload, or undefined for anything forged, altered, or sealed for something else. No reason is given. */
+  /** The payload; undefined, without a reason, if it was forged, altered or sealed for something else. */
   open(purpose: string, binding: string, sealed: string): unknown;
-  /** False when the keys live only as long as this process. */
+  /** False if the keys end with this process. */
   readonly durable: boolean;
 }
 
@@ -20,7 +21,7 @@ const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 export function createSealer(keys?: readonly string[]): Sealer {
   const given = keys?.length ? keys.map(checkedKey) : undefined;
   let ring: Buffer[] | undefined;
-  // Not before the first is needed: it loads crypto.
+  // On first use, because it loads crypto.
   const allKeys = (): Buffer[] =>
     (ring ??= given?.map((text) => toKey('seal', text)) ?? [lazyCrypto().randomBytes(32)]);
   return {
@@ -42,7 +43,7 @@ export function createSealer(keys?: readonly string[]): Sealer {
   };
 }
 
-/** A variable that is not set is the usual reason. */
+/** Usually caused by an unset variable. */
 function checkedKey(key: unknown): string {
   if (typeof key === 'string' && key !== '') return key;
   throw new GatewayError('BAD_OPTION', {
@@ -58,7 +59,7 @@ function openWith(key: Buffer, aad: Buffer, bytes: Buffer): unknown {
   return plain && (JSON.parse(plain.toString('utf8')) as unknown);
 }
 
-/** The length of the purpose is part of it: "ab"+"c" and "a"+"bc" must differ. */
+/** Includes the length of the purpose, so that "ab"+"c" and "a"+"bc" differ. */
 function associated(purpose: string, binding: string): Buffer {
   return Buffer.from(`${purpose.length}:${purpose}${binding}`, 'utf8');
 }

@@ -1,4 +1,5 @@
-// The keys that seal what outlives a process, kept in the user's state folder: made once, readable by their owner alone.
+// The keys that seal what outlives the process, in the user's state folder: created once and readable only by their
+// owner.
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../errors.ts';
@@ -6,12 +7,12 @@ import { randomId } from './ids.ts';
 import type { Log } from '../log.ts';
 
 export interface KeySource {
-  /** Given keys win. */
+  /** Explicit keys take precedence. */
   keys?: readonly string[] | undefined;
   stateFolder?: string | undefined;
 }
 
-/** The first key seals. Undefined where nothing lasts: then keys live as long as the process. */
+/** The first key seals. Undefined if nothing is stored: then keys end with the process. */
 export function keysFrom({ keys, stateFolder }: KeySource, log: Log): readonly string[] | undefined {
   refuseShort(keys);
   if (keys !== undefined || stateFolder === undefined) return keys;
@@ -24,10 +25,10 @@ export function keysFrom({ keys, stateFolder }: KeySource, log: Log): readonly s
   }
 }
 
-/** What is shorter can be guessed. */
+/** Shorter keys can be guessed. */
 export const MIN_KEY_LENGTH = 16;
 
-/** Of keys that a program gives. One that is empty is refused where it is used. */
+/** Checks keys that a program passes. An empty one is refused where it is used. */
 export function refuseShort(keys: readonly string[] = []): void {
   if (keys.every((key) => typeof key !== 'string' || key === '' || key.length >= MIN_KEY_LENGTH)) return;
   const reason = `each needs at least ${MIN_KEY_LENGTH} characters; \`openssl rand -base64 32\` makes one`;
@@ -55,7 +56,7 @@ function readKeys(path: string): string[] | undefined {
   return keys;
 }
 
-/** Written whole before it gets its name: of two processes that start at once, both take the key of the faster one. */
+/** Written completely before it gets its name, so that two processes that start at once use the same key. */
 function makeKeys(folder: string, path: string): string[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const temporary = `${path}-${randomId()}`;

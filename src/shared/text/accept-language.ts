@@ -1,9 +1,9 @@
-// The header by which clients of HTTP say which languages their users read.
+// Reads the Accept-Language header.
 
-/** More than browsers send. */
+/** Longer than browsers send. */
 const MAX_CHARS = 500;
 
-/** The languages in the order of their preference, as they were written; those that are not wanted are left out. */
+/** The languages in order of preference, as written, without unwanted ones (q=0). */
 export function languagesOf(header: string | string[] | undefined): string[] {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '');
   return text

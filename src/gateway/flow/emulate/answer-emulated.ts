@@ -1,4 +1,4 @@
-// Answers what a client asks of the session of a call that is played for it. What only the owner of a tool may do, nobody may here.
+// Answers a client's requests about an emulated session. Requests that only a tool's owner may make are refused.
 import { isUnacknowledged } from '../../../protocol/interaction.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { readOptionalString, toInvalid } from '../../../protocol/params.ts';
@@ -38,7 +38,7 @@ export function answerEmulated(method: string, params: JsonObject, call: Emulate
   }
 }
 
-/** A client may say no to one question without ending the session. */
+/** A client may decline one question without ending the session. */
 function readGiven(params: JsonObject): PromptResponse {
   const { response, ...about } = readResponse(params);
   const { action } = about.meta ?? {};

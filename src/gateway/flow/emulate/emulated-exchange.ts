@@ -1,5 +1,5 @@
-// The call of a tool that is played over MCP Flow. The request that began it is answered already: its questions become prompts of
-// the session, and what else it asks goes to the client as what belongs to no request.
+// The tool call behind an emulated session. Its request is already answered, so its questions become prompts of the
+// session, and other requests reach the client outside of any request.
 import { DelegatedExchange } from '../../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -49,7 +49,7 @@ export class EmulatedExchange extends DelegatedExchange {
     return this.#call.signal;
   }
 
-  /** Its questions are for the session, and so is its end. */
+  /** Its questions and its result belong to the session. */
   override get task(): undefined {
     return undefined;
   }

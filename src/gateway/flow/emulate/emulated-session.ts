@@ -1,8 +1,8 @@
-// A tool that is called for a client that speaks MCP Flow: the session it sees while the call runs. The call lives here and now, so
-// the session ends with the gateway, with its client, and when nobody answers in time.
-// 1. States and refusals are those of the Flow document; once it has ended nothing of what was asked and answered is kept, but for how it ended,
-//    until its client has acknowledged that.
-// 2. `tell` is called for every prompt and, once, for the end.
+// The session that an MCP Flow client sees while an ordinary tool is called for it. The call lives in memory, so the
+// session ends with the gateway, with its client, or when nobody answers in time.
+// 1. States and refusals follow the Flow specification (docs/flow-protocol.md). After the end only the outcome is kept,
+//    until the client has acknowledged it.
+// 2. `tell` is called for every prompt and once for the end.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
@@ -24,31 +24,31 @@ export interface EmulatedSessionOptions {
   timeoutMs: number;
   clock: Clock;
   tell: (told: SessionMessage) => void;
-  /** Where it is kept how it ended. */
+  /** Keeps the outcome until it is acknowledged. */
   outcomes: UnacknowledgedOutcomes;
-  /** Its time is over. */
+  /** The session has timed out. */
   expired: () => void;
-  /** The server has taken its question back. */
+  /** The server has withdrawn its question. */
   withdrawn: (promptId: string) => void;
-  /** There is not much time left. */
+  /** The timeout is near. */
   warn: (remainingMs: number) => void;
-  /** Nothing more will become of it. */
+  /** The session has ended. */
   onEnd: () => void;
 }
 
-/** The last fifth of the time, and no more than this. */
+/** Warn in the last fifth of the timeout, at most this long before its end. */
 const MAX_WARNING_MS = 30_000;
 
 export class EmulatedSession {
   readonly options: EmulatedSessionOptions;
   readonly #createdAt: number;
   readonly #controller = new AbortController();
-  /** However it has ended: nothing is asked any more. */
+  /** Aborts when the session ends, in any way. */
   readonly #over = new AbortController();
   #asked: PromptQueue;
   #state: EmulatedState = 'idle';
   #isExpired = false;
-  /** Fingerprint of the last answer that was taken. */
+  /** The fingerprint of the last accepted answer. */
   #answered: string | undefined;
   #lastActivityAt: number;
   #step: JsonObject | undefined;
@@ -61,7 +61,7 @@ export class EmulatedSession {
     this.touch();
   }
 
-  /** Aborted when the client, or its silence, has ended it. */
+  /** Aborts when the client ends the session or lets it time out. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -80,12 +80,12 @@ export class EmulatedSession {
       ask.onAnswered?.('interaction');
       return answer;
     } finally {
-      // The server may have taken its question back.
+      // The server may have withdrawn its question.
       if (this.#state === 'waiting_user' && !this.#asked.current) this.#state = 'processing';
     }
   }
 
-  /** Told with the next prompt. */
+  /** Sent with the next prompt. */
   progress({ progress, total, message }: Progress): void {
     this.#step = present({ current: progress, total, message });
   }
@@ -111,7 +111,7 @@ export class EmulatedSession {
     this.#controller.abort();
   }
 
-  /** The call has come to its end. */
+  /** The call has ended. */
   complete(result: JsonObject, summary: string | undefined): void {
     if (this.hasEnded) return;
     this.#end(result.success === false ? 'error' : 'completed');
@@ -121,14 +121,14 @@ export class EmulatedSession {
     this.#tellEnd(outcome);
   }
 
-  /** Where it stands, for a client that has sent its start again. */
+  /** The current state, for a client that repeats its start. */
   again(): JsonObject | undefined {
     const outcome = this.options.outcomes.get(this.options.id);
     if (outcome) this.#tellEnd(outcome);
     return this.#asked.current;
   }
 
-  /** Its client knows how it ended. */
+  /** The client has acknowledged the outcome. */
   acknowledge(): void {
     this.options.outcomes.forget(this.options.id);
   }
@@ -149,7 +149,7 @@ export class EmulatedSession {
     };
   }
 
-  /** Something was done with it: its time starts again. */
+  /** Restarts the timeout after any action. */
   touch(): void {
     const { clock, timeoutMs, warn } = this.options;
     this.#lastActivityAt = clock.now();
@@ -162,14 +162,14 @@ export class EmulatedSession {
     this.#stopTimers = () => stops.forEach((stop) => stop());
   }
 
-  /** Throws where it cannot be gone on with. */
+  /** Throws if the session cannot continue. */
   check(): void {
     const { id: sessionId } = this.options;
     if (this.#isExpired) throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
     if (this.#state === 'cancelled') throw new GatewayError('FLOW_ALREADY_CANCELLED', { sessionId });
   }
 
-  /** While the tool works nobody can blame the user. */
+  /** No timeout while the tool works: the user cannot act. */
   #onTime(): void {
     if (this.#state !== 'waiting_user') return this.touch();
     this.#isExpired = true;
@@ -178,7 +178,7 @@ export class EmulatedSession {
     this.#controller.abort();
   }
 
-  /** The same answer to the same prompt, of a client that did not hear what became of it. */
+  /** Whether the client repeats its last answer because it did not receive our reply. */
   #isAgain(given: PromptResponse, promptId: string | undefined): boolean {
     if (promptId === undefined || this.#answered !== toFingerprint(given, promptId)) return false;
     if (!this.hasEnded) return true;
@@ -203,7 +203,7 @@ export class EmulatedSession {
   #freshlyAsked(): PromptQueue {
     return new PromptQueue({
       tell: (prompt, step) => this.#tellPrompt(prompt, step),
-      // Its end says that it asks nothing any more.
+      // The end of the session implies it.
       withdrawn: (promptId) => !this.hasEnded && this.options.withdrawn(promptId),
     });
   }
@@ -222,7 +222,7 @@ export class EmulatedSession {
 }
 
 function toFingerprint(given: PromptResponse, promptId: unknown): string {
-  const said = 'action' in given ? given : { value: given.value }; // sent again, it may be said to be of another time
+  const said = 'action' in given ? given : { value: given.value }; // a repeated answer may carry another time
   const text = canonicalJson([promptId ?? null, said]);
   return lazyCrypto().createHash('sha256').update(text).digest('base64url');
 }

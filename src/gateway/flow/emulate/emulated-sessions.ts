@@ -1,5 +1,5 @@
-// All tools that are just now played by calling them, by the ids of their sessions. To anybody but the principal that began one it
-// does not exist. Ended ones are remembered for a while by their state alone.
+// The emulated sessions by id. A session exists only for the principal that began it. Of ended ones only the state is
+// remembered, for a while.
 import { START_ID } from '../../../protocol/interaction.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
@@ -12,7 +12,7 @@ import type { EmulatedSessionOptions } from './emulated-session.ts';
 
 export interface SessionStart {
   id: string;
-  /** What was started. */
+  /** The tool and its arguments. */
   what: string;
 }
 
@@ -21,16 +21,16 @@ export type NewEmulatedSession = Pick<
   'tool' | 'principal' | 'tell' | 'warn' | 'expired' | 'withdrawn'
 > & {
   timeoutMs: number | undefined;
-  /** How the same client names it that has sent its start again. */
+  /** The start id with which the client may repeat its start. */
   start?: SessionStart | undefined;
 };
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000;
-/** As for flows. */
+/** The same limit as for flows. */
 const MIN_TIMEOUT_MS = 50;
 const TOMBSTONE_MS = 5 * 60_000;
 const RETRY_MS = 1000;
-/** Of ended ones, the oldest are forgotten first. */
+/** The number of ended sessions to remember. */
 const MAX_ENDED = 10_000;
 
 export class EmulatedSessions {
@@ -40,7 +40,7 @@ export class EmulatedSessions {
   readonly #calls = new Map<string, EmulatedSession>();
   readonly #ended = new Set<string>();
   readonly #outcomes = new UnacknowledgedOutcomes();
-  /** By principal and start-id. */
+  /** Session ids by principal and start id. */
   readonly #started = new BoundedMap<string, { sessionId: string; what: string }>(MAX_ENDED);
 
   constructor(clock: Clock, limits: { maxParked: number; parkedMs: number }, onForgotten: (id: string) => void) {
@@ -49,7 +49,7 @@ export class EmulatedSessions {
     this.#onForgotten = onForgotten;
   }
 
-  /** The session that this client has begun with this start-id. */
+  /** The session that this client began with this start id. */
   startedAs({ id, what }: SessionStart, principal: string): EmulatedSession | undefined {
     const started = this.#started.get(toKey(principal, id));
     const call = started && this.#calls.get(started.sessionId);
@@ -73,7 +73,7 @@ export class EmulatedSessions {
     return played;
   }
 
-  /** Undefined where there is none of this id, or it is somebody else's. */
+  /** Undefined if the session does not exist or belongs to another principal. */
   find({ sessionId }: JsonObject, principal: string): EmulatedSession | undefined {
     const call = this.#calls.get(String(sessionId));
     return call?.options.principal === principal ? call : undefined;

@@ -1,5 +1,5 @@
-// A question of a server (`elicitation/create`) as prompts of MCP Flow: one for each field of its form, in their order, and one for
-// a page that has to be visited. What is secret, and files, are asked by neither.
+// Converts a server's question (`elicitation/create`) to MCP Flow prompts: one for each form field in order, or one for
+// a page to visit. Secrets and files are asked in neither way.
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
@@ -9,13 +9,13 @@ import type { SchemaField } from '../../ask/form/schema-field.ts';
 import { describeProblem } from '../../ask/form/answer-problem.ts';
 
 export interface FieldPrompt {
-  /** The property that the answer becomes; undefined where yes and no are the answer to the question itself. */
+  /** The property of the answer; undefined if yes or no answers the question itself. */
   name: string | undefined;
   prompt: JsonObject;
   check(value: unknown): { value: unknown } | { error: string };
 }
 
-/** Whether a question can be put by prompts. */
+/** Whether prompts can ask this question. */
 export function isPromptable({ method, params = {}, page }: Ask): boolean {
   if (method !== 'elicitation/create' || page) return false;
   return params.mode === 'url' || !isForPageOnly(params.requestedSchema);
@@ -49,7 +49,7 @@ function check(field: SchemaField, value: unknown): { value: unknown } | { error
   return { error: describeProblem({ property: field.name, code: checked.code, limit: checked.limit }) };
 }
 
-/** The words of the form come first; where there are several fields, each is named. */
+/** The form's message comes first; with several fields, each is named. */
 function messageOf({ name, title, description }: SchemaField, message: string | undefined, count: number): string {
   const label = count > 1 || (title !== name && title !== message) ? title : undefined;
   return [message, label, description].filter((text) => text !== undefined && text !== '').join('\n');

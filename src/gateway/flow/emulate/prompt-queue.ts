@@ -1,6 +1,6 @@
-// The questions of a call, one prompt after the other: what is open, what was answered, and what the answers make together.
-// 1. Questions that are asked at once are put one after the other; at most one prompt is open.
-// 2. An answer that does not fit is no answer: the same prompt is put again, under another id.
+// Asks the questions of a call as prompts, one after the other, and collects the answers.
+// 1. At most one prompt is open; questions asked together wait their turn.
+// 2. An invalid answer does not count: the same prompt is asked again under a new id.
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
@@ -11,24 +11,24 @@ import type { FieldPrompt } from './form-prompts.ts';
 interface Open {
   promptId: string;
   field: FieldPrompt;
-  /** Only a person's own word counts. */
+  /** Only a person may answer. */
   isForHuman: boolean;
   prompt: JsonObject;
   answered: (given: PromptResponse) => void;
 }
 
 export type PromptResponse =
-  /** With when it was answered, by the client's clock, and what the client says of it. */
+  /** `at` is the client's time of the answer, `meta` the client's own data about it. */
   { value: unknown; at?: number; meta?: JsonObject } | { action: 'decline' | 'cancel' };
 
-/** Which prompt an answer is for. */
+/** The prompt that an answer belongs to. */
 export interface PromptReference {
   promptId?: string | undefined;
-  /** The client has neither named nor acknowledged it. */
+  /** The client has neither named nor acknowledged the prompt. */
   isUnacknowledged?: boolean | undefined;
 }
 
-/** How the client is reached. */
+/** Sends prompts to the client. */
 interface Asker {
   tell: (prompt: JsonObject, step: JsonObject | undefined) => void;
   withdrawn: (promptId: string) => void;
@@ -41,7 +41,7 @@ export interface HistoryTurn {
   timestamp: number;
 }
 
-/** How often a client may answer wrongly before the question is taken for declined. */
+/** After this many invalid answers, the question counts as declined. */
 const MAX_WRONG = 100;
 const UNSURE = "the client has not acknowledged this question, which wants a person's own word; name its promptId";
 
@@ -58,24 +58,24 @@ export class PromptQueue {
     this.#client = client;
   }
 
-  /** All that was answered, by the names of the fields. */
+  /** All answers by field name. */
   get data(): JsonObject {
     return Object.fromEntries(this.#data);
   }
 
-  /** The prompt that waits for an answer. */
+  /** The open prompt. */
   get current(): JsonObject | undefined {
     return this.#open?.prompt;
   }
 
-  /** As `elicitation/create` is answered. */
+  /** Resolves with an answer as in `elicitation/create`. */
   ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     const asked = this.#last.then(() => this.#put(ask, signal));
-    this.#last = asked.catch(() => {}); // told to the one who asked
+    this.#last = asked.catch(() => {}); // reported to the asker
     return asked;
   }
 
-  /** Undefined where the answer was taken; else what is wrong with it, and the prompt is put again. */
+  /** Undefined if the answer was accepted; else what is wrong with it, and the prompt is asked again. */
   respond(
     given: PromptResponse,
     { promptId, isUnacknowledged }: PromptReference,

@@ -1,5 +1,5 @@
-// The call of a tool by a client that has declared MCP Flow and shows no forms: its questions become prompts of a session that lasts as
-// long as the call. Everything else is the call's own.
+// A tool call by a client that supports MCP Flow but shows no forms: its questions become prompts of a session that
+// lasts as long as the call. Everything else is unchanged.
 import { DelegatedExchange } from '../../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -8,7 +8,7 @@ import type { EmulatedSession } from './emulated-session.ts';
 
 export class PromptingExchange extends DelegatedExchange {
   readonly #begin: () => EmulatedSession;
-  /** Most calls ask nothing. */
+  /** Created by the first question; most calls ask none. */
   #call: EmulatedSession | undefined;
 
   constructor(inner: Exchange, begin: () => EmulatedSession) {
@@ -16,7 +16,7 @@ export class PromptingExchange extends DelegatedExchange {
     this.#begin = begin;
   }
 
-  /** What the client was asked for, if anything. */
+  /** The session, if the call has asked anything. */
   get played(): EmulatedSession | undefined {
     return this.#call;
   }

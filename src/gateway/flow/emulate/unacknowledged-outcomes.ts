@@ -1,5 +1,5 @@
-// How sessions of called tools have ended, each until its client has acknowledged it. All of it is in memory, so there is room for so much;
-// the oldest goes first.
+// Keeps the outcomes of emulated sessions until their clients have acknowledged them. Memory is limited; the oldest go
+// first.
 import type { JsonObject } from '../../../protocol/message.ts';
 
 const MAX_BYTES_EACH = 512 * 1024;

@@ -1,5 +1,5 @@
-// One session, from its first question to its end. At most one question is open: a new one takes its place. After a refused answer the
-// server mostly asks again itself; if it does not in time, the same question is asked here.
+// Plays one session from its first question to its end. At most one question is open: a new one replaces it. After a
+// refused answer the server usually asks again; if it does not in time, the same question is asked here.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -7,7 +7,7 @@ import type { Prompt, PromptStep } from '../../../protocol/prompt.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { ServerSessionEvent, PromptInbox, PromptOrEnd } from './prompt-inbox.ts';
 
-/** What `onPrompt` gives when the person does not want to go on. */
+/** Returned by `onPrompt` when the person does not want to continue. */
 export const CANCEL: unique symbol = Symbol('cancel');
 
 /** Why an answer was refused. */
@@ -20,14 +20,14 @@ export interface PromptContext {
   progress?: PromptStep | undefined;
   /** What was wrong with the last answer. */
   problem?: Problem | undefined;
-  /** Aborts when the question is not open any more: its time is over, or that of its session, or it was answered elsewhere. */
+  /** Aborts when the question is closed: it or its session expired, or it was answered elsewhere. */
   signal?: AbortSignal | undefined;
 }
 
 export interface PromptHandlers {
   /** Answers a question; CANCEL ends the session. */
   onPrompt(prompt: Prompt, context: PromptContext): unknown;
-  /** Is told what went wrong. */
+  /** Receives messages about problems. */
   onFeedback?: ((text: string) => void) | undefined;
 }
 
@@ -36,11 +36,11 @@ export interface FlowOutcome {
   result: unknown;
   success: boolean;
   summary?: string | undefined;
-  /** What the server says of its failure. */
+  /** The server's error. */
   error?: unknown;
-  /** False where the server is not interactive and the tool was just called. */
+  /** False if the server is not interactive and the tool was called directly. */
   interactive: boolean;
-  /** True when the person did not want to go on. */
+  /** True if the person did not want to continue. */
   cancelled?: boolean | undefined;
 }
 
@@ -48,13 +48,13 @@ interface Session {
   started: JsonObject;
   prompts: PromptInbox;
   request(method: string, params: JsonObject): Promise<JsonObject>;
-  /** Resolves when the connection is lost by which the server would tell what comes next. */
+  /** Resolves when the connection that carries the server's prompts is lost. */
   lost?: (() => Promise<unknown>) | undefined;
 }
 
 type Asked = Extract<PromptOrEnd, { kind: 'prompt' }>;
 
-/** What comes next, and what was wrong with the last answer. */
+/** The next prompt or the end, and what was wrong with the last answer. */
 interface Turn {
   told: PromptOrEnd;
   problem?: Problem | undefined;
@@ -63,9 +63,9 @@ interface Turn {
 const RETRY_PROMPT_MS = 500;
 const FIRST_LOOK_MS = 2000;
 const MAX_LOOK_MS = 10_000;
-/** Between two looks at whether a question is still open. They double up to the maximum while it is. */
+/** The pause between two checks whether a question is still open. It doubles up to the maximum. */
 const MIN_PAUSE_MS = 100;
-/** Timers that are set for longer ring at once. */
+/** Longer timers would fire at once. */
 const MAX_PAUSE_MS = 86_400_000;
 const INVALID_TRANSITION = -32003;
 const SESSION_EXPIRED = -32002;
@@ -93,7 +93,7 @@ export class FlowRun {
     return turn ? toOutcome(turn.told) : this.#cancel();
   }
 
-  /** Undefined if the person does not want to go on. */
+  /** Undefined if the person does not want to continue. */
   async #turn(asked: Asked, before: Problem | undefined): Promise<Turn | undefined> {
     const given = await this.#ask(asked, before);
     if ('told' in given) return given;
@@ -111,7 +111,7 @@ export class FlowRun {
     return { told: (await this.#session.prompts.within(RETRY_PROMPT_MS)) ?? asked, problem };
   }
 
-  /** The answer; or what has taken the place of the question meanwhile, which is withdrawn then. */
+  /** The answer, or the event that replaced the question, which is then withdrawn. */
   async #ask(asked: Asked, problem: Problem | undefined): Promise<{ value: unknown } | { told: PromptOrEnd }> {
     const { prompt, progress } = asked;
     const withdrawal = new AbortController();
@@ -122,7 +122,7 @@ export class FlowRun {
       .during(answer, (heard) => isInsteadOf(prompt, heard))
       .finally(() => stopLooking());
     if ('value' in given) return given;
-    answer.catch(() => {}); // nobody waits for it any more
+    answer.catch(() => {}); // no longer needed
     withdrawal.abort();
     const { heard } = given;
     this.#person.onFeedback?.(whyWithdrawn(heard));
@@ -130,11 +130,11 @@ export class FlowRun {
     return { told: await this.#next(prompt.promptId, asked.lookAgainMs === undefined ? FIRST_LOOK_MS : MIN_PAUSE_MS) };
   }
 
-  /** Looks whether the question is still open, when the server has said that it is worth it. The returned function ends it. */
+  /** Checks whether the question is still open, if the server asked for that. The returned function stops it. */
   #lookOut({ prompt, lookAgainMs }: Asked): () => void {
     const looking = new AbortController();
     if (typeof lookAgainMs === 'number') {
-      // Whether the server is well shows when it is answered.
+      // A failing server shows when it is answered.
       this.#keepLooking(prompt, lookAgainMs, looking.signal).catch(() => {});
     }
     return () => looking.abort();
@@ -153,7 +153,7 @@ export class FlowRun {
     }
   }
 
-  /** What comes after an answer. A server that says nothing for a while is asked: it may have said so to nobody. */
+  /** What follows an answer. A server that stays silent is asked, because its message may have got lost. */
   async #next(answered?: string, firstMs = FIRST_LOOK_MS): Promise<PromptOrEnd> {
     const { prompts } = this.#session;
     let isOver = false;
@@ -163,7 +163,7 @@ export class FlowRun {
       const { told: seen, state } = await this.#look();
       if (seen?.kind === 'end' || (seen && seen.prompt.promptId !== answered)) return seen;
       if (isOver) return { kind: 'end', result: { success: state === 'completed' }, summary: undefined };
-      // Those who are told know how it ended; that may be under way.
+      // The message with the outcome may still be on its way.
       isOver = ENDS.has(String(state));
     }
   }
@@ -171,7 +171,7 @@ export class FlowRun {
   async #look(): Promise<{ told: PromptOrEnd | undefined; state: unknown }> {
     const seen = await this.#session.request('interaction.getState', this.#reference());
     const { state, currentPrompt: prompt, lookAgainMs, result, summary } = seen;
-    if (isObject(result)) return { told: { kind: 'end', result, summary } as PromptOrEnd, state }; // kept for one that has not received it
+    if (isObject(result)) return { told: { kind: 'end', result, summary } as PromptOrEnd, state }; // kept until the client has received it
     if (!isObject(prompt)) return { told: undefined, state };
     return { told: { kind: 'prompt', prompt, lookAgainMs } as unknown as PromptOrEnd, state };
   }
@@ -187,7 +187,7 @@ export class FlowRun {
     return answered;
   }
 
-  /** The answer and the end of its question's time may have met. */
+  /** The answer may have crossed the end of its question. */
   async #late(thrown: unknown, prompt: Asked['prompt']): Promise<PromptOrEnd> {
     if (!(thrown instanceof ProtocolError) || thrown.code !== INVALID_TRANSITION) throw thrown;
     const told = (await this.#session.prompts.within(RETRY_PROMPT_MS)) ?? (await this.#look()).told;
@@ -206,7 +206,7 @@ export class FlowRun {
     return this.#token === undefined ? { sessionId } : { sessionId, token: this.#token };
   }
 
-  /** A server that cannot tell us things puts what comes next into its answers. */
+  /** A server that cannot send messages puts the next prompt into its answers. */
   #hear({ token, next }: JsonObject): void {
     if (token !== undefined) this.#token = token;
     if (!isObject(next)) return;
@@ -214,7 +214,7 @@ export class FlowRun {
   }
 }
 
-/** Prompts without an id may be the same one again. */
+/** A prompt without an id may be the same one again. */
 function isInsteadOf({ promptId }: Asked['prompt'], heard: ServerSessionEvent): boolean {
   if (heard.kind === 'end') return true;
   if (promptId === undefined) return false;
@@ -222,7 +222,7 @@ function isInsteadOf({ promptId }: Asked['prompt'], heard: ServerSessionEvent): 
   return heard.prompt.promptId !== undefined && heard.prompt.promptId !== promptId;
 }
 
-/** Its end is what a client is told that can be told things. */
+/** The end of an expired session, as clients that receive messages get it. */
 function expired(thrown: unknown): { told: PromptOrEnd; state: unknown } {
   if (!(thrown instanceof ProtocolError) || thrown.code !== SESSION_EXPIRED) throw thrown;
   const error = { name: 'FLOW_SESSION_EXPIRED', message: thrown.message };

@@ -1,11 +1,11 @@
-// A prompt of MCP Flow as a question of MCP (`elicitation/create`), and its answer read back. Options that are no texts travel as
-// texts; what fits no form is asked for as JSON; files are asked for on a page of ours alone.
+// Converts an MCP Flow prompt to an MCP question (`elicitation/create`) and its answer back. Options that are not text
+// travel as text; what fits no form is asked for as JSON; files are asked only on our page.
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject, present } from '../../../protocol/message.ts';
 import type { Prompt } from '../../../protocol/prompt.ts';
 
-/** What an answer says; undefined where the person does not want to answer. */
+/** The answer; undefined if the person does not want to answer. */
 export type PromptAnswer = { value: unknown } | undefined;
 
 const NAME = 'answer';
@@ -18,7 +18,7 @@ export function toPromptAsk(prompt: Prompt, problem: string | undefined): Ask {
   return { method: 'elicitation/create', params, ...(prompt.type === 'file' && { page: true }) };
 }
 
-/** No to a yes-or-no question is an answer. */
+/** Declining a yes-or-no question means no. */
 export function fromPromptAnswer(prompt: Prompt, { action, content }: JsonObject): PromptAnswer {
   if (action === 'decline' && prompt.type === 'confirm') return { value: false };
   if (action !== 'accept') return undefined;
@@ -65,7 +65,7 @@ function toCustom({ schema }: Prompt, options: JsonObject[]): JsonObject {
   return { type: 'string', description: 'As JSON' };
 }
 
-/** An object whose fields a client can show. */
+/** An object schema whose fields a client can show. */
 function isFlatForm(schema: JsonObject | undefined): schema is JsonObject {
   if (schema?.type !== 'object' || !isObject(schema.properties)) return false;
   const fields = Object.values(schema.properties);
@@ -91,7 +91,7 @@ function toValue(prompt: Prompt, given: unknown): unknown {
   try {
     return JSON.parse(given) as unknown;
   } catch {
-    return given; // the server will say what is wrong with it
+    return given; // the server reports what is wrong
   }
 }
 

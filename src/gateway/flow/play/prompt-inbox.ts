@@ -1,5 +1,5 @@
-// What a server asks of a session, one after the other: a new question takes the place of one that still waits. The end of the
-// session is the last that is told.
+// Receives a server's prompts for one session. A new prompt replaces one that still waits, and the end of the session
+// is the last event.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Prompt, PromptStep } from '../../../protocol/prompt.ts';
@@ -9,12 +9,12 @@ export type PromptOrEnd =
       kind: 'prompt';
       prompt: Prompt & { promptId?: string };
       progress?: PromptStep | undefined;
-      /** The server cannot tell when the question is withdrawn: after so long it is worth to look. */
+      /** The server cannot report a withdrawal, so check after this time. */
       lookAgainMs?: number | undefined;
     }
   | { kind: 'end'; result: JsonObject; summary: string | undefined };
 
-/** A question is not open any more, and nothing has taken its place yet. */
+/** A withdrawn question that nothing has replaced yet. */
 export interface WithdrawnPrompt {
   kind: 'withdrawn';
   promptId: unknown;
@@ -23,11 +23,11 @@ export interface WithdrawnPrompt {
 
 export type ServerSessionEvent = PromptOrEnd | WithdrawnPrompt;
 
-/** The second is a notification: its time was over, or that of a question without which it cannot go on. */
+/** The second is a notification that the session, or a question it depends on, has expired. */
 const ENDS = new Set(['interaction.complete', 'interaction.ended']);
 const WITHDRAWN = 'interaction.withdrawn';
 
-/** What a server says of a session without wanting an answer. */
+/** Notifications about a session. */
 export const NOTICES: ReadonlySet<string> = new Set(['interaction.ended', WITHDRAWN]);
 
 export class PromptInbox {
@@ -35,7 +35,7 @@ export class PromptInbox {
   #waiting: { isFor: (heard: ServerSessionEvent) => boolean; resolve: (heard: ServerSessionEvent) => void } | undefined;
   #isEnded = false;
 
-  /** Takes in what a server says of the session, and gives what it is answered with. */
+  /** Handles a server's message and returns the answer to it. */
   hear(method: string, params: JsonObject): JsonObject {
     const { prompt = params.nextPrompt, progress, result, summary, lookAgainMs } = params;
     if (ENDS.has(method)) {
@@ -52,7 +52,7 @@ export class PromptInbox {
     if (!this.#give(told)) this.#told = told;
   }
 
-  /** Nobody may have been asked yet. */
+  /** The prompt may not have been shown yet. */
   withdraw(withdrawn: WithdrawnPrompt): void {
     if (this.#give(withdrawn) || this.#told?.kind !== 'prompt') return;
     if (this.#told.prompt.promptId === withdrawn.promptId) this.#told = undefined;
@@ -62,7 +62,7 @@ export class PromptInbox {
     return this.#next((heard) => heard.kind !== 'withdrawn') as Promise<PromptOrEnd>;
   }
 
-  /** What the work gives, or what is heard before that, if it is the kind of thing that ends the waiting for it. */
+  /** Resolves with the result of the work, or with an earlier event that `isFor` accepts. */
   async during<T>(
     work: Promise<T>,
     isFor: (heard: ServerSessionEvent) => boolean,
@@ -74,7 +74,7 @@ export class PromptInbox {
     }
   }
 
-  /** False where nobody waits for it. */
+  /** False if nothing waits for it. */
   #give(heard: ServerSessionEvent): boolean {
     const waiting = this.#waiting;
     if (!waiting?.isFor(heard)) return false;
@@ -90,20 +90,20 @@ export class PromptInbox {
     return Promise.resolve(told);
   }
 
-  /** Undefined when nothing is told in time, or the connection is lost meanwhile. */
+  /** Undefined if nothing arrives in time or the connection is lost. */
   async within(ms: number, lost?: Promise<unknown>): Promise<PromptOrEnd | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
     const gone = lost ? [lost.then(() => undefined)] : [];
     const told = await Promise.race([this.next(), late, ...gone]);
     clearTimeout(timer);
-    // Whatever is told from now on is for the next one who asks.
+    // Later events are for the next caller.
     if (!told) this.#waiting = undefined;
     return told;
   }
 }
 
-/** What a client answers to being told of a session. */
+/** A client's answer to a session message. */
 export function toAcknowledged(method: string, { result }: JsonObject): JsonObject {
   if (method !== 'interaction.complete') return { acknowledged: true };
   const { data } = isObject(result) ? result : {};

@@ -1,5 +1,5 @@
-// Plays a tool over MCP Flow for a client that has called it: each prompt becomes a question to that client, by whichever way it can be
-// asked, and the end of the session is the result of the call. Giving up the call cancels the session.
+// Plays a tool over MCP Flow for a client that called it: each prompt becomes a question to the client, and the end of
+// the session is the result of the call. Cancelling the call cancels the session.
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { rejectOnAbort } from '../../../shared/reject-on-abort.ts';
@@ -14,7 +14,7 @@ import type { Prompt } from '../../../protocol/prompt.ts';
 export interface FlowToolSession {
   started: JsonObject;
   prompts: PromptInbox;
-  /** `isLast`: sent though the call is given up. */
+  /** With `isLast` it is sent even if the call was cancelled. */
   request: (method: string, params: JsonObject, isLast?: boolean) => Promise<JsonObject>;
 }
 
@@ -25,7 +25,7 @@ export async function runFlowTool(exchange: Exchange, stage: FlowToolSession): P
     return toResult(await rejectOnAbort(playing.play(), signal, () => new GatewayError('CANCELLED')));
   } catch (thrown) {
     const { sessionId } = stage.started;
-    await stage.request('interaction.cancel', { sessionId, reason: 'The call was given up' }, true).catch(() => {}); // it has ended
+    await stage.request('interaction.cancel', { sessionId, reason: 'The call was given up' }, true).catch(() => {}); // it may have ended
     if (!(thrown instanceof ProtocolError)) throw thrown;
     return { content: [{ type: 'text', text: thrown.message }], isError: true };
   }

@@ -1,9 +1,10 @@
-// The interactive sessions that a server holds for others, and who is told what the server says of each.
-// 1. It is told to the client that last did something with the session, and to nobody else; what names no known session, to nobody.
-// 2. What a server says after the answer to a request is told after that answer.
-// 3. For a client that cannot be told things, the latest is kept and comes along with an answer, as `next`.
-// 4. An answer that names no prompt is for the one that its client was sent last: a second click must not answer the next question. The server
-//    is told where the client has not acknowledged that prompt: requests overtake each other, and some consents count only after that.
+// Tracks which client plays which session of a Flow server, and routes the server's messages.
+// 1. A message goes only to the client that last acted on its session; one for an unknown session goes nowhere.
+// 2. A message that the server sends after an answer is delivered after that answer.
+// 3. For a client that cannot receive messages, the latest one is kept and returned with the next answer, as `next`.
+// 4. An answer that names no prompt belongs to the one that its client was sent last: a second click must not answer
+//    the next question. If the client has not acknowledged that prompt, the server is told, because requests can
+//    overtake each other and some consents count only after it.
 import type { ClientView } from '../../../protocol/exchange.ts';
 import { UNACKNOWLEDGED } from '../../../protocol/interaction.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -13,17 +14,17 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toAcknowledged } from './prompt-inbox.ts';
 
-/** What a server says of a session: `interaction.prompt`, `continue` or `complete`. */
+/** A server's message about a session: `interaction.prompt`, `continue` or `complete`. */
 export interface SessionMessage {
   method: string;
   params: JsonObject;
 }
 
-/** The client a session is played for. `tell` is undefined where it cannot be told things. */
+/** The client that plays a session. `tell` is undefined if it cannot receive messages. */
 export interface Player {
   readonly client: ClientView;
   tell: ((told: SessionMessage, signal?: AbortSignal) => Promise<JsonObject>) | undefined;
-  /** Without wanting an answer. */
+  /** Sends a notification. */
   notify?: ((method: string, params: JsonObject) => void) | undefined;
 }
 
@@ -32,27 +33,27 @@ interface Session {
   player: Player;
   kept: SessionMessage | undefined;
   onKept: (() => void) | undefined;
-  /** The prompt that went out last to each of its clients, where it has an id. */
+  /** The last prompt sent to each client, if it has an id. */
   sent: BoundedMap<unknown, Sent>;
 }
 
 interface Sent {
   promptId: string;
   player: Player;
-  /** The client has it, for all that is known. */
+  /** The client has acknowledged it, or cannot. */
   isSure: boolean;
 }
 
-/** Sessions that are never told to have ended are forgotten, oldest first. */
+/** Limits the sessions whose end is never reported; the oldest are dropped first. */
 const MAX_SESSIONS = 20_000;
-/** Clients of one user that play one session in turns. */
+/** Clients of one user that take turns in one session. */
 const MAX_CLIENTS = 8;
-/** How long an answer is held back for what comes next. */
+/** How long an answer waits for the next message. */
 const NEXT_MS = 20_000;
 const RETRY_PROMPT_MS = 500;
-/** Requests after which the question that was open is not. */
+/** Requests that close the open question. */
 const ENDING = new Set(['interaction.respond', 'interaction.cancel', 'interaction.back']);
-/** Requests that lead to something. */
+/** Requests that are followed by a message. */
 const LEADING = new Set(['interaction.start', 'interaction.respond', 'interaction.back', 'interaction.edit']);
 
 export class UpstreamFlowSessions {
@@ -64,7 +65,7 @@ export class UpstreamFlowSessions {
     this.#clock = clock;
   }
 
-  /** Open sessions of this client. */
+  /** The open sessions of this client. */
   of(client: ClientView): string[] {
     return [...this.#sessions].flatMap(([id, { player }]) => (player.client === client ? [id] : []));
   }
@@ -97,32 +98,32 @@ export class UpstreamFlowSessions {
     try {
       result = await call(method === 'interaction.respond' ? await withPromptId(params, session) : params);
     } catch (thrown) {
-      if (isNew) this.forget(sessionId); // the server may not know it
+      if (isNew) this.forget(sessionId); // the server may not have it
       throw thrown;
     }
     if (method === 'interaction.cancel') this.forget(sessionId);
-    // It is asked again, under an id that the client may not know yet.
+    // The question is asked again under an id that the client may not have yet.
     if (result.accepted === false) session.sent.delete(recipientOf(player));
     else if (ENDING.has(method)) withdraw(session, { method, by: player });
-    // The client has put a question itself, whose id nobody has said.
+    // The client chose the next question itself, so its id is unknown.
     if (method === 'interaction.continue' && isObject(params.nextPrompt)) session.sent.clear();
     sending(session, result.currentPrompt, player.tell !== undefined);
     return this.#withNext(method, session, result);
   }
 
-  /** What the server says, brought to whom it is for. */
+  /** Delivers a server's message to its client. */
   async put(told: SessionMessage, signal?: AbortSignal): Promise<JsonObject> {
     const session = await this.#find(String(told.params.sessionId));
-    await new Promise((resolve) => setImmediate(resolve)); // an answer may just be on its way
+    await new Promise((resolve) => setImmediate(resolve)); // an answer may be on its way
     if (session.player.tell) return this.#tell(session, told, signal);
     session.kept = told;
     session.onKept?.();
     if (!isEnd(told)) return toAcknowledged(told.method, told.params);
-    // It comes along with an answer, which may be lost: the server must go on keeping it.
+    // It travels with an answer that may get lost, so the server must keep it.
     throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'an acknowledgement of the end' });
   }
 
-  /** Whose session it is; undefined when it is nobody's. */
+  /** The client that plays the session, if any. */
   playerOf(sessionId: unknown): Player | undefined {
     return this.#sessions.get(String(sessionId))?.player;
   }
@@ -149,7 +150,7 @@ export class UpstreamFlowSessions {
     return session;
   }
 
-  /** A server may ask before it has said which session it has begun. */
+  /** A server may send a prompt before its answer names the new session. */
   async #find(sessionId: string): Promise<Session> {
     const known = this.#sessions.get(sessionId);
     if (!known) await Promise.allSettled(this.#starting);
@@ -158,11 +159,11 @@ export class UpstreamFlowSessions {
     throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'interaction of a session that is not known here' });
   }
 
-  /** The answer with what comes next where it has to be in it, and without where it must not be. */
+  /** Adds the next message to the answer if the client needs it there, and removes it otherwise. */
   async #withNext(method: string, session: Session, { next, ...result }: JsonObject): Promise<JsonObject> {
     if (!session.player.tell) return { ...result, ...(await this.#nextFor(method, session, next, result)) };
     const told = toTold(next, session.id);
-    if (told) setImmediate(() => void this.#tell(session, told).catch(() => {})); // what it answers changes nothing
+    if (told) setImmediate(() => void this.#tell(session, told).catch(() => {})); // the answer does not matter
     return result;
   }
 
@@ -175,7 +176,7 @@ export class UpstreamFlowSessions {
   }
 
   async #nextFor(method: string, session: Session, next: unknown, result: JsonObject): Promise<JsonObject> {
-    const isFirst = method === 'interaction.start'; // there is no question before it that the answer may be for
+    const isFirst = method === 'interaction.start'; // no earlier question exists that it may answer
     if (isObject(next)) {
       sending(session, promptOf(next), isFirst);
       return { next };
@@ -202,12 +203,12 @@ export class UpstreamFlowSessions {
   }
 }
 
-/** Requests without a connection have nothing in common but their user. */
+/** Without a connection, only the user identifies the client. */
 function recipientOf({ client, tell }: Player): unknown {
   return tell ? client : client.principal;
 }
 
-/** Other clients of the same user still show the question. */
+/** Closes the question in the user's other clients. */
 function withdraw({ id: sessionId, sent }: Session, { method, by }: { method: string; by: Player }): void {
   const reason = method === 'interaction.cancel' ? 'cancelled' : 'moved';
   for (const [to, { player, promptId }] of sent.entries()) {
@@ -242,7 +243,7 @@ async function withPromptId(params: JsonObject, { sent, player }: Session): Prom
       reason: 'this client was sent no question of it; name a promptId, or look with interaction.getState first',
     });
   }
-  // What the client acknowledged before it answered is on its way through promises.
+  // Lets an acknowledgement that was sent before the answer arrive.
   if (!own.isSure) await new Promise((resolve) => setImmediate(resolve));
   const { promptId, isSure } = own;
   if (isSure) return { ...params, promptId };

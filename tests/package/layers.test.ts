@@ -1,36 +1,10 @@
-// The reading rules of the tree, as tables. 1: in src a folder imports only from folders listed below it. 2: the stages in
-// src/gateway do not import each other, except the two ends, which use codec and dialect. 3: only dialect/ names revisions.
-import { posix } from 'node:path';
+// The tree is a map. 1: a folder of src imports only from the folders that helpers/map.ts allows, all of them below it. 2: so do the stages of
+// src/gateway. 3: only dialect/ names revisions.
+import { writeFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesUnder, read, sourceFiles } from '../helpers/files.ts';
-
-const LAYERS = [
-  '_entries',
-  'cli',
-  'config',
-  'console',
-  'testing',
-  'flow',
-  'server',
-  'client',
-  'gateway',
-  'protocol',
-  'shared',
-];
-
-/** What each stage of the gateway may use beside itself, protocol/ and shared/. */
-const STAGES: Record<string, string[]> = {
-  accept: ['codec', 'dialect'],
-  ask: [],
-  codec: [],
-  dialect: [],
-  flow: ['ask'],
-  middleware: [],
-  observe: [],
-  router: [],
-  tasks: [],
-  upstream: ['codec', 'dialect', 'flow', 'tasks'],
-};
+import { ROOT, filesUnder, read, sourceFiles } from '../helpers/files.ts';
+import { LAYERS, STAGES, mapTable } from '../helpers/map.ts';
 
 const REVISION = /\b20\d\d-\d\d-\d\d\b|DRAFT-2025/;
 
@@ -49,14 +23,41 @@ const imports: Import[] = sourceFiles().flatMap((from) =>
 describe('the layers of src', () => {
   it('are all known', () => {
     const folders = new Set(sourceFiles().map((path) => path.split('/')[1]!));
-    expect([...folders].filter((folder) => !LAYERS.includes(folder))).toEqual([]);
+    expect([...folders].toSorted()).toEqual(Object.keys(LAYERS).toSorted());
     const stages = new Set(sourceFiles().flatMap((path) => stageOf(path) ?? []));
-    expect([...stages].filter((stage) => !(stage in STAGES))).toEqual([]);
+    expect([...stages].toSorted()).toEqual(Object.keys(STAGES).toSorted());
   });
 
-  it('import only from layers below them', () => {
-    const layer = (path: string) => LAYERS.indexOf(path.split('/')[1]!);
-    expect(told(imports.filter(({ from, to }) => layer(to) < layer(from)))).toEqual([]);
+  it('import only from the folders that the map allows', () => {
+    const layer = (path: string) => path.split('/')[1]!;
+    const breaches = imports.filter(({ from, to }) => {
+      const [own, used] = [layer(from), layer(to)];
+      return own !== used && !LAYERS[own]?.uses.includes(used);
+    });
+    expect(told(breaches)).toEqual([]);
+  });
+
+  it('import downwards', () => {
+    const order = Object.keys(LAYERS);
+    for (const [folder, { uses }] of Object.entries(LAYERS)) {
+      expect(uses.filter((used) => order.indexOf(used) <= order.indexOf(folder))).toEqual([]);
+    }
+  });
+
+  it('need all that the map allows them', () => {
+    const needed = new Set(imports.map(({ from, to }) => `${from.split('/')[1]} ${to.split('/')[1]}`));
+    const unused = Object.entries(LAYERS).flatMap(([folder, { uses }]) =>
+      uses.filter((used) => !needed.has(`${folder} ${used}`)),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  it('stand in AGENTS.md as they are', () => {
+    const table = /(<!-- map:begin -->\n)[\s\S]*?(<!-- map:end -->)/;
+    const page = read('AGENTS.md');
+    const wanted = page.replace(table, `$1${mapTable()}\n$2`);
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(join(ROOT, 'AGENTS.md'), wanted);
+    else expect(page).toBe(wanted);
   });
 
   it('are imported by path with its .ts, and never through an entry', () => {
@@ -65,11 +66,11 @@ describe('the layers of src', () => {
 });
 
 describe('the stages of src/gateway', () => {
-  it('do not import each other, except the two ends', () => {
+  it('import only from the stages that the map allows', () => {
     const breaches = imports.filter(({ from, to }) => {
       const [stage, used] = [stageOf(from), stageOf(to)];
       if (stage === undefined || used === undefined || stage === used) return false;
-      return !STAGES[stage]?.includes(used);
+      return !STAGES[stage]?.uses.includes(used);
     });
     expect(told(breaches)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 // What is in the package. Its pages link only to what is in it: there is no checkout around it.
 import { spawnSync } from 'node:child_process';
 import { posix } from 'node:path';
+import { publint } from 'publint';
 import { expect, it } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
 import { linksIn, linksOf } from '../helpers/links.ts';
@@ -43,6 +44,11 @@ it('the package holds what runs and what users read: no tests, no sources, no ma
   );
   expect(packed.filter((path) => path.startsWith('dist/')).length).toBeLessThanOrEqual(280);
   expect(packed.length).toBeLessThanOrEqual(380);
+});
+
+it('publint finds nothing to mend', async () => {
+  const { messages } = await publint({ pkgDir: ROOT, pack: 'npm', strict: true });
+  expect(messages).toEqual([]);
 });
 
 it('a link is found in every form that Markdown has', () => {

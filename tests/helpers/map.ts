@@ -1,0 +1,76 @@
+// The folders of src: what each holds, and which it may import from. tests/package/layers.test.ts checks the imports and writes the table into
+// AGENTS.md.
+export interface Room {
+  holds: string;
+  /** Folders that it may import from, beside itself. */
+  uses: readonly string[];
+}
+
+/** Topmost first. */
+export const LAYERS: Record<string, Room> = {
+  _entries: {
+    holds: 'the public API, and nothing else',
+    uses: ['client', 'flow', 'gateway', 'protocol', 'server', 'shared', 'testing'],
+  },
+  cli: {
+    holds:
+      'the command `parley`: `commands/`, and what they share: `terminal/`, `serve/`, `wrap/`, `flows/`, `running/`',
+    uses: ['client', 'config', 'flow', 'gateway', 'protocol', 'server', 'shared'],
+  },
+  config: {
+    holds: 'configuration files: `read/`, `check/`, `apply/`',
+    uses: ['gateway', 'protocol', 'shared'],
+  },
+  testing: {
+    holds: 'what tests of users need: `testStep`, `testServer`, `testGateway`, `testFlow`',
+    uses: ['client', 'flow', 'gateway', 'protocol', 'server', 'shared'],
+  },
+  flow: {
+    holds:
+      'tools that ask: what authors write (`authoring/`), the replay of bodies (`engine/`), sessions (`session/`), stores (`store/`, `token/`), the wire (`wire/`, `channel/`)',
+    uses: ['client', 'gateway', 'protocol', 'server', 'shared'],
+  },
+  server: { holds: '`createServer`', uses: ['client', 'gateway', 'protocol', 'shared'] },
+  client: { holds: '`connect`', uses: ['gateway', 'protocol', 'shared'] },
+  gateway: { holds: '`createGateway`, and the stages below', uses: ['protocol', 'shared'] },
+  protocol: { holds: 'the neutral model: exchange, target, message, step', uses: ['shared'] },
+  shared: { holds: 'errors, limits, log, clock, crypto, containers; knows nothing of MCP', uses: [] },
+};
+
+/** The stages of src/gateway, in the order in which a request passes them; files in src/gateway itself put them together. */
+export const STAGES: Record<string, Room> = {
+  accept: { holds: 'transports in: HTTP, HTTP+SSE, WebSocket, stdio; sessions', uses: ['codec', 'dialect'] },
+  codec: { holds: 'bytes ↔ JSON-RPC', uses: [] },
+  dialect: { holds: 'revisions and eras: towards clients (`serve/`) and servers (`speak/`)', uses: [] },
+  observe: { holds: 'counters, spans, health', uses: [] },
+  flow: {
+    holds: 'MCP Flow: any tool for Flow clients (`emulate/`), Flow servers for any client (`play/`)',
+    uses: ['ask'],
+  },
+  ask: {
+    holds: 'questions to people whose clients cannot be asked: the page, the model, calls that are held',
+    uses: [],
+  },
+  middleware: {
+    holds: 'the chain of steps (`chain/`), the built-in ones (`steps/`), steps from files (`load/`)',
+    uses: [],
+  },
+  router: { holds: 'which server owns a name, a URI, a task', uses: [] },
+  tasks: { holds: 'calls that run on after their answer', uses: [] },
+  upstream: {
+    holds:
+      'the way to servers: transports (`links/`, `http/`), connections, whose question it is (`questions/`), tasks',
+    uses: ['codec', 'dialect', 'flow', 'tasks'],
+  },
+};
+
+/** As it stands in AGENTS.md. */
+export function mapTable(): string {
+  const row = (folder: string, { holds, uses }: Room) => `| \`${folder}\` | ${holds} | ${uses.join(', ') || '–'} |`;
+  return [
+    '| folder | holds | may import from |',
+    '|---|---|---|',
+    ...Object.entries(LAYERS).map(([folder, room]) => row(`src/${folder}`, room)),
+    ...Object.entries(STAGES).map(([folder, room]) => row(`src/gateway/${folder}`, room)),
+  ].join('\n');
+}

@@ -87,6 +87,11 @@ export class PromptDelivery {
     if (this.#claims.size > MAX_CLAIMS) this.#claims.delete(this.#claims.keys().next().value!);
   }
 
+  /** The sessions whose client is there to be told what happens in them. */
+  followed(): string[] {
+    return [...this.#claims].flatMap(([sessionId, client]) => (this.#watchers.has(client) ? [sessionId] : []));
+  }
+
   /** After the request at hand: what it has led to, and what will follow by itself. */
   later(turn: Turn, client: ClientView, next: ReturnType<typeof toNextMessage>): void {
     this.claim(turn.header.id, client);

@@ -28,6 +28,7 @@ import { TokenSessions } from '../token/token-sessions.ts';
 import { AskedPeople } from './asked-people.ts';
 import { createStoredAccess, createTokenAccess } from './session-access.ts';
 import type { SessionAccess } from './session-access.ts';
+import { watchEndedElsewhere } from './ended-elsewhere.ts';
 import { eventPage } from './event-page.ts';
 import { createFlowMethods } from './flow-methods.ts';
 import { PromptDelivery } from './prompt-delivery.ts';
@@ -160,12 +161,14 @@ function telling(
     else if (event.kind === 'person') pushes.person(event.header);
     else if (event.kind === 'progress') pushes.progress(event);
   });
+  const stopElsewhere = watchEndedElsewhere(sessions, pushes);
   return {
     pushes,
     people,
     stop() {
       stop();
       stopPeople();
+      stopElsewhere();
     },
   };
 }

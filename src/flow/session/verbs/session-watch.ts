@@ -15,6 +15,8 @@ import type { Turn } from '../turn/turn.ts';
 
 /** How often the store is read once the session is due, since another process may handle it. */
 const LOOK_MS = 1000;
+/** How often it is read before that: another process may have ended the session. */
+const AWAY_MS = 5000;
 
 export class SessionWatch {
   readonly #sessions: Sessions;
@@ -49,7 +51,7 @@ export class SessionWatch {
     this.#header = header;
     this.#moved = undefined;
     this.#onMove = onMove;
-    this.#lookAt(waitsForOthers(header) ? 0 : toDueAt(header));
+    this.#lookLater();
   }
 
   close(): void {
@@ -74,16 +76,17 @@ export class SessionWatch {
   }
 
   async look(): Promise<void> {
-    await this.#look().catch(() => this.#lookAt(0));
+    await this.#look().catch(() => this.#lookLater());
   }
 
-  #lookAt(at: number): void {
+  #lookLater(): void {
     const { clock, store } = this.#sessions.setup;
     this.#offLook();
     if (this.#moved) return;
     if (!store.durable) return; // no other process can change it
-    const ms = Math.max(at - clock.now(), 0) + LOOK_MS;
-    this.#offLook = clock.after(ms, () => void this.look());
+    const now = clock.now();
+    const isSoon = waitsForOthers(this.#header) || toDueAt(this.#header) - now < AWAY_MS;
+    this.#offLook = clock.after(isSoon ? LOOK_MS : AWAY_MS, () => void this.look());
   }
 
   async #look(): Promise<void> {
@@ -93,7 +96,7 @@ export class SessionWatch {
     if (!header || header.reason === 'expired')
       return this.#move(Promise.resolve(toExpiredTurn(header ?? this.#header)));
     const isThere = header.rev === rev || (!isEnded(header) && hasSameQuestions(header, this.#header));
-    if (isThere || header.state === 'processing' || header.state === 'active') return this.#lookAt(0);
+    if (isThere || header.state === 'processing' || header.state === 'active') return this.#lookLater();
     const outcome = withOutcome(this.#sessions.setup, header);
     this.#move(Promise.resolve({ header, questions: callerQuestions(header), ...outcome }));
   }

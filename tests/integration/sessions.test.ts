@@ -10,6 +10,19 @@ import { until } from '../helpers/until.ts';
 
 const as = (user: string) => ({ 'x-user': user });
 
+it('names the session in the answer to `initialize` and at the head of streams, and does not repeat it in every answer', async () => {
+  await using server = await startStorm();
+  const session = await openSession(server.url);
+  const { status, headers } = await session.request('ping');
+  expect([status, headers['mcp-session-id']]).toEqual([200, undefined]);
+  const refused = await session.request('no/such-method');
+  expect(refused.headers).not.toHaveProperty('mcp-session-id');
+  const stream = await session.stream();
+  stream.close();
+  expect(stream.response.headers['mcp-session-id']).toBe(session.headers['mcp-session-id']);
+  expect(await server.stop()).toBe(0);
+});
+
 describe('the end of a session', () => {
   let server: ServerProcess;
   beforeAll(async () => {

@@ -18,6 +18,11 @@ import { encodeAnswer } from '../write-answer.ts';
 
 export class PostOutlet extends DeadlineItem implements Outlet {
   ended = false;
+  /**
+   * Whether it answers the request that opens a session. Only that answer names the session: the id is long, and the
+   * client knows it from then on.
+   */
+  isOpening = false;
   /** The id of the answered request. */
   request: RequestId | null = null;
   readonly #context: ServeContext;
@@ -64,7 +69,7 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     if (answer === undefined) return this.#endEmpty();
     const body = encodeAnswer(answer, this.#context.log);
     if (!this.#carrier && (status !== 200 || this.#accepted.json)) {
-      return answerJson(this.#response, status, body, this.#headers());
+      return answerJson(this.#response, status, body, this.isOpening ? this.#headers() : undefined);
     }
     this.#upgrade();
     this.#write(body);

@@ -167,7 +167,9 @@ export class StreamableHttp {
     }
     const session = this.#create(visit, this.#durable?.name(message.params ?? {}, this.#bindingOf(visit)));
     this.#sessions.add(session, callerOf(visit));
-    receiveInput(session.conversation, incoming, this.#outlet(visit, accepted, session));
+    const outlet = this.#outlet(visit, accepted, session);
+    outlet.isOpening = true;
+    receiveInput(session.conversation, incoming, outlet);
     if (session.conversation.dialect) this.#durable?.begin(session);
     else this.#sessions.remove(session); // refused, so nothing was negotiated
   }

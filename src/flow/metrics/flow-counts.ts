@@ -1,4 +1,4 @@
-// What has happened to sessions in this process, by flow. Everything that counts is seen in what is written to a session.
+// Counters of sessions in this process, by flow. All of them are derived from writes to sessions.
 import type { Family } from '../../shared/metric.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import { ENDED_CONDITIONS, conditionOf } from '../operator/condition.ts';
@@ -14,13 +14,13 @@ interface Counts {
   ended: Record<(typeof ENDED_CONDITIONS)[number], number>;
 }
 
-/** Of flows that are in the store and are not served here. */
+/** The label for flows in the store that are not served here. */
 const OTHER = 'other';
 
 export class FlowCounts {
   readonly #flows = new Map<string, Counts>();
 
-  /** The flows that are counted by their names. */
+  /** Sets the flows that have their own label. */
   know(names: Iterable<string>): void {
     for (const name of names) this.#flows.set(name, newCounts());
   }
@@ -29,7 +29,6 @@ export class FlowCounts {
     this.#of(tool).started++;
   }
 
-  /** A session has gone on as far as it could. */
   turned({ tool }: Header): void {
     this.#of(tool).turns++;
   }
@@ -43,7 +42,7 @@ export class FlowCounts {
       if (entry.t === 'step' && entry.att > 1) this.#of(after.tool).retries += entry.att - 1;
       else if (entry.t === 'ans' && entry.no === 'timeout') this.#of(after.tool).timeouts++;
     }
-    // A session may be kept for a while after it was given up, and then end.
+    // A session may be parked after its undo failed, and end later.
     if (!before.notUndone) this.#of(after.tool).notUndone += after.notUndone?.length ?? 0;
     if (!isEnded(after) || isEnded(before)) return;
     this.#of(after.tool).ended[conditionOf(after) as (typeof ENDED_CONDITIONS)[number]]++;

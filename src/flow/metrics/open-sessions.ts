@@ -1,5 +1,5 @@
-// How many sessions of each flow are open, and how they stand, in the whole store: also those that other processes serve. The store is gone
-// through a page at a time when somebody wants to know, and not more often than now and then; what is told is what was found last.
+// Counts the open sessions of the whole store by flow and condition, including those of other processes. The store is browsed page by page
+// when metrics are read, but at most every 15 s; in between the last counts are reported.
 import type { Clock } from '../../shared/clock.ts';
 import type { Family } from '../../shared/metric.ts';
 import type { Log } from '../../shared/log.ts';
@@ -29,7 +29,7 @@ export class OpenSessions {
     this.#flows = [...flows];
   }
 
-  /** As it was found last. Only the first look is waited for, and not for long: other counters must not fail with the store. */
+  /** Returns the last counts. Only the first look is awaited, and briefly, so that other metrics do not fail with the store. */
   async family(): Promise<Family> {
     const looking = this.#lookAgain();
     if (!this.#found) await this.#forAWhile(looking);
@@ -66,7 +66,7 @@ export class OpenSessions {
         const key = JSON.stringify([flow, conditionOf(header)]);
         found.set(key, (found.get(key) ?? 0) + 1);
       }
-      // Others have their turn between two pages.
+      // Let other work run between two pages.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#found = found;

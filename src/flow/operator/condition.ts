@@ -1,4 +1,4 @@
-// How a session stands, in one word for somebody who looks after many.
+// The condition of a session in one word, for operators and metrics.
 import { earlyEndOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 
@@ -17,7 +17,6 @@ export function conditionOf(header: Header): Condition {
   return state === 'waiting_user' ? 'waiting' : 'working';
 }
 
-/** Why it is parked. */
 export function parkedReason(header: Header): string | undefined {
   return (header.parked ?? earlyEndOf(header)?.parked)?.reason;
 }

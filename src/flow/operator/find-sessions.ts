@@ -1,4 +1,4 @@
-// Finds sessions in a store of any size: it is read a page at a time, and no more is kept than is wanted.
+// Finds sessions in a store of any size. It reads page by page and keeps only the requested number.
 import type { Header } from '../journal.ts';
 import { toOwner } from '../session/session-context.ts';
 import type { FlowStore, ListedSession } from '../store/store.ts';
@@ -10,22 +10,22 @@ import { findListed } from './leave-request.ts';
 export interface SessionFilter {
   conditions?: ReadonlySet<Condition> | undefined;
   flow?: string | undefined;
-  /** A name, or what a store has in its place. */
+  /** A name, or its hash as in the store. */
   principal?: string | undefined;
-  /** Started before this moment, and after this one. */
+  /** Started before this time, and after this one. */
   before?: number | undefined;
   after?: number | undefined;
 }
 
 export interface FoundSessions {
-  /** Those that were active last come first. */
+  /** Most recently active first. */
   sessions: ListedSession[];
-  /** How many fit the filter, and how many there are. */
+  /** How many match the filter, and how many there are. */
   fitting: number;
   all: number;
 }
 
-/** So many are named where a beginning of an id fits several. */
+/** How many are listed if the beginning of an id matches several. */
 const MAX_NAMED = 5;
 
 export async function findSessions(store: FlowStore, filter: SessionFilter, limit: number): Promise<FoundSessions> {
@@ -40,7 +40,7 @@ export async function findSessions(store: FlowStore, filter: SessionFilter, limi
   return found;
 }
 
-/** All that fit, one page after the other. */
+/** All sessions that match. */
 export async function* eachSession(store: FlowStore, filter: SessionFilter): AsyncGenerator<ListedSession> {
   const owner = filter.principal === undefined ? undefined : new Set([filter.principal, toOwner(filter.principal)]);
   for await (const page of store.browse?.() ?? []) {
@@ -48,7 +48,7 @@ export async function* eachSession(store: FlowStore, filter: SessionFilter): Asy
   }
 }
 
-/** The session with this id, or the ids of those that begin with it. */
+/** The session with this id, or the ids that begin with it. */
 export async function findSession(store: FlowStore, given: string): Promise<ListedSession | string[]> {
   const id = given.startsWith(SESSION_PREFIX) ? given : `${SESSION_PREFIX}${given}`;
   const exact = await findListed({ store }, id);
@@ -70,7 +70,7 @@ function fits(header: Header, filter: SessionFilter, owner: ReadonlySet<string> 
   return header.createdAt <= before && header.createdAt >= after;
 }
 
-/** One that has ended while it was looked for may have been seen twice. */
+/** A session that ended meanwhile may appear twice. */
 function newest(sessions: ListedSession[], limit: number): ListedSession[] {
   const once = new Map(sessions.map((one) => [one.header.id, one]));
   return [...once.values()].sort((a, b) => b.header.lastActivityAt - a.header.lastActivityAt).slice(0, limit);

@@ -1,5 +1,5 @@
-// What of a session cannot be opened with the keys at hand. Who goes on with it all the same would ask for arguments that were given, and
-// fail where a step needs a secret.
+// Lists the parts of a session that the given keys do not open. Continuing it anyway would ask for arguments again, and fail where a step
+// needs a secret.
 import { hasUnopenableArgs } from '../session/values/sealed-args.ts';
 import { isSecretRef, revealSecret } from '../session/values/secrets.ts';
 import type { SessionContext } from '../session/session-context.ts';

@@ -1,7 +1,7 @@
-// What somebody who looks after a store can do to a session without the code of its flow. It is left in the store, and done by the process
-// that serves the flow, within seconds: there are the code, the keys and the client.
-// 1. Each is one commit that counts only if the session is still as it was looked at, so that no turn of a live process is broken.
-// 2. Secrets are never left in a store, and neither are files.
+// Requests that an operator leaves in the store, without the code of the flow: answer, cancel, retry. The process that serves the flow has
+// the code, the keys and the client, and carries them out within seconds.
+// 1. Each request is one commit that fails if the session has changed, so it never breaks a turn of a live process.
+// 2. Secrets and files are never left in a store.
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { earlyEndOf } from '../journal.ts';
@@ -18,7 +18,7 @@ export interface OperatorContext {
   clock: Clock;
 }
 
-/** Before everything else that is due. */
+/** Comes before everything else that is due. */
 const AT_ONCE = 0;
 const MAX_TRIES = 20;
 
@@ -34,7 +34,7 @@ export async function leaveAnswers(
   });
 }
 
-/** The process that serves it ends it, and takes back what it has done. */
+/** The process that serves the session ends it and undoes its effects. */
 export async function leaveCancel(outside: OperatorContext, sessionId: string, reason: string): Promise<Header> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const stored = await found(outside, sessionId);
@@ -47,7 +47,7 @@ export async function leaveCancel(outside: OperatorContext, sessionId: string, r
   throw tooBusy(sessionId);
 }
 
-/** One that is parked, that is being ended, or that a process has left in the middle of its work. */
+/** Retries a session that is parked, is being ended, or was left by a dead process. */
 export async function leaveRetry(outside: OperatorContext, sessionId: string, by: string): Promise<Header> {
   return changed(outside, sessionId, 'tried again', async ({ header }) => {
     const condition = conditionOf(header);
@@ -55,18 +55,18 @@ export async function leaveRetry(outside: OperatorContext, sessionId: string, by
     if (condition === 'waiting')
       throw impossible(header, 'tried again', 'it waits for an answer, and nothing is wrong with it');
     await refuseHeld(outside, header);
-    // An answer that was handed over before it was parked is tried again with it.
+    // Answers that an operator left before it was parked are tried again.
     if (header.state === 'waiting_user')
       return { patch: { handed: header.handed ?? { answers: [], by } }, dueAt: AT_ONCE };
     const ending = earlyEndOf(header);
     if (!ending) return { patch: {}, dueAt: AT_ONCE };
-    // A session that was given up may be given up again; one whose version is missing waits no longer than before.
+    // A session whose undo failed gets the full time again; one that waits for a version keeps its deadline.
     const parked = header.notUndone ? undefined : ending.parked;
     return { patch: { pending: { ...ending, tries: 0, parked } }, dueAt: AT_ONCE };
   });
 }
 
-/** Header, next moment and lease of one session. */
+/** Header, due time and lease of one session. */
 export async function findListed(
   { store }: Pick<OperatorContext, 'store'>,
   sessionId: string,
@@ -75,7 +75,7 @@ export async function findListed(
   return undefined;
 }
 
-/** Until when another process is at work in it; undefined where none is. */
+/** Until when a process holds the session; undefined if none does. */
 export function heldUntil(
   { heldUntil: until = 0 }: ListedSession,
   { clock }: Pick<OperatorContext, 'clock'>,

@@ -1,5 +1,5 @@
-// The process in which open sessions are replayed against new code. No way out is open in it, and it knows no store: journals are sent to it
-// one by one, and it says what would become of each.
+// The child process that replays open sessions against new code. It is confined: it has no I/O and no store. The parent sends it journals one
+// by one, and it answers with a verdict on each.
 import { describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
 import type { SandboxViolation } from '../explore/sandbox.ts';

@@ -1,4 +1,4 @@
-// A file with new code, and what it would make of open sessions. The code runs in a process that can reach nothing.
+// Replays open sessions against a file of new code, in a confined child process.
 import { existsSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
 import { relative, resolve } from 'node:path';
@@ -44,7 +44,7 @@ export class ReplayFile implements AsyncDisposable {
     return this.#names.has(flow);
   }
 
-  /** One at a time. Rejects where the code reaches out by itself, and says where. */
+  /** Call it for one session at a time. Rejects if the code does I/O outside of a step, and says where. */
   async verdict(stored: StoredSession): Promise<ReplayVerdict> {
     this.#child.send(stored);
     const report = await this.#report();

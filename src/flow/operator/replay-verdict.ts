@@ -1,5 +1,5 @@
-// What a version of a function would make of an open session at its next turn. The journal is played to its end; no step is started, and
-// nothing is written.
+// Predicts what a version of a flow would do with an open session at its next turn. It replays the journal without starting steps or
+// writing.
 import type { AnyFlow } from '../define.ts';
 import { isMismatch, toBrokenVersion, refuseLost } from '../engine/mismatch.ts';
 import type { RunState } from '../engine/run-state.ts';
@@ -13,7 +13,7 @@ import { buildQuestions } from '../session/turn/build-questions.ts';
 import { findUndoable } from '../session/ending/undo-effects.ts';
 import type { StoredSession } from '../store/store.ts';
 
-/** `changes`: it goes on, but not as it was left. `parks` and `fails`: it does not go on. */
+/** `changes`: it continues, but asks or does something else. `parks` and `fails`: it does not continue. */
 export interface ReplayVerdict {
   kind: 'ok' | 'changes' | 'parks' | 'fails';
   words: string;
@@ -23,14 +23,14 @@ interface Replayed {
   flow: AnyFlow;
   header: Header;
   run: BodyRun;
-  /** Undefined where the body waits for something of its own. */
+  /** Undefined if the body waits for something that is neither a question nor a step. */
   rest: RunState | undefined;
 }
 
-/** A body that goes on asking after its end is left alone. */
+/** A body that keeps asking after its end is abandoned. */
 const MAX_REFUSED = 10;
 
-/** `stored` with its arguments, as the body knows them. */
+/** `stored` has its sealed arguments opened. */
 export async function replayVerdict(flow: AnyFlow, stored: StoredSession): Promise<ReplayVerdict> {
   const { header, entries } = migrateJournal(stored, flow);
   const folded = fold(entries);
@@ -49,7 +49,7 @@ export async function replayVerdict(flow: AnyFlow, stored: StoredSession): Promi
   return ofEnding({ flow, header, run, rest: last });
 }
 
-/** What it has done is taken back, if the function still tells how. */
+/** Its effects are undone, if this version can. */
 function ofEnding({ flow, run, rest }: Replayed): ReplayVerdict {
   if (rest?.kind === 'failed' && isMismatch(rest.error)) return { kind: 'parks', words: rest.error.message };
   const effects = findUndoable(run, new Set());
@@ -70,7 +70,6 @@ function ofOpen(replayed: Replayed): ReplayVerdict {
       ? { kind: 'changes', words: `ends without asking ${keysOf(header)}` }
       : { kind: 'ok', words: 'ends' };
   const steps = rest.kind === 'steps' ? rest.steps.map(({ spec }) => spec.key).join(', ') : '';
-  // A question may be open while a step runs.
   const asksMeanwhile = rest.kind === 'steps' && rest.asks.some(({ spec }) => isOpen(header, spec.key));
   if (isWaiting && !asksMeanwhile) {
     return { kind: 'changes', words: `runs the step ${steps} before it asks ${keysOf(header)}` };
@@ -80,7 +79,7 @@ function ofOpen(replayed: Replayed): ReplayVerdict {
 
 function ofFailed({ flow, header }: Replayed, error: unknown): ReplayVerdict {
   if (isMismatch(error)) return { kind: 'parks', words: changeOf(error) };
-  // What was left waiting for an answer went on here before.
+  // A session that waits for an answer got past this point before.
   const isReplaying = header.state === 'waiting_user';
   const broken = header.version === flow.version ? undefined : toBrokenVersion(flow, error, isReplaying);
   if (broken) return { kind: 'parks', words: changeOf(broken) };
@@ -96,7 +95,7 @@ function ofAsks(replayed: Replayed, { asks, waits }: Extract<RunState, { kind: '
     refuseLost(flow, passedBy(run, header));
   if (lost) return { kind: 'parks', words: changeOf(lost.error) };
   const changes = changesOf(header, asked);
-  // Where it comes to its end without them it is parked, and not before.
+  // It is parked only if it ends without reaching them.
   if (run.lost.length > 0)
     changes.push(
       `${asked.map(({ key }) => key).join(', ')} before it has come to ${run.lost.join(', ')}, which has begun`,
@@ -122,7 +121,7 @@ function isOpen({ current }: Header, key: string): boolean {
   return (current as Question[]).some((question) => question.key === key);
 }
 
-/** Effects that lie before the open question, and that the function does not come by any more: its answer would be refused. */
+/** Effects before the open question that this version no longer reaches, so that the answer would be refused. */
 function passedBy({ lost, telling }: BodyRun, { unasked = [] }: Header): string[] {
   const kept = new Set(telling.unasked);
   return lost.filter((key) => kept.has(key) && !unasked.includes(key));
@@ -132,7 +131,7 @@ function keysOf({ current }: Header): string {
   return (current as Question[]).map(({ key }) => key).join(', ');
 }
 
-/** Without the name of the flow, which stands beside it. */
+/** Without the name of the flow, which is shown besides. */
 function changeOf({ details, message }: { details: Record<string, unknown>; message: string }): string {
   return typeof details['change'] === 'string' ? details['change'] : message;
 }

@@ -1,11 +1,11 @@
-// When each of many sessions wants to be looked at. A heap of moments. A moment that is put off, as most are with every answer, stays
-// where it is in the heap and is put in its place when its turn comes; one that comes sooner leaves the old one behind, to be passed over.
+// The due times of many sessions, in a heap. A time that moves later, as most do with every answer, stays in place until it reaches the top, and
+// is then moved. A time that moves earlier is added again, and the old one is skipped.
 interface Moment {
   readonly id: string;
   at: number;
-  /** By which it lies in the heap: never later than `at`. */
+  /** Its position in the heap: never later than `at`. */
   placed: number;
-  /** Of two that lie at one moment, the lower goes first: a heap by itself keeps no order among equals. */
+  /** Orders equal times, since a heap is not stable. */
   order: number;
 }
 
@@ -20,12 +20,11 @@ export class DueIndex {
     return this.#moments.size;
   }
 
-  /** Not later than the first moment; undefined where there is none. */
+  /** A lower bound of the first due time; undefined if empty. */
   get next(): number | undefined {
     return this.#moments.size === 0 ? undefined : this.#heap[0]?.placed;
   }
 
-  /** When this one is due. */
   at(id: string): number | undefined {
     return this.#moments.get(id)?.at;
   }
@@ -38,7 +37,7 @@ export class DueIndex {
     }
     const moment = { id, at, placed: at, order: this.#placed++ };
     this.#moments.set(id, moment);
-    // Too many that are passed over.
+    // Too many outdated items.
     if (this.#heap.length > 64 && this.#heap.length > 2 * this.#moments.size) this.#rebuild();
     else this.#push(moment);
   }
@@ -47,7 +46,7 @@ export class DueIndex {
     this.#moments.delete(id);
   }
 
-  /** Those that are due, soonest first. They stay until they are set anew or deleted. */
+  /** The ids that are due, soonest first. They stay until they are set again or deleted. */
   before(now: number, max: number): readonly string[] {
     const due: Moment[] = [];
     for (let first = this.#heap[0]; first && first.placed <= now && due.length < max; first = this.#heap[0]) {

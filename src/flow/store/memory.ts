@@ -1,6 +1,5 @@
-// Sessions in the memory of this process. Nothing survives it. Everything happens in one step, so nothing can come in between.
-// A session is kept as text: it is a copy of what it was made of, and idle ones are many. That one was there is remembered of the
-// last so many that have ended.
+// A store in the memory of this process. Every operation is synchronous inside, so operations cannot interleave. Sessions are kept as text,
+// which isolates them from their callers and is small. A limited number of ended sessions is remembered.
 import type { JournalEntry, Header } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -23,9 +22,9 @@ interface Ending {
 
 const MAX_TOMBSTONES = 10_000;
 const PAGE = 200;
-/** From so many spent turns on all of them are looked at now and then. */
+/** From this number of spent turns on, all of them are checked for expiry now and then. */
 const SPENT = 1000;
-/** Characters of outcomes in all. */
+/** Total characters of outcomes. */
 const MAX_OUTCOMES = 64 * 1024 * 1024;
 
 export function memoryStore(options: { clock?: Clock } = {}): FlowStore {
@@ -45,7 +44,7 @@ class MemoryStore implements FlowStore {
   readonly #oldBlobs = new DueIndex();
   readonly #spent = new Map<string, number>();
   #spentMost = SPENT;
-  /** Sizes of outcomes that nobody has acknowledged, oldest first. */
+  /** Sizes of unacknowledged outcomes, oldest first. */
   readonly #outcomes = new Map<string, number>();
   #outcomeSize = 0;
   #openCount = 0;
@@ -117,7 +116,7 @@ class MemoryStore implements FlowStore {
 
   async spend(id: string, rev: number, ttlMs: number): Promise<boolean> {
     const now = this.#clock.now();
-    const isFull = this.#spent.size >= this.#spentMost; // some are kept for days, and must not keep those behind them
+    const isFull = this.#spent.size >= this.#spentMost; // one that is kept for days must not block those behind it
     for (const [key, until] of this.#spent) {
       if (until <= now) this.#spent.delete(key);
       else if (!isFull) break;
@@ -190,7 +189,7 @@ class MemoryStore implements FlowStore {
     if (this.#tombstones.size > MAX_TOMBSTONES) this.#bury(this.#tombstones.before(Infinity, 1));
   }
 
-  /** The oldest go where there are too many that nobody has acknowledged. */
+  /** Drops the oldest outcomes beyond the limit. */
   #keep(id: string, outcome: string): void {
     this.#outcomes.set(id, outcome.length);
     this.#outcomeSize += outcome.length;
@@ -215,7 +214,7 @@ class MemoryStore implements FlowStore {
     this.#openCount--;
   }
 
-  /** Tombstones and blobs whose time is over. */
+  /** Removes expired tombstones and blobs. */
   #tidy(): void {
     const now = this.#clock.now();
     this.#bury(this.#tombstones.before(now, 100));

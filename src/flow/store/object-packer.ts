@@ -1,16 +1,15 @@
-// Plain objects as short texts, for the many that lie in memory. What objects of one kind have in common, the names of their
-// members and values of which there are few, is kept once, as a shape; the text is the number of the shape and the rest.
-// Whatever JSON can say comes back as it was; members that are undefined do not, as in JSON.
+// Packs plain objects into short texts. The names of their members, and values that are often the same, are stored once as a shape; the text
+// has the number of the shape and the other values. Like JSON, it drops undefined members and keeps everything else.
 type Plain = Record<string, unknown>;
 
 interface Shape {
-  /** An object of this shape, with what all have in common. */
+  /** An object with the common members of this shape. */
   common: Plain;
-  /** Members whose values are in the text, in order. */
+  /** Names of the members whose values are in the text, in order. */
   own: string[];
 }
 
-/** More kinds than any program has: whoever makes more gets them as they are. */
+/** Beyond this number, objects are stored as JSON. */
 const MAX_SHAPES = 5000;
 const WHOLE = -1;
 
@@ -20,7 +19,7 @@ export class ObjectPacker {
   readonly #numbers = new Map<string, number>();
   readonly #shapes: Shape[] = [];
 
-  /** Names of members that have few values, all of them texts, and of those that are left out. */
+  /** `common`: members with few different string values. `not`: members to leave out. */
   constructor({ common, not = [] }: { common: string[]; not?: string[] }) {
     this.#common = new Set(common);
     this.#not = new Set(not);
@@ -47,7 +46,7 @@ export class ObjectPacker {
     return this.#of(JSON.parse(packed) as unknown[]);
   }
 
-  /** Of several that are joined by commas. */
+  /** Unpacks texts that are joined by commas. */
   unpackAll(packed: string): Plain[] {
     return (JSON.parse(`[${packed}]`) as unknown[][]).map((values) => this.#of(values));
   }

@@ -1,6 +1,5 @@
-// A session as it lies in memory: a few short texts. What waits in it is one text for all sessions that wait with the same, and goes
-// with the last of them. Those that were written last are loose: what is written or read again at once need not be packed in between.
-// Nothing that is kept is shared with whoever wrote it or reads it.
+// Packs sessions of the memory store into short texts. Sessions with the same open questions share one text for them. Recently written sessions
+// stay unpacked ("loose"), since they are often used again at once. Callers never share objects with the store.
 import type { JournalEntry, Header } from '../journal.ts';
 import { ObjectPacker } from './object-packer.ts';
 import { patchHeaderInPlace } from './patch-header.ts';
@@ -9,12 +8,12 @@ import { isEnded } from './store.ts';
 export interface PackedSession {
   rev: number;
   principal: string;
-  /** All else but what waits. */
+  /** The header without `current`. */
   header: string;
   current: Shared | undefined;
-  /** Holds instead of both while it is there, and entries that come after the others. */
+  /** While present, it replaces `header` and `current`, and has more entries. */
   loose: Loose | undefined;
-  /** With commas between them; undefined once it has ended. */
+  /** Joined by commas; undefined once the session has ended. */
   entries: string | undefined;
 }
 
@@ -24,14 +23,14 @@ interface Shared {
 }
 
 interface Loose {
-  /** Without what waits. */
+  /** Without `current`. */
   header: Header;
   current: string | undefined;
-  /** Entries as JSON, with commas between them. */
+  /** Entries as JSON, joined by commas. */
   added: string[];
 }
 
-/** Of one or two KB each. */
+/** One or two KB each. */
 const MAX_LOOSE = 500;
 const NOTHING: unknown[] = [];
 
@@ -66,7 +65,7 @@ export class SessionPacker {
     return loose && loose.added.length > 0 ? [...first, ...fromTexts(loose.added)] : first;
   }
 
-  /** What the header is now, but for what waits. */
+  /** Returns the new header, without `current`. */
   patch(id: string, packed: PackedSession, patch: Partial<Header>): Readonly<Header> {
     const loose = packed.loose ?? {
       header: this.#withoutCurrent(id, packed),
@@ -83,7 +82,7 @@ export class SessionPacker {
     return header;
   }
 
-  /** Without this member of its header. */
+  /** Removes a member of the header. */
   remove(packed: PackedSession, name: keyof Header): void {
     this.#tie(packed);
     const { [name]: _, ...rest } = this.#headers.unpack(packed.header);
@@ -98,11 +97,10 @@ export class SessionPacker {
 
   #addPacked(packed: PackedSession, entries: JournalEntry[]): void {
     const texts = entries.map((entry) => this.#entries.pack(entry));
-    // A text that is joined is one piece; one that is added to is a chain of all that it was.
+    // `join` makes a flat string; `+` would keep a chain of all parts.
     packed.entries = (packed.entries ? [packed.entries, ...texts] : texts).join(',');
   }
 
-  /** Nothing of it is read any more. */
   forget(packed: PackedSession): void {
     this.#loose.delete(packed);
     this.#release(packed);
@@ -165,7 +163,7 @@ function fromTexts(texts: readonly string[]): JournalEntry[] {
   return JSON.parse(`[${texts.join(',')}]`) as JournalEntry[];
 }
 
-/** The header with copies of the objects that were written to it. */
+/** Copies the objects that were written to the header. */
 function withOwnObjects(header: Header, written: Partial<Header>): Header {
   const members = header as unknown as Record<string, unknown>;
   for (const name in written) {
@@ -176,7 +174,7 @@ function withOwnObjects(header: Header, written: Partial<Header>): Header {
   return header;
 }
 
-/** Most have only numbers and texts in them. */
+/** Most objects are flat. */
 function copyOf(value: object): unknown {
   if (Array.isArray(value) || hasObjects(value)) return JSON.parse(JSON.stringify(value)) as unknown;
   return { ...value };

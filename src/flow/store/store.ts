@@ -1,11 +1,11 @@
-// Where sessions of flows are kept. What every store must keep:
-// 1. What `commit` has acknowledged survives whatever the store promises to survive; half a commit never does.
-// 2. Of two commits with the same `expectRev` exactly one wins; the other is told what is there now and has changed nothing.
-// 3. A lease is held by one owner at a time; a commit with an older fence than the newest is refused.
-// 4. Limits are checked in the same step that makes the session: two at once cannot both be the last.
-// 5. A session that has ended is never changed again, by commit or lease; it can only be forgotten, or how it ended.
-// 6. What is read of a session is what it was at one moment: header, questions and entries are of the same commit.
-// store.contract.ts and its neighbours try all of it on each store.
+// The interface of stores for sessions. Every store guarantees:
+// 1. An acknowledged commit is durable, as far as the store promises. A commit is all or nothing.
+// 2. Of two commits with the same `expectRev` exactly one succeeds. The other changes nothing and gets the current header.
+// 3. A lease has one owner at a time. A commit with an older fence is rejected.
+// 4. `create` checks the limits atomically.
+// 5. An ended session never changes again. Only its outcome, or all of it, can be removed.
+// 6. Reads are consistent: header, questions and entries are of the same commit.
+// The contract tests (`*.contract.ts`) check all of it on each store.
 import type { JournalEntry, Header } from '../journal.ts';
 
 export interface StoredSession {
@@ -13,60 +13,53 @@ export interface StoredSession {
   entries: JournalEntry[];
 }
 
-/** A session as somebody sees it who looks after a store. */
+/** A session as an operator sees it. */
 export interface ListedSession {
   header: Header;
-  /** When it wants to be looked at next; undefined once it has ended. */
+  /** When it is due next; undefined once it has ended. */
   dueAt?: number | undefined;
-  /** Until when a process holds it, if nothing keeps that process from letting it go earlier; may be past. */
+  /** When the lease of the process that holds it expires; may be in the past. */
   heldUntil?: number | undefined;
 }
 
 export type CommitResult = { ok: true; rev: number } | { ok: false; header: Header | undefined };
 
 export interface SessionLimits {
-  /** Sessions that have not ended, of one principal and in all. */
+  /** Open sessions of one principal, and in total. */
   perPrincipal: number;
   total: number;
-  /** When the new session wants to be looked at first; default: when it expires. */
+  /** When the new session is due first; default: when it expires. */
   dueAt?: number | undefined;
 }
 
 export interface FlowStore {
   /** Sessions outlive this process. */
   readonly durable: boolean;
-  /** It is due at `dueAt`, else when it expires, until a commit says otherwise. */
+  /** The session is due at `dueAt`, or when it expires, until a commit changes that. */
   create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'>;
   load(id: string): Promise<StoredSession | undefined>;
   /**
-   * Applies the patch and adds the entries if the session is still at `expectRev`. A state that is an end drops the entries and
-   * `current` and keeps the header for `tombstoneMs`: what was said in the session is gone, that it was there and how it ended is not.
-   * Id, principal, `createdAt` and `rev` cannot be patched; a value that is undefined goes away.
+   * Applies the patch and appends the entries if the session is still at `expectRev`. A final state deletes the entries and `current`, and
+   * keeps the header for `tombstoneMs`. Id, principal, `createdAt` and `rev` cannot be patched; an undefined value removes the member.
    */
   commit(id: string, expectRev: number, change: SessionChange): Promise<CommitResult>;
-  /** Undefined while somebody else holds it. The same owner gets it again, with a new fence. */
+  /** Undefined while another owner holds it. The same owner gets it again, with a new fence. */
   lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined>;
   release(id: string, owner: string): Promise<void>;
-  /**
-   * Sessions that want to be looked at: a warning, an expiry, a `processing` whose lease ran out. Soonest first, without those
-   * that somebody holds.
-   */
+  /** Sessions that are due and not held, soonest first. */
   due(now: number, max: number): Promise<string[]>;
-  /** Not later than the moment at which the next one is due. Absent where others write as well: such a store is looked at now and then. */
+  /** A lower bound of the next due time. Absent if other processes write too: such a store is polled. */
   nextDue?(): number | undefined;
-  /** True for the first who spends this turn of a token; false for everybody after. */
+  /** True for the first call with this id and rev. */
   spend(id: string, rev: number, ttlMs: number): Promise<boolean>;
-  /** Kept for the longest time that was asked for. */
+  /** Kept for the longest requested time. */
   putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
   getBlob(sha256: string): Promise<Uint8Array | undefined>;
-  /** Sessions of one principal that have not ended, oldest first; each as it was when it was read, which need not be at once. */
+  /** Open sessions of one principal, oldest first. Not a snapshot: each is read on its own. */
   list(principal: string): Promise<Header[]>;
-  /**
-   * All sessions, also those that have ended and are remembered, some at a time and in any order; with `id`, that one alone. Changes
-   * nothing. Absent: only who knows the id of a session can find it.
-   */
+  /** All open and remembered sessions, in pages and in any order; with `id`, only that one. Absent: sessions are found only by their id. */
   browse?(id?: string): AsyncIterable<ListedSession[]>;
-  /** Takes `outcome` out of the header of a session that has ended. Absent: it stays as long as the header. */
+  /** Removes `outcome` from the header of an ended session. Absent: it stays as long as the header. */
   forgetOutcome?(id: string): Promise<void>;
   drop(id: string): Promise<void>;
   close(): Promise<void>;
@@ -74,16 +67,16 @@ export interface FlowStore {
 
 export interface SessionChange {
   patch: Partial<Header>;
-  /** Entries that come after those that are there; default: none. */
+  /** Entries to append. */
   add?: JournalEntry[] | undefined;
   fence?: number | undefined;
-  /** When the session wants to be looked at next; default: when it expires. */
+  /** When the session is due next; default: when it expires. */
   dueAt?: number | undefined;
-  /** Default `TOMBSTONE_MS`. */
+  /** Default: `TOMBSTONE_MS`. */
   tombstoneMs?: number | undefined;
 }
 
-/** How long it is known that a session was there, unless a commit says otherwise. */
+/** How long an ended session is remembered by default. */
 export const TOMBSTONE_MS = 300_000;
 
 const ENDS: ReadonlySet<string> = new Set(['completed', 'cancelled', 'error']);

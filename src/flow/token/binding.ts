@@ -1,17 +1,17 @@
-// What a token holds for, and nothing else: a token shown by somebody else, to another server, for another tool or with other
-// arguments does not open. The binding is authenticated with the token and takes no room in it.
+// Binds a token to its principal, server, tool and arguments: it does not open for any other. The binding is authenticated with the token,
+// but not stored in it.
 import { hash } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
 import { canonicalJson } from '../../shared/canonical-json.ts';
 
-/** Is not changed once a token was opened or sealed with it. */
+/** Must not change after a token was opened or sealed with it. */
 export interface TokenBinding {
-  /** As in the header of the session: a hash, never the name. */
+  /** The hash from the session's header, never the name. */
   principal: string;
-  /** By which the token travels: `tools/call`, `interaction`, … */
+  /** The method that carries the token: `tools/call`, `interaction`, … */
   method: string;
   tool: string;
-  /** The arguments of the call that is repeated with the token, where one is. */
+  /** The arguments of the call that is repeated with the token. */
   args?: unknown;
 }
 
@@ -20,13 +20,13 @@ export function digestBinding(audience: string, { principal, method, tool, args 
   return Buffer.from(hash('sha256', canonicalJson(salient), 'hex'), 'hex');
 }
 
-/** Callers of tools without arguments. */
+/** Cached digests. */
 const MAX_KNOWN = 1000;
 
-/** `digestBinding` for one audience. Most requests have no arguments, and their digests are known; what others say in theirs is not kept. */
+/** `digestBinding` for one audience. Digests of requests without arguments are cached; arguments are never kept. */
 export function createDigests(audience: string): (binding: TokenBinding) => Buffer {
   const known = new Map<string, Buffer>();
-  /** A request that brings a token and takes the next one away has one binding for both. */
+  /** The token of a request and the next token share one binding. */
   const own = new WeakMap<TokenBinding, Buffer>();
   return (binding) => {
     const { principal, method, tool, args } = binding;

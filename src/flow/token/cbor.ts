@@ -1,6 +1,6 @@
-// CBOR (RFC 8949) as tokens use it: JSON values, `undefined` where something is absent, and bytes. Every length is definite. Strings that
-// are no proper Unicode would not survive UTF-8; they go as their UTF-16 units behind a tag, so that whatever JSON can say comes back as it
-// was. What is read was sealed by us: anything else in it is a mistake of ours, and throws.
+// The CBOR (RFC 8949) of tokens: JSON values, `undefined` and bytes, all of definite length. Strings with lone surrogates would not survive
+// UTF-8, so they are encoded as tagged UTF-16 units; every JSON value comes back unchanged. Only sealed bytes are decoded, so invalid CBOR
+// is a defect, and throws.
 
 const UTF16_TAG = 70_016;
 
@@ -21,7 +21,7 @@ const SINGLE = 0xfa;
 const DOUBLE = 0xfb;
 
 const FIRST_BYTES = 512;
-/** Longer texts are left to Node, which takes longer to call than these take here. */
+/** For texts up to this length a loop is faster than a call into Node. */
 const SHORT = 32;
 
 export function toCbor(value: unknown): Uint8Array {
@@ -56,7 +56,7 @@ class Writer {
     else throw new TypeError(`a ${typeof value} in a token`);
   }
 
-  /** The order of keys is part of a value: a body may go through them. */
+  /** Keeps the order of keys, because a body may iterate over them. */
   #map(object: Record<string, unknown>): void {
     const keys = Object.keys(object);
     this.#head(MAP, keys.length);
@@ -88,7 +88,7 @@ class Writer {
     this.#blob(Buffer.from(text, 'utf16le'));
   }
 
-  /** False, and nothing written, if there is anything else in it. */
+  /** False, without writing, if the text is not ASCII. */
   #ascii(text: string): boolean {
     const before = this.#at;
     this.#head(TEXT, text.length);
@@ -115,7 +115,7 @@ class Writer {
     this.#bytes[at] = byte;
   }
 
-  /** In as few bytes as there can be. */
+  /** Uses the shortest encoding. */
   #head(major: number, value: number): void {
     const first = major << 5;
     if (value < 24) return this.#byte(first | value);
@@ -138,7 +138,7 @@ class Writer {
     }
   }
 
-  /** Room for so many bytes; where it begins. */
+  /** Reserves bytes, and returns their position. */
   #take(count: number): number {
     const at = this.#at;
     this.#at += count;
@@ -242,7 +242,7 @@ class Reader {
     for (let at = 0; at < length; at++) {
       const key = this.#read() as string;
       const value = this.#read();
-      // An assignment would change what the object inherits from.
+      // An assignment would set the prototype.
       if (key === '__proto__') {
         Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
       } else object[key] = value;
@@ -260,7 +260,7 @@ class Reader {
     return (length <= SHORT ? this.#ascii(at) : undefined) ?? this.#bytes.toString('utf8', at, this.#at);
   }
 
-  /** Undefined if there is anything else in it. */
+  /** Undefined if the text is not ASCII. */
   #ascii(from: number): string | undefined {
     let text = '';
     for (let at = from; at < this.#at; at++) {
@@ -288,7 +288,7 @@ class Reader {
   }
 }
 
-/** Tokens of older versions have numbers of 16 bits, where one is enough. */
+/** Tokens of older versions have 16-bit floats. */
 function toHalf(bits: number): number {
   const [exponent, fraction] = [(bits >> 10) & 0x1f, bits & 0x3ff];
   const sign = bits & 0x8000 ? -1 : 1;
@@ -297,7 +297,7 @@ function toHalf(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** Node 20 has it; the language level of the project does not. */
+/** Node 20 has it, but the TypeScript target does not declare it. */
 function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }

@@ -1,12 +1,12 @@
-// Entries of a journal as short lists, for tokens. An answer begins with the number of its kind, everything else with a
-// negative number; times are told from the entry before; what is as usual and stands last is left out.
-// Nothing may get lost: an entry with anything that its list has no place for travels whole. Only two things are left behind: why an
-// answer was refused, which nobody reads, and the words of questions, which the body has.
+// Encodes journal entries as short lists, for tokens. An answer begins with the number of its kind, any other entry with a negative number.
+// Times are relative to the entry before, and defaults at the end are left out.
+// No data may get lost: an entry that does not fit its list is encoded whole. Only the reason of a rejected answer and the prompts are
+// dropped; the body has the prompts.
 import type { AnswerEntry, JournalEntry, Header, StepEntry } from '../journal.ts';
 
 export type CompactRow = unknown[];
 
-/** Order is format: only ever add at the end. */
+/** The order is part of the format: only append. */
 const KINDS = ['', 'text', 'choice', 'confirm', 'number', 'date', 'file', 'custom', 'choices', 'form'];
 const SOURCES = ['human', 'ui', 'model', 'args', 'default'];
 const VIAS = ['flow', 'elicit', 'mrtr', 'task', 'app', 'page', 'relay', 'args', 'terminal'];
@@ -129,7 +129,7 @@ function fromRow(row: CompactRow, last: number, via: Header['via']): JournalEntr
 type AnswerRow = [number, string, unknown, number, number?, number?, number?, number?, string?, number?, unknown?];
 
 function fromAnswerRow(row: CompactRow, last: number, via: Header['via']): AnswerEntry {
-  // Tokens of older versions have no pin, and a number or nothing in its place.
+  // Tokens of older versions have a number or nothing in place of the pin.
   const pin = row[4] instanceof Uint8Array ? Buffer.from(row[4]).toString('base64url') : undefined;
   const plain = pin === undefined ? row : row.toSpliced(4, 1);
   const [kind, k, v, elapsed, a = 1, source = 0, byVia, refusal, f, since, meta] = plain as AnswerRow;
@@ -146,7 +146,7 @@ function fromAnswerRow(row: CompactRow, last: number, via: Header['via']): Answe
   return entry;
 }
 
-/** It has as many keys as its list has places for. */
+/** The entry has no members beyond those of its list. */
 function fits(entry: JournalEntry, keys: number): boolean {
   let count = 0;
   for (const name in entry) if (entry[name as keyof JournalEntry] !== undefined) count++;
@@ -159,19 +159,19 @@ function present(...values: unknown[]): number {
   return count;
 }
 
-/** The first of the list is the usual one and needs no mention. */
+/** The first of the list is the default and is left out. */
 function usual(list: string[], value: string): number | undefined {
   return list.indexOf(value) || undefined;
 }
 
-/** Without what is absent at the end. */
+/** Removes trailing undefined values. */
 export function trimmed(row: CompactRow): CompactRow {
   let length = row.length;
   while (length > 0 && row[length - 1] === undefined) length--;
   return row.slice(0, length);
 }
 
-/** Text that is bytes in base64url goes as the bytes. */
+/** Encodes base64url text as its bytes. */
 export function toBytes(text: string): Uint8Array | string {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : text;

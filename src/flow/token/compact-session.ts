@@ -1,5 +1,5 @@
-// A session as the shortest list that says all of it. Not in it: what the binding of its token says already (tool, principal), and
-// what a replay finds again (the questions that wait).
+// Encodes a session as a short list, for tokens. It leaves out tool and principal, which the binding has, and the open questions, which a
+// replay finds.
 import { createHeader } from '../journal.ts';
 import type { Header, StartEntry } from '../journal.ts';
 import { estimateSize } from '../journal-size.ts';
@@ -7,7 +7,7 @@ import type { StoredSession } from '../store/store.ts';
 import { fromBytes, fromRows, toBytes, toRows, trimmed } from './compact-entries.ts';
 import type { CompactRow } from './compact-entries.ts';
 
-/** Order is format: only ever add at the end. */
+/** The order is part of the format: only append. */
 const STATES = ['waiting_user', 'processing', 'active', 'idle', 'completed', 'cancelled', 'error'];
 const VIAS = ['mrtr', 'flow', 'relay', 'elicit', 'task', 'app', 'page', 'args', 'terminal'];
 
@@ -15,7 +15,7 @@ const TIMEOUT_MS = 300_000;
 const DURATION_MS = 3_600_000;
 const TIME_BYTES = 6;
 
-/** Of these nothing travels: known from elsewhere, found again, or of no use to another process. */
+/** Members that are left out: known from elsewhere, computed again, or useless in another process. */
 const LEFT_OUT = [
   'id',
   'tool',
@@ -33,7 +33,7 @@ const IN_PLACE = ['version', 'state', 'rev', 'timeoutMs', 'deadline', 'rounds', 
 const OF_HEADER = new Set([...LEFT_OUT, ...IN_PLACE]);
 
 export interface CompactSession {
-  /** Everything but the entries after the start. */
+  /** Everything but the entries after the first. */
   head: CompactRow;
   rows: CompactRow[];
 }
@@ -70,7 +70,7 @@ export interface SessionIdentity {
   principal: string;
 }
 
-/** The session, and when its token was made. */
+/** The session, and when its token was created. */
 export function fromCompactSession(
   { head, rows }: CompactSession,
   known: SessionIdentity,
@@ -110,7 +110,7 @@ export function fromCompactSession(
   return { header, entries, at };
 }
 
-/** What there is beside what is known here, so that a new field is not lost. */
+/** Members that this file does not know, so that new ones are not lost. */
 function others(from: object, known: ReadonlySet<string>): object | undefined {
   let rest: Record<string, unknown> | undefined;
   for (const name in from) {
@@ -120,7 +120,7 @@ function others(from: object, known: ReadonlySet<string>): object | undefined {
   return rest;
 }
 
-/** CBOR would take nine bytes for a number of this size. */
+/** Six bytes; CBOR would need nine. */
 function timeOf(ms: number): Uint8Array {
   const bytes = Buffer.alloc(TIME_BYTES);
   bytes.writeUIntBE(ms, 0, TIME_BYTES);

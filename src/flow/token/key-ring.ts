@@ -1,5 +1,5 @@
-// The keys of tokens. The first seals, all of them open: a key is changed by putting the new one last everywhere, then first,
-// then dropping the old one, each time after the last token of the step before has expired.
+// The keys of tokens. The first key seals, all keys open. To rotate: add the new key last on all servers, move it first, then remove the old
+// one. Wait until the tokens have expired between the steps.
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.ts';
@@ -8,16 +8,16 @@ import { toKey } from '../../shared/crypto/aead.ts';
 export const KID_BYTES = 4;
 
 export interface KeyRing {
-  /** Of the key that seals. */
+  /** Id of the key that seals. */
   readonly kid: Buffer;
-  /** The key of one session, from the key with this id; undefined if there is none. */
+  /** Derives the key of one session from the key with this id; undefined if the id is unknown. */
   keyFor(kid: Buffer, sid: Buffer): KeyObject | undefined;
 }
 
-/** Keys of sessions that were derived: a token is opened and the next one sealed with the same. */
+/** Cached session keys: opening a token and sealing the next one use the same key. */
 const MAX_KNOWN = 500;
 const INFO = 'mcp-parley/flow-token/f1';
-/** The number of the first block of HKDF, and the only one that is needed. */
+/** The counter of the first HKDF block; one block is enough. */
 const FIRST_BLOCK = Buffer.of(1);
 
 export function createKeyRing(keys: readonly string[]): KeyRing {
@@ -29,7 +29,7 @@ export function createKeyRing(keys: readonly string[]): KeyRing {
   }
   const ring = keys.map((text) => {
     const key = toKey('flow-token', text);
-    // Of a hash of the key: it travels in the clear.
+    // Derived from a hash, because the id is not encrypted.
     return { key, kid: createHash('sha256').update('kid\0').update(key).digest().subarray(0, KID_BYTES) };
   });
   const known = new Map<string, KeyObject>();
@@ -50,7 +50,7 @@ export function createKeyRing(keys: readonly string[]): KeyRing {
   };
 }
 
-/** HKDF with SHA-256 for 32 bytes (RFC 5869). Node's own takes twice as long, for every session. */
+/** HKDF-SHA-256 for 32 bytes (RFC 5869). Node's hkdfSync takes twice as long. */
 export function toSessionKey(key: Buffer, sid: Buffer): Buffer {
   const extracted = createHmac('sha256', sid).update(key).digest();
   return createHmac('sha256', extracted).update(INFO).update(FIRST_BLOCK).digest();

@@ -1,6 +1,5 @@
-// A store for a session that is kept nowhere: it holds what one request has brought along, for as long as that request lasts. Each
-// request has a store of its own, so that two forks of one session never meet.
-// What must be shared after all (spent turns, files, secrets) goes to another store, if there is one.
+// The store of one request whose session travels in a token. Each request has its own, so that two forks of a session never meet.
+// Spent turns, files and secrets go to a shared store, if there is one.
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -14,7 +13,7 @@ import type { SessionChange, CommitResult, FlowStore } from '../store/store.ts';
 export interface RequestStoreOptions {
   shared?: FlowStore | undefined;
   clock?: Clock | undefined;
-  /** Called before the session has any effect; what it throws stops it. */
+  /** Called before the session has its first effect. If it throws, the turn stops. */
   onEffect?: (() => Promise<void>) | undefined;
 }
 
@@ -33,12 +32,11 @@ export class RequestStore implements FlowStore {
     this.#clock = clock;
   }
 
-  /** As it is now. */
   get session(): WarmSession | undefined {
     return this.#session;
   }
 
-  /** How many others there are is not known. */
+  /** Does not know of other sessions, so there are no limits. */
   async create(header: Header, entries: JournalEntry[]): Promise<'ok' | 'exists'> {
     if (this.#session) return 'exists';
     this.#session = { header, entries };
@@ -105,7 +103,7 @@ export class RequestStore implements FlowStore {
   }
 }
 
-/** The store of those who have brought nothing along. */
+/** The store of a request without a token. */
 export class EmptyRequestStore extends RequestStore {
   override create(): Promise<never> {
     return this.load();

@@ -1,5 +1,5 @@
-// The questions that a session waits with, found again by replaying its body: they are not in its token. The body is where it
-// should be then, and goes on from there if an answer has come too: a turn is one replay.
+// Finds the open questions of a session from a token by replaying its body, since they are not in the token. The body then waits there, so that
+// an answer continues it without a second replay.
 import { BodyRun } from '../engine/body-run.ts';
 import { createRunInput } from '../engine/run-input.ts';
 import type { RunState } from '../engine/run-state.ts';
@@ -11,10 +11,10 @@ import type { Sessions } from '../session/sessions.ts';
 import { buildQuestions } from '../session/turn/build-questions.ts';
 import type { StoredSession } from '../store/store.ts';
 
-/** An answer is told right after, in the same round of the event loop. */
+/** An answer follows right after, in the same batch of ticks. */
 const ANSWER = 2;
 
-/** Together with those that were put ahead, as they are when the session is driven. */
+/** Includes questions that are asked ahead, as in a normal turn. */
 export async function restoreQuestions(sessions: Sessions, session: StoredSession): Promise<WarmSession> {
   const { header, entries } = openSealedArgs(sessions.setup, session);
   if (header.state !== 'waiting_user') return session;
@@ -33,7 +33,7 @@ export async function restoreQuestions(sessions: Sessions, session: StoredSessio
     void run.next(ANSWER).then(resolve);
     stalled = resolve;
   });
-  // Anything else: the body is another one than it was. The turn that follows finds that out, and says so.
+  // Otherwise the body has changed. The turn that follows detects and reports that.
   if (rest?.kind !== 'asks') return session;
   const waiting = { ...header, current: buildQuestions(run, rest.asks, new Map()) };
   return { header: waiting, entries: session.entries, frame: run.canWait ? new WarmBody(waiting, run) : undefined };

@@ -1,8 +1,7 @@
-// The token of Parley: `f1.` and base64url of
+// The format of Parley's tokens: `f1.` and base64url of
 //   key id 4 | session id 16 | nonce 12 | ciphertext | tag 16
-// The key is derived for each session, so that no number of sessions can use up the nonces of one key. Everything in the clear is
-// authenticated, together with the digest of the binding. Every failure looks the same from outside.
-// The sealer of the gateway (shared/seal.ts) has one key and no key id; the cipher is shared with it.
+// Each session has a derived key, so that sessions cannot exhaust the nonces of one key. The clear parts and the digest of the binding are
+// authenticated. All failures look the same to a client.
 import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES } from '../../shared/crypto/aead.ts';
 import { KID_BYTES } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -27,7 +26,7 @@ export function openToken(ring: KeyRing, token: string, binding: Buffer): Sealed
   if (!token.startsWith(SEALED_PREFIX)) return undefined;
   const text = token.slice(SEALED_PREFIX.length);
   const bytes = Buffer.from(text, 'base64url');
-  // Two spellings of one token would be two turns to whoever counts them.
+  // A token must have one encoding only, or it could be spent twice.
   if (bytes.length < HEAD_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return undefined;
   const kid = bytes.subarray(0, KID_BYTES);
   const sid = bytes.subarray(KID_BYTES, KID_BYTES + SID_BYTES);

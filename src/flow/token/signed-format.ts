@@ -1,7 +1,6 @@
-// The token of the Flow document: base64 of {"sessionId", "state", "signature"}, where the signature is the HMAC-SHA256, in hex, of
-// the canonical JSON of the first two. Signed, not secret: whoever holds it can read what was answered. Parley's own form
-// is the default; this one is for clients and servers that know no other.
-// A token without a signature is never valid.
+// The token format of MCP Flow: base64 of {"sessionId", "state", "signature"}. The signature is the HMAC-SHA256, in hex, of the canonical JSON
+// of the first two. It is signed, not encrypted: the holder can read the answers. It is for clients and servers that know no other
+// format; Parley's own is the default. A token without a signature is never valid.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
 import { canonicalJson } from '../../shared/canonical-json.ts';

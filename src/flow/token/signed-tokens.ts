@@ -1,5 +1,4 @@
-// Sessions in tokens of the Flow document's form. The whole state is in them, readable and signed; what is bound is what the state
-// says: whose session it is, and for whom. Expiry and turn are in it too.
+// Sessions in tokens of the MCP Flow format. They hold the whole state, readable and signed: principal, audience, expiry and turn.
 import type { Clock } from '../../shared/clock.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { JournalEntry, Header } from '../journal.ts';
@@ -11,7 +10,7 @@ import { toTokenTooLarge } from './token-too-large.ts';
 import { toCompactSession } from './compact-session.ts';
 import type { OpenedToken, TokenOptions, Tokens } from './tokens.ts';
 
-/** What is in `state`. */
+/** The content of `state`. */
 interface SignedState {
   audience: string;
   expiresAt: number;

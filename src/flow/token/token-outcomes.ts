@@ -1,5 +1,5 @@
-// How sessions that travel in tokens have ended, where a store counts their turns: their last token is used up, so that bringing it again leads
-// nowhere. What is kept is the header, in which the result is sealed, until the client has acknowledged it.
+// Keeps the outcome of ended token sessions in the shared store. Their last token is spent, so a client that missed the reply could not
+// learn it otherwise. The header, with the sealed result, is kept until the client has acknowledged it.
 import { hash } from 'node:crypto';
 import type { Header } from '../journal.ts';
 import type { FlowStore } from '../store/store.ts';

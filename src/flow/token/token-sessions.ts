@@ -1,5 +1,5 @@
-// Sessions whose state travels with the client. Whatever is done with one begins by opening its token and ends by sealing a new
-// one; in between nothing of it stays in this process. So steps are waited for: nobody could go on with them later.
+// Sessions whose state travels with the client. Each request opens a token and seals the next one; nothing stays in this process between
+// requests. So a request waits for its steps, which no process could continue later.
 import { GatewayError } from '../../shared/errors.ts';
 import { toMs } from '../authoring/span.ts';
 import type { AnyFlow } from '../define.ts';
@@ -26,16 +26,16 @@ import { restoreQuestions } from './restore-questions.ts';
 
 export interface TokenSessionsOptions extends Omit<SessionOptions, 'store'> {
   tokens: Tokens;
-  /** For files and secrets, which are too much for a token. */
+  /** For files and secrets, which do not go into tokens. */
   shared?: FlowStore | undefined;
-  /** A session that has become too large for a token is handed back without one. Default: that is an error. */
+  /** Return a session that is too large for a token without one. Default: throw. */
   mayOutgrow?: boolean | undefined;
 }
 
-/** What is done with a session that was brought along. */
+/** An operation on the session of a token. */
 export type SessionAction = (header: Header, sessions: Sessions) => Promise<Turn>;
 
-/** By whom and by which request a token is brought. */
+/** Who sends the token, with which request. */
 export interface Bearer {
   principal: string;
   tool: string;
@@ -45,9 +45,9 @@ export interface Bearer {
 
 export interface TokenTurn {
   turn: Turn;
-  /** To be shown with the next request; none once it has ended. */
+  /** For the next request; absent once the session has ended. */
   token?: string;
-  /** As it is now, unless it has ended. */
+  /** The current session; absent once it has ended. */
   session?: StoredSession;
 }
 
@@ -64,13 +64,13 @@ export class TokenSessions {
     this.#tokens = tokens;
     const all = [...flows];
     const claimOnce = toClaim(shared, longest(all, options));
-    // Forks of one session have the same id: bodies are not kept by it.
+    // Forks of one session share an id, so no body is kept warm.
     const store = new EmptyRequestStore(undefined, this.#carried);
     this.sessions = new Sessions(all, { ...options, store, warm: 0, claimOnce });
     this.#ends = shared && new TokenOutcomes(shared, this.sessions.setup.limits.tombstoneMs);
   }
 
-  /** `onEvent` is told what happens meanwhile. */
+  /** `onEvent` receives events during the request. */
   async start(request: StartRequest, bearer: Bearer, onEvent?: (event: SessionEvent) => void): Promise<TokenTurn> {
     return this.#travel(undefined, toBinding(bearer), (sessions) => {
       if (onEvent) sessions.on(onEvent);
@@ -78,7 +78,7 @@ export class TokenSessions {
     });
   }
 
-  /** Goes on with the session of a token: `act` does with it what the request asks for, in the sessions that it is given. */
+  /** Continues the session of a token: `act` carries out the request. */
   async go(token: string, bearer: Bearer, act: SessionAction): Promise<TokenTurn> {
     const binding = toBinding(bearer);
     const session = await this.#renewed(await this.#tokens.open(token, binding));
@@ -91,7 +91,7 @@ export class TokenSessions {
     }
   }
 
-  /** Its client knows how it ended. */
+  /** The client knows how the session ended. */
   async acknowledge(sessionId: string): Promise<void> {
     await this.#ends?.forget(sessionId);
   }
@@ -123,7 +123,7 @@ export class TokenSessions {
     }
     const isOver = !after || isEnded(after.header);
     const token = isOver ? undefined : await this.#sealed(after, binding);
-    // Whoever is refused, or only looks, can come again with the same token.
+    // A request that changed nothing can be repeated with the same token.
     if (session && after?.header.rev !== session.header.rev) await spend?.();
     if (isOver) {
       if (after) await this.#ends?.keep(after.header);
@@ -132,7 +132,7 @@ export class TokenSessions {
     return { turn, session: after, ...(token !== undefined && { token }) };
   }
 
-  /** Once for all that follows from one token. */
+  /** Spends the token at most once. */
   #spending(session: StoredSession): () => Promise<void> {
     let spent: Promise<boolean> | undefined;
     return async () => {
@@ -158,13 +158,13 @@ export class TokenSessions {
   }
 }
 
-/** How long a session may last, of whichever flow. */
+/** The longest duration of any flow. */
 function longest(flows: AnyFlow[], { limits }: SessionOptions): number {
   const own = flows.flatMap(({ options: { limits: of } }) => (of?.duration === undefined ? [] : toMs(of.duration)));
   return Math.max(limits?.durationMs ?? DEFAULT_FLOW_LIMITS.durationMs, ...own);
 }
 
-/** A journal that travels can be brought again as it was before: that something has begun must be known elsewhere. */
+/** A client can send an older journal, so a shared store must record effects that have begun. */
 function toClaim(shared: FlowStore | undefined, ms: number): (key: string) => Promise<boolean> {
   return async (key) => {
     if (shared) return shared.spend(`once_${key}`, 0, ms);
@@ -183,7 +183,7 @@ function isSpent(thrown: unknown): boolean {
   return thrown instanceof GatewayError && thrown.details['reason'] === USED;
 }
 
-/** What was wrong with a forged token is nobody's business. */
+/** The error says no more about an invalid token. */
 function refusal(why: 'invalid' | 'expired' | 'spent'): GatewayError {
   const sessionId = 'in its token';
   if (why === 'invalid') return new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });

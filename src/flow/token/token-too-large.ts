@@ -1,4 +1,4 @@
-// What is said when a session no longer fits into its token: which part of it takes the room.
+// The error for a session that does not fit into its token. It names the largest part.
 import { GatewayError } from '../../shared/errors.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';

@@ -1,7 +1,6 @@
-// Sessions that are kept nowhere: each turn hands the client a token with all of the session in it, and the next turn opens it, on
-// any machine that has the keys. What it cannot do is forget: an old token, shown again within its time, is a fork of the
-// session. A step's idempotency key is the same on every fork, so a sink that looks at it takes one; where that does not do,
-// `spend` with a store lets each turn of a token be used once.
+// Sessions in tokens: each turn gives the client a token with the whole session, and the next turn opens it on any machine that has the keys.
+// An old token that is sent again forks the session. The idempotency key of a step is the same on every fork, so its receiver can reject
+// the second; where that is not enough, `spend` with a store lets each token be used once.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -18,28 +17,28 @@ import { openToken, SEALED_PREFIX, sealToken, toSessionId, toSid } from './seale
 import { toTokenTooLarge } from './token-too-large.ts';
 
 export interface TokenOptions {
-  /** The first seals, all open. */
+  /** The first one seals, all of them open. */
   keys: readonly string[];
-  /** Whom the tokens are for: servers that share keys but not tokens have different ones. */
+  /** The server that accepts the tokens. Servers that share keys but not tokens need different audiences. */
   audience?: string | undefined;
-  /** A token lives this long, and never longer than its session may wait. */
+  /** Lifetime of a token, bounded by the expiry of its session. */
   ttlMs?: number | undefined;
-  /** From this length on the entries go to the store, if there is one. */
+  /** From this length on the entries go to the store, if there is one. `hardBytes` is the maximum. */
   softBytes?: number | undefined;
   hardBytes?: number | undefined;
-  /** Keeps which turns were used, and entries that are too long for a token. */
+  /** Holds spent turns, and entries that are too long for a token. */
   store?: Pick<FlowStore, 'spend' | 'putBlob' | 'getBlob'> | undefined;
   clock?: Clock | undefined;
 }
 
-/** Why a token did not open is for the log and the code of an error; whoever showed it learns no more. */
+/** `why` is for the log and the error code; the client learns no more. */
 export type OpenedToken = { ok: true; session: StoredSession } | { ok: false; why: 'invalid' | 'expired' };
 
 export interface Tokens {
   seal(session: StoredSession, binding: TokenBinding): Promise<string>;
-  /** To look at it. The questions that wait are not in it: a replay finds them. */
+  /** Opens a token without spending it. It has no open questions; a replay finds them. */
   open(token: string, binding: TokenBinding): Promise<OpenedToken>;
-  /** Whether this is the first who goes on from this turn; without a store everybody is. */
+  /** True for the first caller that continues from this turn; without a store always true. */
   spend(session: StoredSession): Promise<boolean>;
 }
 
@@ -84,7 +83,7 @@ export function createTokens(options: TokenOptions): Tokens {
     return { ok: true, session: { header, entries } };
   }
 
-  /** Remembered for as long as the token could be shown again. */
+  /** Remembered as long as the token is valid. */
   async function spend({ header: { id, rev, deadline } }: StoredSession): Promise<boolean> {
     return store === undefined || store.spend(id, rev, Math.min(ttlMs, deadline - clock.now()));
   }

@@ -1,7 +1,7 @@
-// People who are asked by `ask.person`, at those of their clients that are connected to this process: by `interaction.prompt` where the client
-// speaks MCP Flow, by a form where it shows forms. They are asked when `notify` is called, and when they connect while the question waits.
-// 1. A client shows one form at a time. 2. A form is withdrawn when its question is not theirs to answer any more.
-// 3. What may have come from no person is no answer: then the question stays open, for the page and for other clients.
+// Asks people (`ask.person`) at their clients that are connected to this process: by `interaction.prompt` if the client speaks MCP Flow, or
+// by a form if it shows forms. They are asked when `notify` is called, and when they connect while the question is open.
+// 1. A client shows one form at a time. 2. A form is withdrawn when its question is no longer open for that person.
+// 3. An answer that may not come from a person is ignored, and the question stays open for the page and other clients.
 import type { ClientView } from '../../protocol/exchange.ts';
 import { flowOf } from '../../protocol/interaction.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -17,9 +17,9 @@ import { isEnded } from '../store/store.ts';
 import { PersonForms } from './person-forms.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
 
-/** Sessions that wait for people; those of longest ago are left to reminders. */
+/** Sessions that wait for people. Beyond this the oldest are left to reminders. */
 const MAX_SESSIONS = 10_000;
-/** How often the store is searched for questions that another process has put. */
+/** How often the store is searched for questions of other processes. */
 const LOOK_MS = 60_000;
 
 export class AskedPeople {
@@ -52,13 +52,13 @@ export class AskedPeople {
     if (event.kind === 'turn') this.#askOther(header);
   }
 
-  /** Clients that came in before the question was put. */
+  /** Asks clients that connected before the question was asked. */
   #told(header: Header): void {
     this.#moved(header);
     for (const client of this.#pushes.clientsOf(peopleOf(header))) this.#ask(client, header);
   }
 
-  /** A form was answered, and its user was asked something else in the same session: that is shown after it. */
+  /** Shows the next question of the same session after a form was answered. */
   #askOther(header: Header): void {
     for (const [client, forms] of this.#forms) {
       const [question] = questionsFor(header, client.principal);
@@ -88,7 +88,7 @@ export class AskedPeople {
     else if (!needsPage(question)) forms.put(header, question);
   }
 
-  /** Questions that another process has put. */
+  /** Finds questions of other processes. */
   async #look(): Promise<void> {
     const { store, clock } = this.#sessions.setup;
     if (!store.durable || !store.browse || clock.now() - this.#lookedAt < LOOK_MS) return;
@@ -103,7 +103,7 @@ export class AskedPeople {
   }
 }
 
-/** Declared without anything else, elicitation is by form. */
+/** An empty `elicitation` capability means forms. */
 function showsForms({ dialect, capabilities }: ClientView): boolean {
   const { elicitation } = capabilities;
   if (dialect !== 'handshake' || !isObject(elicitation) || flowOf(capabilities)) return false;

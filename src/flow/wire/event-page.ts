@@ -1,5 +1,4 @@
-// Where events are delivered by HTTP: one POST of JSON to a sealed URL. Looking at the URL changes nothing. What was wrong with a URL that is
-// none of ours is nobody's business.
+// The HTTP endpoint for events: one POST of JSON to a sealed URL. A GET changes nothing. An invalid URL gets no explanation.
 import { readRequestBody } from '../../gateway/accept/http/read-request-body.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -31,7 +30,7 @@ function tokenOf({ url = '' }: HttpRequest): string {
   return query === -1 ? '' : (new URLSearchParams(url.slice(query)).get('t') ?? '');
 }
 
-/** Nothing is an event without content. */
+/** An empty body is an event without a value. */
 function toValue(body: string | GatewayError): unknown {
   if (typeof body !== 'string') throw body;
   if (body.trim() === '') return undefined;
@@ -54,7 +53,7 @@ function refuse(response: HttpResponse, thrown: unknown, report: (error: unknown
 
 function answer(response: HttpResponse, status: number, body: object): void {
   const text = `${JSON.stringify(body)}\n`;
-  response.removeHeader('access-control-allow-origin'); // for no web page to read
+  response.removeHeader('access-control-allow-origin'); // web pages must not read it
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),

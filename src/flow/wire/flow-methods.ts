@@ -1,8 +1,7 @@
-// The methods of MCP Flow 0.1.0 over a set of sessions. A client that can be told things is told the next question by a request of
-// its own (`interaction.prompt`, `continue`, `complete`), once the answer to its request is out; to one that cannot, the answer
-// brings it along as `next`.
-// 1. Each question is delivered once: with the answer to `start`, by a request, or in `next`.
-// 2. A session is told of to the client that last did something with it.
+// The methods of MCP Flow 0.1.0. A client that can receive requests gets the next question in one (`interaction.prompt`, `continue`,
+// `complete`), after the reply to its own request. Any other client gets it in the reply, as `next`.
+// 1. Each question is delivered once: in the reply to `start`, in a request, or in `next`.
+// 2. The client that last used a session gets its messages.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -27,7 +26,7 @@ import { toPrompt, toNextMessage, toState, toValidation } from './flow-messages.
 export interface FlowMethodsOptions {
   desk: SessionAccess;
   pushes: PromptDelivery;
-  /** Whether there is a tool of this name that asks nothing. */
+  /** Whether there is a tool of this name that is not a flow. */
   isPlainTool(name: string, client: ClientView): boolean;
 }
 
@@ -110,7 +109,7 @@ class FlowMethods {
     return this.#told(exchange, served, toValidation(served.turn));
   }
 
-  /** Somebody who is asked in another's session gives the question to somebody else. */
+  /** A person who is asked hands the question to another person. */
   async handOver(exchange: Exchange): Promise<JsonObject> {
     const [promptId, to] = [readString(exchange.params, 'promptId'), readString(exchange.params, 'to')];
     await this.#go(exchange, (session, sessions) => sessions.handOver({ ...session, promptId, to }));
@@ -123,7 +122,7 @@ class FlowMethods {
     const { turn, token } = await this.#go(exchange, (session, sessions) =>
       sessions.continueByOwner({ ...session, prompt, progress }),
     );
-    this.#pushes.sending(exchange.client, turn); // the client has put it itself
+    this.#pushes.sending(exchange.client, turn); // the client asked it itself
     return withToken({ acknowledged: true }, token);
   }
 
@@ -166,7 +165,7 @@ class FlowMethods {
     const key = readString(exchange.params, 'key');
     const { value } = exchange.params;
     const served = await this.#go(exchange, (session, sessions) => sessions.edit({ ...session, key, value }));
-    // Refused, it has changed nothing: the question that waits was put before.
+    // A rejected edit changes nothing: the client has the open question already.
     return this.#told(exchange, served, toValidation(served.turn), { isAttached: served.turn.accepted === false });
   }
 
@@ -175,7 +174,7 @@ class FlowMethods {
     return withToken({ extended: true, expiresAt: turn.header.expiresAt }, token);
   }
 
-  /** Which question an answer is for. In a token it is the one that the token was given out with. */
+  /** The question that an answer is for. A token belongs to its own question. */
   async #meant(exchange: Exchange, promptId: string | undefined): Promise<Partial<GivenAnswer>> {
     if (promptId !== undefined) return { promptId, isUnacknowledged: isUnacknowledged(exchange.params) };
     if (!this.#desk.keeps) return {};
@@ -183,7 +182,7 @@ class FlowMethods {
     return { sent: sent ?? null };
   }
 
-  /** A flow that says how long its first question may take is waited for; others answer at once that they are at work. */
+  /** Waits for a flow that sets `firstQuestion`. Other flows reply at once that they are working. */
   async #first(turn: Turn, tool: string): Promise<Turn> {
     if (this.#desk.sessions.flows.get(tool)?.options.firstQuestion === undefined) return turn;
     const first = await afterSteps(turn);
@@ -192,7 +191,7 @@ class FlowMethods {
     throw new GatewayError('FLOW_TIMEOUT', isObject(data) ? data : {});
   }
 
-  /** Told of it from now on is whoever may do something with it, and nobody who only knows its name. */
+  /** A client that may use the session gets its messages from now on. */
   async #go(
     exchange: Exchange,
     act: (session: { principal: string; sessionId: string }, sessions: Sessions) => Promise<Turn>,
@@ -206,7 +205,7 @@ class FlowMethods {
     return travelled;
   }
 
-  /** The result of a request, and after it, or within it, what comes next. */
+  /** Replies to a request, and sends what comes next after it or in it. */
   async #told(
     { client }: Exchange,
     { turn, token }: TokenTurn,
@@ -214,14 +213,14 @@ class FlowMethods {
     { isAttached = false, isFirst = false } = {},
   ): Promise<JsonObject> {
     const told = withToken(result, token);
-    // What is asked again after a refused answer is the question that the client has.
+    // After a rejected answer the client has the question already.
     if (isAttached || turn.accepted === false) this.#pushes.sending(client, turn);
     if (this.#pushes.canReach(client)) {
       this.#pushes.later(turn, client, isAttached ? undefined : toNextMessage(turn));
       return told;
     }
     if (isAttached) return told;
-    // Nobody could tell this client later what its steps have led to.
+    // This client cannot be told later, so wait for the steps.
     const last = await afterSteps(turn);
     const next = toNextMessage(last);
     if (isFirst) this.#pushes.sending(client, last);
@@ -230,10 +229,7 @@ class FlowMethods {
     return { ...told, next: { state: last.header.state, ...said } };
   }
 
-  /**
-   * Somebody who is asked in the session of another is asked once more where the answer was refused, or else what they were asked beside it,
-   * and learns nothing else.
-   */
+  /** Replies to another person: the same question after a rejected answer, or their next one, and nothing else. */
   #toldPerson({ client }: Exchange, turn: Turn): JsonObject {
     const { header, accepted } = turn;
     const question = turn.questions.find(accepted === false ? ({ complaint }) => complaint : wasNotified);
@@ -248,7 +244,7 @@ class FlowMethods {
     return { ...result, next: { state: header.state, method: 'interaction.prompt', ...params } };
   }
 
-  /** Nothing happens by itself in a session that is kept nowhere. */
+  /** A session in a token does not change without a request. */
   #lookAgain(client: ClientView, { header }: Pick<Turn, 'header'>): JsonObject {
     if (!this.#desk.keeps) return {};
     const now = this.#desk.sessions.setup.clock.now();

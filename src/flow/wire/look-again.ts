@@ -1,10 +1,10 @@
-// When a client that cannot be told things looks again with `interaction.getState`, while it shows a question: the question may be withdrawn
-// without its doing. Also said to clients that can be told things, but for the end of the session: one of them may be a gateway whose own client cannot.
+// When a client that cannot receive requests should call `interaction.getState` again while it shows a question, which may be withdrawn.
+// Other clients get this hint too, since one may be a gateway whose own client cannot receive requests.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Header } from '../journal.ts';
 import { waitsForPeopleOrEvents, nextDeadline, callerQuestions } from '../session/external/waits.ts';
 
-/** Where nobody knows when something will happen. The client makes the pauses longer while nothing does. */
+/** If the time is not known. The client makes the pauses longer while nothing happens. */
 const UNKNOWN_MS = 1000;
 
 export function lookAgain(header: Header, { now, isTold }: { now: number; isTold: boolean }): JsonObject {

@@ -1,5 +1,5 @@
-// The forms that one client shows its user for questions in the work of others: one at a time, each withdrawn when its question is answered
-// elsewhere, handed over, or not asked any more.
+// The forms that one client shows its user for questions of other people's sessions: one at a time, each withdrawn when its question is
+// answered elsewhere, handed over, or withdrawn.
 import { INSTANT_MS, HumanCheck } from '../../gateway/ask/human-check.ts';
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -21,16 +21,16 @@ interface Shown {
   withdrawal: AbortController;
 }
 
-/** Questions that wait for their turn at one client; others are left to reminders and to the page. */
+/** Queued questions of one client. The rest is left to reminders and the page. */
 const MAX_QUEUED = 100;
-/** How often an answer that does not fit is asked for again in the same client. */
+/** How often the client asks again after an invalid answer. */
 const MAX_TRIES = 3;
 
 export class PersonForms {
   readonly #sessions: Sessions;
   readonly #watcher: Watcher;
   readonly #ownWord: HumanCheck;
-  /** The first is shown, or about to be. */
+  /** The first one is shown. */
   readonly #queue: Shown[] = [];
 
   constructor(sessions: Sessions, watcher: Watcher) {
@@ -87,19 +87,19 @@ export class PersonForms {
     }
   }
 
-  /** Undefined where nobody has answered: the question stays open. */
+  /** Undefined if there is no answer from a person; the question stays open. */
   async #put(ask: Ask, signal: AbortSignal): Promise<JsonObject | undefined> {
     const { client } = this.#watcher;
     if (!this.#ownWord.isTrusted(client)) return undefined;
     const start = ticksOf(this.#sessions.setup.clock);
     const answer = await this.#ownWord.take(ask, client, () => this.#watcher.ask!(ask, signal));
-    // A form that is closed says nothing, and nobody reads a question and declines it at once.
+    // Closing a form is no answer, and an instant decline does not come from a person.
     const isInstant = ticksOf(this.#sessions.setup.clock) - start < INSTANT_MS;
     if (answer?.action === 'accept') return answer;
     return answer?.action === 'decline' && !isInstant ? answer : undefined;
   }
 
-  /** The same question once more, where the answer was refused. */
+  /** The question to ask again, if the answer was rejected. */
   async #answer({ sessionId }: Shown, answers: GivenAnswer[]): Promise<Question | undefined> {
     const request = { principal: this.#principal, sessionId, answers, src: 'human' as const, via: 'elicit' as const };
     try {
@@ -107,14 +107,14 @@ export class PersonForms {
       return accepted === false ? questions.find(({ complaint }) => complaint) : undefined;
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
-      return undefined; // somebody else was faster
+      return undefined; // the question is closed by now
     }
   }
 }
 
-/** The user has called nothing: the form says what it is about. */
+/** The user has not called the tool, so the form explains what it is about. */
 function toForm(header: Header, question: Question, given: readonly GivenAnswer[]): Ask {
-  const { notes: _, ...asked } = question; // those are for the caller
+  const { notes: _, ...asked } = question; // notes are for the caller
   const told = `The tool ${header.tool}, which somebody else has called, asks you as ${question.person!.principal}.`;
   const { revisable: _revisable, ...ask } = toFormAsk({ turn: { header, questions: [asked] }, told, given });
   return ask;

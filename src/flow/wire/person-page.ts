@@ -1,5 +1,5 @@
-// Where a person who is asked by `ask.person` answers in a browser. It is the page of every other question, with a session in the place
-// of a call that waits: any process shows it, as long as the question waits.
+// The page where a person (`ask.person`) answers in a browser. It is the ask page of the gateway over a session instead of a waiting call, so
+// every process can show it while the question is open.
 import { servePage } from '../../gateway/ask/page/ask-page.ts';
 import { wordsForOthers } from '../../gateway/ask/page/locales/page-words.ts';
 import type { HttpHandler, HttpRequest } from '../../shared/http.ts';
@@ -13,9 +13,9 @@ type Identify = (request: HttpRequest) => Promise<string | undefined>;
 export interface PersonPageOptions {
   /** The name of the server, for the person. */
   server: string;
-  /** Who sends a request, where somebody can tell. */
+  /** Identifies the sender of a request, if the server can. */
   identify: () => Identify | undefined;
-  /** A browser that `identify` does not know is taken for the person's, since it has the link. */
+  /** Trust a browser that `identify` does not know, because it has the link. */
   trustsLinks: boolean;
 }
 

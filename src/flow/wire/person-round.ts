@@ -1,5 +1,5 @@
-// The question of a person as a round of the page, read from its session with every request. What became of one that no longer waits is
-// said: the holder of the link was asked.
+// A person's question as a round of the ask page, read from its session with every request. A closed question says why, since the holder of
+// the link was asked.
 import type { RoundAnswer, ClosedRound, QuestionRound, RoundReceipt } from '../../gateway/ask/question-round.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { answerWithRetry } from '../channel/answer-with-retry.ts';
@@ -18,14 +18,14 @@ export interface PersonRoundRequest {
   sessions: Sessions;
   /** The name of the server, for the person. */
   server: string;
-  /** Of a link. */
+  /** From the link. */
   handle: string;
 }
 
 interface Shown {
   header: Header;
   question: Question;
-  /** What was refused before, which is shown again. */
+  /** A rejected answer, which is shown again. */
   given?: readonly GivenAnswer[] | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function findPersonRound(
   }
 }
 
-/** The question of the link, or the same, in the same words, asked again because the answer to it was refused. */
+/** The question of the link, or the same question asked again after a rejected answer. */
 function isMeant(
   { promptId, key, pin, complaint, person }: Question,
   address: Omit<PersonAddress, 'sessionId'>,
@@ -76,7 +76,7 @@ function toKey(promptId: string): [key: string, attempt: number] {
 
 function toRound(request: PersonRoundRequest, { header, question, given }: Shown): QuestionRound {
   const { person } = readPersonHandle(request.handle);
-  const { notes: _, ...asked } = question; // those are for the caller
+  const { notes: _, ...asked } = question; // notes are for the caller
   return {
     handle: request.handle,
     principal: person,

@@ -1,5 +1,5 @@
-// Who is told what happens in a session: the client that last did something with it, as long as it is there. A request that is
-// being answered goes out first: whatever follows from it is told after it.
+// Sends questions and events of a session to the client that last used it, while it is connected. The reply to a request always goes out
+// before messages that follow from it.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { flowOf } from '../../protocol/interaction.ts';
@@ -21,13 +21,13 @@ import type { Recipient } from './sent-prompts.ts';
 import { toOwner } from '../session/session-context.ts';
 import { toEndedParams, toPrompt, toNextMessage, toWaitingFor } from './flow-messages.ts';
 
-/** Sessions of clients that never come back are forgotten, oldest first. */
+/** Limit on remembered sessions; the oldest are dropped first. */
 const MAX_CLAIMS = 20_000;
 
 export interface PromptDeliveryOptions {
   log: Log;
   clock: Clock;
-  /** Is told when a client has acknowledged how its session ended. */
+  /** Called when a client has acknowledged how its session ended. */
   onHeard: (sessionId: string) => void;
 }
 
@@ -37,13 +37,13 @@ export class PromptDelivery {
   readonly #onHeard: (sessionId: string) => void;
   readonly #watchers = new Map<ClientView, Watcher>();
   readonly #claims = new Map<string, ClientView>();
-  /** How far each session has said to be. */
+  /** The highest progress of each session. */
   readonly #furthest = new BoundedMap<string, number>(MAX_CLAIMS);
   readonly #sent = new SentPrompts();
   readonly #speakers = new WeakSet<ClientView>();
-  /** Sessions with a question for a person's own word that the client has not acknowledged. */
+  /** Sessions with a question for a human that the client has not acknowledged. */
   readonly #unsure = new Set<string>();
-  /** Who is about to cancel which session, and learns by the answer that it has. */
+  /** Clients that are cancelling a session. Their reply tells them the result. */
   readonly #cancelling = new Map<string, ClientView>();
 
   constructor({ log, clock, onHeard }: PromptDeliveryOptions) {
@@ -61,14 +61,14 @@ export class PromptDelivery {
     return this.#watchers.has(client);
   }
 
-  /** The question that this client was sent last in this session. */
+  /** The question that was last sent to this client in this session. */
   async sentTo(client: ClientView, sessionId: string): Promise<SentPrompt | undefined> {
-    // What the client acknowledged before it answered is on its way through promises.
+    // An acknowledgement that came before the answer may still be in the promise queue.
     if (this.#unsure.has(sessionId)) await new Promise((resolve) => setImmediate(resolve));
     return this.#sent.get(sessionId, this.#recipient(client));
   }
 
-  /** A question goes out to the client, with the answer to its request. */
+  /** A question goes out in the reply to the client. */
   sending(client: ClientView, { header, questions }: Pick<Turn, 'header' | 'questions'>): void {
     const [question] = questions;
     this.#sent.add(header.id, this.#recipient(client), question);
@@ -76,7 +76,7 @@ export class PromptDelivery {
     if (current > (this.#furthest.get(header.id) ?? -Infinity)) this.#furthest.set(header.id, current);
   }
 
-  /** As above. One who cannot acknowledge a question for a person's own word has to name it: a second click may be on its way. */
+  /** The same, except that a client that cannot acknowledge a question for a human must name it: a second click may be on its way. */
   offering(client: ClientView, turn: Pick<Turn, 'header' | 'questions'>): void {
     if (this.canReach(client) || turn.questions[0]?.by !== 'human') this.sending(client, turn);
   }
@@ -92,7 +92,7 @@ export class PromptDelivery {
     return [...this.#claims].flatMap(([sessionId, client]) => (this.#watchers.has(client) ? [sessionId] : []));
   }
 
-  /** After the request at hand: what it has led to, and what will follow by itself. */
+  /** Sends the next message after the current reply, and then what follows from running steps. */
   later(turn: Turn, client: ClientView, next: ReturnType<typeof toNextMessage>): void {
     this.claim(turn.header.id, client);
     setImmediate(() => {
@@ -101,19 +101,19 @@ export class PromptDelivery {
     });
   }
 
-  /** The clients that show a question which is not open any more are told so. `except` learns it in another way. */
+  /** Tells clients that show a closed question. `except` learns it in another way. */
   withdraw(header: Header, except: ClientView | undefined): void {
     const { id: sessionId, state } = header;
     const isOpen = (promptId: string, to: Recipient): boolean => isFor(header, promptId, to);
     for (const [client, { promptId, until = Infinity }] of this.#sent.withdrawn(sessionId, isOpen, except)) {
-      if (typeof client === 'string') continue; // it cannot be told things
+      if (typeof client === 'string') continue; // it cannot receive notifications
       const isLate = until <= this.#clock.now() || header.reason === 'expired';
       const reason = state === 'cancelled' ? 'cancelled' : isLate ? 'timeout' : 'moved';
       this.#watchers.get(client)?.notify?.('interaction.withdrawn', { sessionId, promptId, reason });
     }
   }
 
-  /** While the client cancels: it is not told what it does itself. */
+  /** Suppresses the notification to the client that cancels. */
   async cancelling<T>(sessionId: string, client: ClientView, cancel: () => Promise<T>): Promise<T> {
     this.#cancelling.set(sessionId, client);
     try {
@@ -123,7 +123,7 @@ export class PromptDelivery {
     }
   }
 
-  /** Somebody has cancelled it: another client, or the program that serves it. */
+  /** Another client, or the program, has cancelled the session. */
   cancelled(header: Header): void {
     const by = this.#cancelling.get(header.id);
     const client = this.#claims.get(header.id);
@@ -132,17 +132,17 @@ export class PromptDelivery {
     this.#forget(header.id);
   }
 
-  /** What has happened in a session by itself, and what follows from it. */
+  /** Sends a turn that no request caused, and what follows from it. */
   happened(turn: Turn): void {
     const next = toNextMessage(turn);
-    // Its end says that it asks nothing any more.
+    // The message about the end also closes the question.
     this.withdraw(turn.header, isEnded(turn.header) ? this.#claims.get(turn.header.id) : undefined);
     if (next) this.#tell(turn, next);
     if (isEnded(turn.header)) this.#forget(turn.header.id);
     void this.#follow(turn);
   }
 
-  /** A step says how far it is. What does not go on is not told. */
+  /** Sends the progress of a step, if it is higher than before. */
   progress({ header: { id: sessionId }, progress }: Extract<SessionEvent, { kind: 'progress' }>): void {
     const client = this.#claims.get(sessionId);
     const watcher = client && this.#watchers.get(client);
@@ -154,14 +154,14 @@ export class PromptDelivery {
       .catch((error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'));
   }
 
-  /** The caller is told whom the session waits for. */
+  /** Tells the caller whom the session waits for. */
   person(header: Header): void {
     const { id: sessionId } = header;
     this.#notify(sessionId, 'interaction.waiting', { sessionId, ...toWaitingFor(header) });
     this.withdraw(header, undefined);
   }
 
-  /** A client that uses the methods of MCP Flow. */
+  /** The client uses the methods of MCP Flow. */
   speaks(client: ClientView): void {
     this.#speakers.add(client);
   }
@@ -174,7 +174,7 @@ export class PromptDelivery {
     return [...this.#watchers.keys()].filter(({ principal }) => people.includes(principal));
   }
 
-  /** Puts a question to a client whose user is asked in the session of another. */
+  /** Sends a question to a client whose user is asked in another user's session. */
   prompt(client: ClientView, { id: sessionId }: Header, question: Question): void {
     const isSure = question.by !== 'human';
     const add = (): void => this.#sent.add(sessionId, this.#recipient(client), question);
@@ -190,13 +190,13 @@ export class PromptDelivery {
       .finally(() => this.#unsure.delete(sessionId));
   }
 
-  /** Its time is over: nobody is asked to answer that, so it is a notification. */
+  /** An expiry needs no reply, so it is a notification. */
   expired(header: Header): void {
     this.#notify(header.id, 'interaction.ended', toEndedParams(toExpiredTurn(header)));
     this.happened({ header, questions: [] });
   }
 
-  /** What has happened by itself; a session that was cancelled so says nothing else of it. */
+  /** Sends a turn that no request caused; a cancelled session sends only its end. */
   moved(turn: Turn): void {
     if (turn.header.state === 'cancelled') this.#notify(turn.header.id, 'interaction.ended', toEndedParams(turn));
     this.happened(turn);
@@ -223,7 +223,7 @@ export class PromptDelivery {
     this.happened(turn);
   }
 
-  /** Requests without a connection have nothing in common but their user. */
+  /** Requests without a connection are identified by their user. */
   #recipient(client: ClientView): Recipient {
     return this.canReach(client) ? client : client.principal;
   }
@@ -233,7 +233,7 @@ export class PromptDelivery {
     const client = this.#claims.get(sessionId);
     const watcher = client && this.#watchers.get(client);
     if (!client || !watcher?.ask) return;
-    // Requests may overtake each other. A person's own word counts for this question only once the client is known to have it.
+    // Requests may overtake each other, so an answer for a human question counts only after the client has acknowledged it.
     const isSure = turn.questions[0]?.by !== 'human';
     if (isSure) this.sending(client, turn);
     else this.#unsure.add(sessionId);
@@ -251,7 +251,7 @@ export class PromptDelivery {
   }
 }
 
-/** A question that was handed over is open for somebody else. */
+/** A question that was handed over is open for its new addressee only. */
 function isFor({ current, principal }: Header, promptId: string, to: Recipient): boolean {
   const question = (current as Question[]).find((one) => one.promptId === promptId);
   const who = typeof to === 'string' ? to : to.principal;

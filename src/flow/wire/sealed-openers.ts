@@ -1,5 +1,5 @@
-// Which browser opened the link of a person. A question may wait for days and be shown by any process: so the browser itself carries
-// what is known of it, in a sealed cookie, and the store remembers only that the link was opened.
+// Binds the link of a person to the browser that opens it first. A question may be open for days and any process may show it, so the browser
+// keeps the state in a sealed cookie, and the store only remembers that the link was opened.
 import { hash } from 'node:crypto';
 import { cookieName, readCookie } from '../../gateway/ask/page/page-owners.ts';
 import type { PageOwners } from '../../gateway/ask/page/page-owners.ts';
@@ -18,12 +18,12 @@ export function sealedOpeners({ sealer, store, clock, limits }: SessionContext):
   return {
     async bind({ handle, expiresAt }: QuestionRound) {
       const stored = await store.load(readPersonHandle(handle).sessionId);
-      // A question may be asked again, and its session be parked: for all that time no other browser may open the link.
+      // The question may be asked again and its session be parked; the link must stay bound all that time.
       const until = Math.max(expiresAt, stored?.header.deadline ?? 0) + limits.parkedMs;
       const isFirst = await store.spend(toSpent(handle), 0, until - clock.now());
       return isFirst ? sealer.seal(PURPOSE, handle, [randomId()]) : undefined;
     },
-    isBound: () => false, // that shows when it is opened
+    isBound: () => false, // known only when it is opened
     browserOf: (handle, cookies) => open(handle, cookies)?.[0],
     settle: (handle, browser, outcome) => sealer.seal(PURPOSE, handle, [browser, outcome]),
     outcomeOf: (handle, cookies) => open(handle, cookies)?.[1],

@@ -1,21 +1,21 @@
-// Which question each client was sent last, by session. An answer that does not name its prompt belongs to that one: a second click, which
-// comes in before the next question has gone out, never answers the next.
+// Remembers the question that was last sent to each client, by session. An answer without a promptId belongs to it, so that a second click
+// never answers the next question.
 import type { ClientView } from '../../protocol/exchange.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Question } from '../question/question.ts';
 import type { SentPrompt } from '../session/verbs/requests.ts';
 
 const MAX_SESSIONS = 20_000;
-/** Clients of one user that play one session in turns. */
+/** Clients that use one session in turns. */
 const MAX_CLIENTS = 8;
 
-/** A connection; where there is none, its user. */
+/** A connection, or its user if there is none. */
 export type Recipient = ClientView | string;
 
 interface Sent extends SentPrompt {
-  /** When its time is over. */
+  /** When the question times out. */
   until?: number | undefined;
-  /** The client knows that it is not open any more. */
+  /** The client knows that it is closed. */
   isWithdrawn?: true | undefined;
 }
 
@@ -30,7 +30,7 @@ export class SentPrompts {
     clients.set(to, { promptId, key, pin, until });
   }
 
-  /** Those who show a question that is not open for them any more, each once for each question. `except` knows it anyway. */
+  /** The clients that show a closed question, once per question. `except` knows it already. */
   withdrawn(
     sessionId: string,
     isOpen: (promptId: string, to: Recipient) => boolean,

@@ -1,4 +1,4 @@
-// Flows as tools of a server: listed and called like any other, and played over the methods of MCP Flow by clients that know them.
+// Serves flows as tools of a server. Clients list and call them like other tools, or use the methods of MCP Flow.
 import { randomBytes } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
@@ -34,15 +34,15 @@ import { createFlowMethods } from './flow-methods.ts';
 import { PromptDelivery } from './prompt-delivery.ts';
 
 export interface ServeFlowsOptions extends SessionOptions {
-  /** False: no sessions over MCP Flow; the tools can still be called. */
+  /** False: no MCP Flow methods; the tools can still be called. */
   interactive?: boolean | undefined;
-  /** Sessions of MCP Flow are kept nowhere and travel in signed tokens; needs `keys`. */
+  /** Keep MCP Flow sessions in signed tokens instead of a store; needs `keys`. */
   tokens?: 'signed' | undefined;
-  /** Room for each flow in a list of tools. Questions that do not fit are not listed as arguments. Default 4096. */
+  /** Bytes for each flow in the list of tools. Questions that do not fit are not listed as arguments. Default: 4096. */
   listBytes?: number | undefined;
   /**
-   * Who may open the link of a person who is asked (`ask.person`). `bearer`: anybody who has it, unless `identify` names somebody else.
-   * `identified`: only a browser that `identify` names as that person. Default: `identified` where there is `identify`.
+   * Who may open the link of a person (`ask.person`). `bearer`: everyone who has it, unless `identify` names another person.
+   * `identified`: only a browser that `identify` names as that person. Default: `identified` if the server has `identify`.
    */
   personLinks?: 'identified' | 'bearer' | undefined;
 }
@@ -130,7 +130,7 @@ function toPersonPage(server: Server, sessions: Sessions, { personLinks }: Serve
   const { title, name } = server.info;
   const identify = () => server.identifyVisitor;
   const options = { server: title ?? name, identify, trustsLinks: personLinks === 'bearer' };
-  let page: Promise<HttpHandler> | undefined; // loaded when the first person comes
+  let page: Promise<HttpHandler> | undefined; // loaded with the first request
   return (request, response) => {
     page ??= import('./person-page.ts').then(({ personPage }) => personPage(sessions, options));
     page.then(
@@ -140,7 +140,7 @@ function toPersonPage(server: Server, sessions: Sessions, { personLinks }: Serve
   };
 }
 
-/** Clients are told what happens by itself in their sessions, and people are asked, whose questions are always in the store. */
+/** Connects events of sessions to clients, and to people, whose questions are always in the store. */
 function telling(
   desk: SessionAccess,
   kept: Sessions,
@@ -173,7 +173,7 @@ function telling(
   };
 }
 
-/** Its list entry is what is declared and what was explored: the same from the first list to the last. */
+/** The list entry has declared and explored arguments, and never changes. */
 function addTool(
   server: Server,
   flow: AnyFlow,
@@ -196,7 +196,7 @@ function addTool(
   );
 }
 
-/** Sessions of calls that are ended with their questions. Files and secrets of theirs are kept after all. */
+/** Sessions of calls whose state travels with each question. Their files and secrets are in the store. */
 function carriedByCalls(flows: readonly AnyFlow[], { tokens: _, store: shared, ...options }: ServeFlowsOptions) {
   const tokens = createTokens({ keys: options.keys!, clock: options.clock });
   return new TokenSessions(flows, { ...options, shared, tokens, mayOutgrow: true });
@@ -224,7 +224,7 @@ function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }:
   return { interactive: true, version: FLOW_VERSION, features };
 }
 
-/** A store that survives is of no use to callers whose sessions end with their connection. */
+/** A durable store does not help callers whose sessions end with their connection. */
 function warnWithoutIdentify({ options }: Server, { keeps, sessions }: SessionAccess): void {
   const { store, log } = sessions.setup;
   if (options.identify || !keeps || !store.durable) return;
@@ -242,12 +242,12 @@ function once(work: () => void): () => void {
   };
 }
 
-/** Whoever is known by his connection alone can never come back for his sessions; of others they stay until they expire. */
+/** Ends the sessions of an anonymous caller, who can never come back. Other sessions stay until they expire. */
 async function endWith({ principal }: ClientView, sessions: Sessions): Promise<void> {
   if (!isAnonymous(principal)) return;
   try {
     for (const { id: sessionId } of await sessions.list(principal)) {
-      await sessions.cancel({ principal, sessionId, reason: 'The connection has ended' }).catch(() => {}); // it ended first
+      await sessions.cancel({ principal, sessionId, reason: 'The connection has ended' }).catch(() => {}); // it ended already
     }
   } catch (error) {
     sessions.setup.log.warn({ error }, 'flow.store-failed');

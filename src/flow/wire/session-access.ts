@@ -1,4 +1,4 @@
-// Sessions as a wire reaches them: kept in a store and known by their id, or kept nowhere and brought along in a token.
+// How requests reach sessions: in a store by their id, or in a token that the client sends.
 import { GatewayError } from '../../shared/errors.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -6,7 +6,7 @@ import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 import type { TokenTurn, TokenSessions } from '../token/token-sessions.ts';
 
-/** How a request names a session. */
+/** The session that a request names. */
 export interface SessionReference {
   principal: string;
   sessionId: string;
@@ -15,13 +15,13 @@ export interface SessionReference {
 
 export interface SessionAccess {
   readonly sessions: Sessions;
-  /** Sessions are kept here, so that things can happen in them without a request. */
+  /** Sessions are in a store, so they can continue without a request. */
   readonly keeps: boolean;
   start(request: StartRequest): Promise<TokenTurn>;
-  /** `act` does what is asked for in the sessions that it is given. */
+  /** `act` carries out the request. */
   go(reference: SessionReference, act: (sessionId: string, sessions: Sessions) => Promise<Turn>): Promise<TokenTurn>;
   getState(reference: SessionReference): Promise<StateView>;
-  /** The client knows how its session ended. */
+  /** The client knows how the session ended. */
   acknowledge(sessionId: string): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createStoredAccess(sessions: Sessions): SessionAccess {
   };
 }
 
-/** Of which tool a session is stands only inside its token. */
+/** Only the token knows the tool of a session, so every tool is tried. */
 export function createTokenAccess(travelling: TokenSessions): SessionAccess {
   const { sessions } = travelling;
   const bearerOf = (principal: string, tool: string) => ({ principal, tool, method: 'interaction' });
@@ -76,13 +76,13 @@ export function createTokenAccess(travelling: TokenSessions): SessionAccess {
   };
 }
 
-/** A token of one session is none for another, whosever both are. */
+/** A token is valid for its own session only. */
 function meant({ sessionId }: SessionReference, id: string): string {
   if (sessionId === id) return id;
   throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
 }
 
-/** A session in a token is told of by the id that the client knows. */
+/** Errors name the session by the id that the client knows. */
 function inWordsOf(sessionId: string, error: GatewayError): GatewayError {
   return new GatewayError(error.code, { ...error.details, sessionId });
 }

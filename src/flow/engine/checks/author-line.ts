@@ -1,20 +1,20 @@
-// The author's own line in a stack: the first that is neither Parley's nor Node's.
+// Finds the author's line in a stack: the first that is neither Parley's nor Node's.
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { captureStack } from '../tracer.ts';
 
-/** Where the code of Parley is: `src/`, or `dist/` once it is built. */
+/** The folder of Parley's code: `src/`, or `dist/` after the build. */
 const OWN = toOwnFolder(fileURLToPath(import.meta.url));
 /** `at name (place)`, or `at place`. */
 const PLACE = /^\s*at (?:.* \((?<called>.*)\)|(?:async )?(?<bare>\S*))$/;
 const LINE = /:\d+:\d+$/;
 
-/** Path, line and column of what is run at this moment, or of a stack; undefined where nothing in it is the author's. */
+/** Path, line and column in the current or given stack; undefined if no frame is the author's. */
 export function findAuthorLine(frames: readonly string[] = captureStack()): string | undefined {
   return frames.map(toPlace).find((place) => place !== undefined && !place.startsWith(OWN));
 }
 
-/** Of the code that has made the error, or has called what did. */
+/** The author's line that created the error, or called the code that did. */
 export function authorLineOf({ stack = '' }: Error): string | undefined {
   return findAuthorLine(stack.split('\n'));
 }

@@ -1,5 +1,5 @@
-// The connection of the Redis store: loads ioredis when it is wanted, finds out whether this server can be trusted with sessions,
-// runs scripts by their digest. A command that was in flight when a connection broke is sent again; the scripts bear that.
+// The connection of the Redis store: loads ioredis on demand, checks that the server is configured for sessions, and runs scripts by their
+// digest. ioredis repeats a command after a broken connection; the scripts allow for that.
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -7,25 +7,25 @@ import { GatewayError } from '../../../shared/errors.ts';
 export interface RedisPlace {
   /** `redis://…` or `rediss://…`. */
   url?: string | undefined;
-  /** A connected ioredis client, a cluster's too. It is not closed with the store. */
+  /** A connected ioredis client or cluster. The store does not close it. */
   client?: Redis | Cluster | undefined;
-  /** Waits after every change until so many have it on disk: this server and its replicas (WAITAOF, Redis 7.2). */
+  /** Waits after every change until this server and so many replicas have it on disk (WAITAOF, Redis 7.2). */
   waitAof?: { local: 0 | 1; replicas: number } | undefined;
 }
 
 export type ScriptArgument = string | number | Uint8Array;
 
 export interface RedisConnection {
-  /** Runs a script that changes something, and waits as `waitAof` says. */
+  /** Runs a script that writes, and waits as `waitAof` says. */
   change(script: string, keys: string[], values: ScriptArgument[]): Promise<unknown>;
   run(script: string, keys: string[], values?: ScriptArgument[]): Promise<unknown>;
   read<T>(work: (client: Redis | Cluster) => Promise<T>): Promise<T>;
-  /** Removes keys; nobody waits for the disk. */
+  /** Removes keys without waiting for the disk. */
   forget(keys: string[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How long a command waits for a server that is away, before it fails. */
+/** How long a command waits for an unreachable server. */
 const PATIENCE_MS = 10_000;
 
 export async function connectRedis(place: RedisPlace): Promise<RedisConnection> {
@@ -56,7 +56,7 @@ export async function connectRedis(place: RedisPlace): Promise<RedisConnection> 
     async close() {
       if (closed) return;
       closed = true;
-      // QUIT is answered after everything that was sent before it.
+      // Redis answers QUIT after all earlier commands.
       if (!place.client) await client.quit().catch(() => client.disconnect());
     },
   };
@@ -72,7 +72,7 @@ async function open(url: string | undefined): Promise<Redis> {
     retryStrategy: (times) => Math.min(50 * times, 1000),
   };
   const client = new Client(url, options);
-  // Without a listener ioredis writes to the console; whoever waits for a command is told by that command.
+  // Without a listener ioredis writes to the console. Commands report their own errors.
   let last: Error | undefined;
   client.on('error', (error) => (last = error));
   try {
@@ -98,7 +98,7 @@ async function loadIoredis(): Promise<{ Redis: new (url: string, options: RedisO
   }
 }
 
-/** Sessions must not be thrown away for want of memory, and WAITAOF must be there where it is wanted. */
+/** Redis must not evict sessions, and must support WAITAOF if it is used. */
 async function examine(client: Redis | Cluster, { waitAof }: RedisPlace): Promise<void> {
   if (waitAof && client.isCluster) unusable('waitAof works with a single server, not with a cluster');
   const said = await client.info().catch(failed);
@@ -134,7 +134,7 @@ function createRunner(
   };
 }
 
-/** One WAITAOF for all changes that were answered in the same turn of the event loop. */
+/** One WAITAOF for all changes of the same turn of the event loop. */
 function createBarrier(
   client: Redis | Cluster,
   { local, replicas }: { local: number; replicas: number },

@@ -1,8 +1,8 @@
-// A header as the fields of a hash and back: one JSON text each. `current` is kept apart, since a hash with a long value takes
-// three times the memory.
+// Converts a header to and from the fields of a Redis hash, one JSON text each. `current` has its own key, since a hash with a long value
+// takes three times the memory.
 import type { Header } from '../../journal.ts';
 
-/** Fields and values one after the other, and the fields that go away. */
+/** Fields and values in turn, and the fields to remove. */
 export function toHashFields(part: Partial<Header>): { set: string[]; remove: string[] } {
   const [set, remove]: [string[], string[]] = [[], []];
   for (const [name, value] of Object.entries(part)) {
@@ -15,7 +15,7 @@ export function toHashFields(part: Partial<Header>): { set: string[]; remove: st
 export function parseHeader(fields: string[], current: string | null): Header {
   const members = [`"current":${current ?? '[]'}`];
   for (let at = 0; at < fields.length; at += 2) {
-    // What begins with a colon is the store's own.
+    // Fields that begin with a colon belong to the store.
     if (!fields[at]!.startsWith(':')) members.push(`"${fields[at]!}":${fields[at + 1]!}`);
   }
   return JSON.parse(`{${members.join(',')}}`) as Header;

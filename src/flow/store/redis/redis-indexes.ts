@@ -1,5 +1,5 @@
-// What is asked of all sessions rather than one: which are due, which belong to somebody. Reads only, and not all at once: a session
-// that changes in between is seen as it is when its turn comes, but whole. Header and `current` lie apart and change together.
+// Queries over all sessions: which are due, which belong to a principal. They read in pages, so they are not a snapshot, but each session is
+// read consistently.
 import type { Cluster, Redis } from 'ioredis';
 import type { Header } from '../../journal.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -10,7 +10,7 @@ import { isEnded } from '../store.ts';
 import type { ListedSession } from '../store.ts';
 
 const PAGE = 200;
-/** Digits of the time of creation, between principal and id. */
+/** Digits of the creation time, between principal and id. */
 const TIME_DIGITS = 16;
 
 export interface DueQuery {
@@ -28,7 +28,7 @@ export async function findDue(client: Redis | Cluster, keys: RedisKeys, { now, m
   }
 }
 
-/** First the open ones, by principal, then those that have ended. One that ends meanwhile may be seen twice. */
+/** Open sessions first, by principal, then ended ones. A session that ends meanwhile may appear twice. */
 export async function* browseSessions(
   connection: RedisConnection,
   keys: RedisKeys,
@@ -49,7 +49,7 @@ export async function* browseSessions(
       connection,
       keys,
       found.filter((_, index) => index % 2 === 0),
-    ); // every other one is a score
+    ); // every second item is a score
     if (next === '0') return;
     cursor = next;
   }
@@ -74,7 +74,7 @@ function toListed(fields: string[], current: string | null, dueAt: string | null
   };
 }
 
-/** Of a member of the index of open sessions: principal in JSON, time of creation, id. */
+/** The id in a member of the index of open sessions: principal in JSON, creation time, id. */
 function idIn(member: string): string {
   const end = JSON_STRING.exec(member)?.[0].length ?? 0;
   return member.slice(end + TIME_DIGITS);
@@ -84,7 +84,7 @@ const JSON_STRING = /^"(?:[^"\\]|\\.)*"/s;
 
 export async function listOpen(connection: RedisConnection, keys: RedisKeys, principal: string): Promise<Header[]> {
   const mine = JSON.stringify(principal);
-  // A colon comes right after the digits.
+  // In ASCII the colon follows the digits.
   const members = await connection.read((client) => client.zrangebylex(keys.open, `[${mine}`, `(${mine}:`));
   const headers = await Promise.all(
     members.map(async (member) => {

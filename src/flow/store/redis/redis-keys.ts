@@ -1,7 +1,7 @@
-// The names of keys. Everything that one script touches shares one hash tag, and so lives on one node of a cluster: a session has
-// to change in one step with the indexes over all sessions. Turns and blobs stand alone and are spread.
+// The names of keys. All keys of one script share a hash tag, and so are on one node of a cluster, because a session changes together with the
+// indexes over all sessions. Turns and blobs are independent, and spread over the nodes.
 export interface RedisKeys {
-  /** Session, entries, current, due, open, ended: in the order in which the scripts want them. */
+  /** Session, entries, current, due, open, ended: in the order of KEYS in the scripts. */
   session(id: string): string[];
   readonly due: string;
   readonly open: string;

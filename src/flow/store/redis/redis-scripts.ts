@@ -1,18 +1,17 @@
-// The scripts of the Redis store: one for each operation, so that each happens whole or not at all.
-// 1. A header is a hash with one JSON text per field. Scripts never read JSON: Lua would lose empty lists and large numbers.
-//    Fields that begin with `:` are the store's own: `:e` has ended, `:f` fence, `:o` owner, `:u` until, `:n` last change.
-// 2. `open` holds every open session as principal, time of creation and id, all with the same score. What begins with a
-//    principal is counted and listed by its place in the alphabet: there is no counter that could drift.
-// 3. Every change carries a mark of its own. One that is sent again after a broken connection finds its mark and is told
-//    what it would have been told the first time.
-// 4. All keys of a script are named in KEYS and share one hash tag, so it runs on a cluster too.
+// The Lua scripts of the Redis store: one for each operation, so that each is atomic.
+// 1. A header is a hash with one JSON text per field. Scripts never parse JSON: Lua would lose empty lists and large numbers.
+//    Fields that begin with `:` belong to the store: `:e` has ended, `:f` fence, `:o` owner, `:u` until, `:n` last change.
+// 2. `open` holds every open session as principal, creation time and id, all with the same score. Sessions of a principal are counted and
+//    listed by lexical range, so there is no counter that could drift.
+// 3. Every change has a unique mark. A change that is repeated after a broken connection finds its mark and gets the same reply.
+// 4. All keys of a script are in KEYS and share one hash tag, so it also runs on a cluster.
 
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** The same in create, commit and drop. */
+/** Shared by create, commit and drop. */
 const MEMBER = `
 local function member(principal, created, id)
   return principal .. string.format('%016.0f', tonumber(created)) .. id
@@ -20,7 +19,7 @@ end
 `;
 
 /**
- * KEYS session, entries, current, due, open. ARGV id, mark, most in all, most per principal, principal and time of creation (as in
+ * KEYS session, entries, current, due, open. ARGV id, mark, limit in total, limit per principal, principal and creation time (as in
  * the fields), due at, entries, current, fields and values …
  */
 export const CREATE = `${MEMBER}
@@ -50,7 +49,7 @@ if #fields == 0 then return false end
 return { fields, redis.call('GET', KEYS[2]) }
 `;
 
-/** KEYS due, and session and current of each. ARGV their ids. Leaves out those that are not there. */
+/** KEYS due, and session and current of each. ARGV their ids. Leaves out missing sessions. */
 export const BROWSE = `
 local seen = {}
 for i = 1, #ARGV do
@@ -65,7 +64,7 @@ return seen
 /**
  * KEYS session, entries, current, due, open, ended. ARGV id, mark, expected rev, fence, due at, entries, current, tombstone (ms; empty
  * while the session goes on), most tombstones, number of fields and values to set, these, fields to remove …
- * Gives the new rev and the ids of tombstones that are too many; or false and what is there.
+ * Returns the new rev and the ids of tombstones beyond the limit; or false and the current header.
  */
 export const COMMIT = `${MEMBER}${NOW}
 local there = redis.call('HMGET', KEYS[1], 'rev', ':e', ':f', ':n')

@@ -1,6 +1,5 @@
-// Sessions in Redis, shared by processes on any number of machines. Every operation is one script and so happens whole; what
-// survives a crash is what the server's append-only file holds (docs/flow-stores.md says how to set it).
-// Time is the server's: two machines whose clocks differ agree on when a lease runs out.
+// A store in Redis, shared by processes on any number of machines. Every operation is one atomic script. After a crash, what the server's
+// append-only file holds survives (see docs/flow-stores.md). Leases use the server's time, so that clocks of machines may differ.
 import { randomBytes } from 'node:crypto';
 import { createCounter } from '../../../shared/crypto/ids.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
@@ -14,9 +13,9 @@ import { isEnded, TOMBSTONE_MS } from '../store.ts';
 import type { SessionChange, FlowStore, SessionLimits } from '../store.ts';
 
 export interface RedisStoreOptions extends RedisPlace {
-  /** Begins every key; stores with different prefixes share nothing. Default `parley:flow`. */
+  /** Prefix of every key; stores with different prefixes share nothing. Default: `parley:flow`. */
   prefix?: string | undefined;
-  /** Ended sessions that are remembered at most; the oldest are forgotten first. */
+  /** How many ended sessions are remembered; the oldest are removed first. */
   maxTombstones?: number | undefined;
 }
 
@@ -81,7 +80,7 @@ function toCreate(header: Header, entries: JournalEntry[], limits: SessionLimits
   return [limits.total, limits.perPrincipal, principal, created, due, ...texts, ...toHashFields(rest).set];
 }
 
-/** The arguments of COMMIT after id, mark and rev; what is not there goes as an empty text. */
+/** The arguments of COMMIT after id, mark and rev. Absent values are empty texts. */
 function toCommit({ patch, add, fence, dueAt, tombstoneMs }: SessionChange, mostTombstones: number): ScriptArgument[] {
   const { id: _id, principal: _principal, createdAt: _created, rev: _rev, current, ...rest } = patch;
   const { set, remove } = toHashFields(rest);

@@ -1,20 +1,19 @@
-// Which process holds a lease, so that others on the same machine need not wait for the lease of one that is dead to run out.
-// In doubt a process is alive, since a session must never have two owners at once:
-// 1. Only Linux says what is needed. Elsewhere nobody is ever known to be dead.
-// 2. A number of a process means something in its own space of numbers alone: another boot, or another container, is never judged.
-// 3. The number may have been given to another process since. Then this one counts as alive, and its lease runs out.
-//    Only where it is our own number the time of its start decides: the process that had it before cannot be there any more.
+// Records which process holds a lease, so that others on the same machine can take over from a dead process at once. In doubt a process counts
+// as alive, since a session must never have two owners:
+// 1. Only Linux provides the data. On other systems no process is known to be dead.
+// 2. A pid is valid only in its own boot and pid namespace; processes of others are never judged.
+// 3. A pid may have been reused. Then the process counts as alive until its lease expires. Only for our own pid the start time decides.
 import { readFileSync, readlinkSync } from 'node:fs';
 
 export interface LeaseHolder {
-  /** The owner of a lease, with the process it is in. */
+  /** Adds this process to the owner of a lease. */
   marked(owner: string): string;
-  /** The process of an owner that was marked is dead for certain. */
+  /** The process of a marked owner is certainly dead. */
   isDead(marked: string): boolean;
 }
 
 interface Place {
-  /** Of the numbers of processes. */
+  /** Boot id and pid namespace. */
   space: string;
   pid: number;
   start: string;
@@ -31,13 +30,13 @@ export function createLeaseHolder(here: Place | undefined = identifyProcess()): 
   };
 }
 
-/** Undefined where it cannot be told. */
+/** Undefined if it cannot be determined. */
 export function identifyProcess(): Place | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const space = `${boot}/${readlinkSync('/proc/self/ns/pid')}`;
-    // The name of the program comes first, in brackets, and may have anything in it.
+    // The name of the program comes first, in brackets, and may contain anything.
     const stat = readFileSync('/proc/self/stat', 'utf8');
     const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
     return start === undefined || /\s/.test(space) ? undefined : { space, pid: process.pid, start };
@@ -46,7 +45,7 @@ export function identifyProcess(): Place | undefined {
   }
 }
 
-/** Not by /proc, which may hide the processes of other users. */
+/** Not with /proc, which may hide the processes of other users. */
 function isGone(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {

@@ -1,6 +1,5 @@
-// Opens the file of the SQLite store: creates it for its owner alone, takes its key, brings its tables up to date. Whatever
-// is wrong with the file is told in words, before the first session is in it.
-// libsql is loaded here and nowhere else, when a file is opened: whoever keeps no flows in SQLite never loads it.
+// Opens the file of the SQLite store: creates it readable by its owner only, applies its key, and migrates its tables. Errors say what is wrong
+// with the file. Only this file loads libsql, and only when a store is opened.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,14 +10,14 @@ import { APPLICATION_ID, MIGRATIONS } from './sqlite-schema.ts';
 
 export interface SqliteFile {
   path: string;
-  /** Encrypts the file. Any string; 32 random bytes in base64 carry the most. */
+  /** Encrypts the file. Any string; 32 random bytes in base64 are best. */
   key?: string | undefined;
-  /** Opens a file that is there, to look at it: nothing can be written. */
+  /** Opens an existing file for reading only. */
   readOnly?: boolean | undefined;
 }
 
 const PLAIN = 'SQLite format 3\0';
-/** How long opening waits for another process that is doing the same. */
+/** How long opening waits for another process that opens the file too. */
 const OPENING_MS = 10_000;
 const AGAIN_MS = 20;
 
@@ -46,7 +45,7 @@ async function loadLibsql(): Promise<typeof Libsql> {
   }
 }
 
-/** SQLite gives its side files the mode of the file itself. A file that was there keeps the mode it has. */
+/** SQLite gives its side files the mode of the file. An existing file keeps its mode. */
 function createForOwner(path: string): void {
   if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -54,7 +53,7 @@ function createForOwner(path: string): void {
   chmodSync(path, 0o600);
 }
 
-/** Two processes that switch a new file to WAL at once would wait for each other, so SQLite refuses one without any waiting. */
+/** SQLite does not wait when two processes switch a new file to WAL at the same time, so this tries again. */
 async function prepareInTurn(db: Database, file: Preparing): Promise<void> {
   for (let tries = OPENING_MS / AGAIN_MS; ; tries--) {
     try {
@@ -72,7 +71,7 @@ interface Preparing {
 }
 
 function prepareFile(db: Database, { path, readOnly }: Preparing): void {
-  // In this order: another process may just be making the tables, and with them the owner.
+  // Read schema_version first: another process may be creating the tables, and with them the application_id.
   const empty = numberOf(db, 'schema_version') === 0;
   const [owner, version] = [numberOf(db, 'application_id'), numberOf(db, 'user_version')];
   if (!empty && owner !== APPLICATION_ID) unusable(`${path} belongs to another program`);
@@ -86,10 +85,10 @@ function prepareFile(db: Database, { path, readOnly }: Preparing): void {
   }
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
-  // What a session said is overwritten when it ends, not only unlinked.
+  // Overwrite deleted data.
   db.exec('PRAGMA secure_delete = ON');
   if (version < MIGRATIONS.length) migrate(db);
-  // From here on nobody blocks the process while another one writes: see sqlite-group.ts.
+  // sqlite-group.ts waits for other writers without blocking.
   db.exec('PRAGMA busy_timeout = 0');
 }
 

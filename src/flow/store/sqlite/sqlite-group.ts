@@ -1,19 +1,18 @@
-// Group commit: whatever was asked for in one turn of the event loop is written in one transaction, which costs one wait for
-// the disk, and each is told only after it.
-// 1. A piece of work touches nothing but the database, so that it can be run again when its transaction came to nothing.
-// 2. One that throws is told so and takes nobody with it: the others are run again without it.
-// 3. Another process that is writing is waited for without blocking this one.
+// Group commit: all writes of one turn of the event loop share a transaction, and so one wait for the disk. Each resolves after the commit.
+// 1. Work touches only the database, so that it can run again if the transaction fails.
+// 2. Work that throws is rejected alone; the rest runs again without it.
+// 3. It waits for other writing processes without blocking this one.
 import type { Database } from 'libsql';
 import { GatewayError } from '../../../shared/errors.ts';
 import { truncateWal } from './wal-cleaner.ts';
 import type { WalCleaner } from './wal-cleaner.ts';
 
 export interface WriteGroup {
-  /** Runs the work in the next transaction and gives its result once that is on the disk. */
+  /** Runs the work in the next transaction, and resolves once that is on disk. */
   write<T>(work: () => T): Promise<T>;
-  /** Runs it at once, on what has been written so far. */
+  /** Runs the work at once, on committed data. */
   read<T>(work: () => T): Promise<T>;
-  /** Writes what is waiting, then closes the file; whatever comes later is refused. */
+  /** Writes what is queued, then closes the file. Later work is rejected. */
   close(): Promise<void>;
 }
 
@@ -24,14 +23,14 @@ interface Waiting {
   since: number;
 }
 
-/** Bounds how long one transaction keeps the event loop. */
+/** Limits how long one transaction blocks the event loop. */
 const MOST = 256;
 const BUSY_MS = 10_000;
 
 export interface WriteGroupOptions {
   /** Runs at the beginning of every transaction. */
   first: () => void;
-  /** Undefined where what is in the log cannot be read anyway. */
+  /** Undefined for encrypted files, whose log is unreadable. */
   log: WalCleaner | undefined;
 }
 
@@ -88,9 +87,9 @@ export function createWriteGroup(db: Database, { first, log }: WriteGroupOptions
 
 function closeFile(db: Database): void {
   try {
-    // Who only looks leaves that to those who write.
+    // A read-only connection leaves the log to the writers.
     const [{ query_only: isLooking }] = db.pragma('query_only') as [{ query_only: number }];
-    if (isLooking === 0) truncateWal(db); // unless another process is at work in the file, which then does it
+    if (isLooking === 0) truncateWal(db); // unless another process uses the file and does it
   } catch (error) {
     throw told(error);
   } finally {
@@ -98,7 +97,7 @@ function closeFile(db: Database): void {
   }
 }
 
-/** What has to be tried again: all of it while another process writes, the innocent after one failed. */
+/** Returns the work to run again: all of it while another process writes, or the rest after one failed. */
 function transact(db: Database, first: () => void, batch: Waiting[]): { again: Waiting[]; busy: boolean } {
   const results: unknown[] = [];
   try {
@@ -122,7 +121,7 @@ function afterFailure(batch: Waiting[], done: number, error: unknown): { again: 
   }
   const guilty = batch[done];
   if (guilty === undefined) {
-    // The transaction as a whole could not be written: a full disk, a broken one.
+    // The commit itself failed, for example because the disk is full.
     for (const { reject } of batch) reject(told(error));
     return { again: [], busy: false };
   }
@@ -150,7 +149,7 @@ function told(error: unknown): Error {
   return new GatewayError('STORE_FAILED', { reason }, { cause: error });
 }
 
-/** Random, so that two processes do not meet again and again. */
+/** Random, so that two processes do not collide again and again. */
 function pause(): number {
   return 1 + Math.random() * 4;
 }

@@ -1,4 +1,4 @@
-// Leases, spent turns, blobs, and the forgetting of all that has had its time, in the SQLite store.
+// Leases, spent turns, blobs and the removal of expired data in the SQLite store.
 import type { Database } from 'libsql';
 import type { LeaseHolder } from './lease-holder.ts';
 import { prepareStatements } from './sqlite-rows.ts';
@@ -6,20 +6,20 @@ import { prepareStatements } from './sqlite-rows.ts';
 export interface Leases {
   lease(id: string, owner: string, ms: number): { fence: number } | undefined;
   release(id: string, owner: string): void;
-  /** Sessions that processes hold which are dead. */
+  /** Sessions whose holder is dead. */
   abandoned(at: number, max: number): string[];
   spend(id: string, rev: number, ttlMs: number): boolean;
   putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): void;
   getBlob(sha256: string): Uint8Array | undefined;
-  /** Forgets a few of whatever has had its time, at most once a second. */
+  /** Removes some expired data, at most once a second. */
   forget(): void;
 }
 
 const FORGET_EVERY_MS = 1000;
-/** At one time, so that no commit waits long for it. */
+/** Rows per run, so that no commit waits long. */
 const FORGET_MOST = 500;
 
-/** A session that is held is due when its lease would run out, unless it was renewed. */
+/** A held session is due when its lease expires, so sessions due soon may have a dead holder. */
 const LOOK_AHEAD_MS = 60_000;
 const LOOK_MOST = 500;
 

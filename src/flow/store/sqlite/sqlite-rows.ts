@@ -1,5 +1,5 @@
-// The statements of the SQLite store. They only read and write rows: what a commit means is told in sqlite.ts.
-// Parameters always go as one array: a lone Uint8Array would be taken for named ones. Never bind a boolean; libsql dies of it.
+// The SQL statements of the SQLite store. They only read and write rows; sqlite.ts has the logic.
+// Parameters are always one array: libsql would take a single Uint8Array for named parameters. Never bind a boolean: libsql crashes.
 import type { Database } from 'libsql';
 
 export interface SessionRow {
@@ -10,11 +10,11 @@ export interface SessionRow {
   header: string;
 }
 
-/** A session and its journal, read in one statement: nothing that another process writes comes between the two. */
+/** A session and its journal, read in one statement, so that both are of the same commit. */
 export interface WholeRow {
   gone: number | null;
   header: string;
-  /** The lists of its entries with commas between them; null once they are wiped. */
+  /** The lists of its entries, joined by commas; null once they are deleted. */
   lists: string | null;
 }
 
@@ -31,10 +31,10 @@ export interface Rows {
   session(id: string): SessionRow | undefined;
   whole(id: string): WholeRow | undefined;
   insert(row: { id: string; principal: string; created: number; rev: number; due: number; header: string }): void;
-  /** False when the session is not at this rev any more. */
+  /** False if the session is no longer at this rev. */
   update(id: string, rev: number, row: { due: number | null; gone: number | null; header: string }): boolean;
   remove(id: string): void;
-  /** Takes `outcome` out of the header of one that has ended. */
+  /** Removes `outcome` from the header of an ended session. */
   forgetOutcome(id: string): void;
   openOf(principal: string, atMost: number): number;
   openInAll(): number;
@@ -42,7 +42,7 @@ export interface Rows {
   wipeEntries(id: string): void;
   due(at: number, max: number): string[];
   list(principal: string): string[];
-  /** In the order of their ids, from the one after this on. */
+  /** By id, after this one. */
   page(after: string, max: number): ListedRow[];
   one(id: string): ListedRow | undefined;
 }
@@ -57,7 +57,7 @@ type Value = string | number | null | Uint8Array;
 
 const LISTED = 'id, header, due, until, owner, gone';
 
-/** `onWiped` is told when something that was said is deleted. */
+/** `onWiped` is called when session data is deleted. */
 export function prepareRows(db: Database, onWiped: () => void): Rows {
   const { get, all, run } = prepareStatements(db);
   const session = get('SELECT rev, gone, fence, header FROM sessions WHERE id = ?');
@@ -99,7 +99,7 @@ export function prepareRows(db: Database, onWiped: () => void): Rows {
   };
 }
 
-/** Prepared once each; run with the parameters one after the other. `run` gives the number of rows that changed. */
+/** Each statement is prepared once. `run` returns the number of changed rows. */
 export function prepareStatements(db: Database): Prepared {
   return {
     get: (sql) => {

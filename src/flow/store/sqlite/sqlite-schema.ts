@@ -1,10 +1,10 @@
-// The tables of the SQLite store, as the steps by which a file came to them. A step that was released is never changed: what
-// is missing becomes the next one. `user_version` counts the steps that a file has behind it.
-// 1. A session is open while `gone` is null. Its header is JSON; the columns beside it are what is searched for.
-// 2. One row of `entries` holds what one commit added, as a JSON array.
-// 3. The counters follow the sessions by triggers, in the same transaction, so that they cannot drift.
+// The tables of the SQLite store, as a list of migrations. A released migration never changes; new ones are appended. `user_version` is the
+// number of migrations that a file has.
+// 1. A session is open while `gone` is null. Its header is JSON; the other columns are for searching.
+// 2. One row of `entries` holds the entries of one commit, as a JSON array.
+// 3. Triggers update the counters in the same transaction, so that they cannot drift.
 
-/** "Parl": tells our files from those of other programs. */
+/** "Parl", which identifies our files. */
 export const APPLICATION_ID = 0x5061726c;
 
 export const MIGRATIONS: readonly string[] = [

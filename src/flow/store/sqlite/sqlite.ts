@@ -1,5 +1,5 @@
-// Sessions in one SQLite file: durable at every acknowledged commit, shared by several processes on one machine, encrypted at
-// rest where a key is given. Every change runs inside a transaction of the group, which no other process can interleave.
+// A store in one SQLite file: durable with every commit, shared by several processes on one machine, and encrypted if there is a key. Every
+// change runs in a transaction of the write group.
 import type { Clock } from '../../../shared/clock.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
@@ -18,7 +18,7 @@ import { isEnded, TOMBSTONE_MS } from '../store.ts';
 import type { SessionChange, CommitResult, FlowStore, ListedSession, SessionLimits, StoredSession } from '../store.ts';
 
 export interface SqliteOptions extends SqliteFile {
-  /** Ended sessions that are remembered at most; the oldest are forgotten first. */
+  /** How many ended sessions are remembered; the oldest are removed first. */
   maxTombstones?: number | undefined;
   clock?: Clock | undefined;
 }
@@ -29,7 +29,7 @@ export async function createSqliteStore(options: SqliteOptions): Promise<FlowSto
   return openSqliteStore(options, createLeaseHolder());
 }
 
-/** `holder`: which process this is. */
+/** `holder` identifies this process. */
 export async function openSqliteStore(options: SqliteOptions, holder: LeaseHolder): Promise<FlowStore> {
   const db = await openSqliteFile(options);
   const clock = options.clock ?? systemClock;
@@ -97,7 +97,7 @@ function load(rows: Rows, id: string, now: number): StoredSession | undefined {
 
 const PAGE = 200;
 
-/** Each page is read at once, and others write in between: a session that is there all the while is seen once. */
+/** Other processes may write between two pages. A session that exists all the time appears once. */
 async function* browse(
   { rows, group, now, holder }: { rows: Rows; group: WriteGroup; now: () => number; holder: LeaseHolder },
   id?: string,

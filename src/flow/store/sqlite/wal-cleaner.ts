@@ -1,21 +1,21 @@
-// What is deleted from a file of SQLite is overwritten there, but the pages it was on stay in the write-ahead log until the log is used
-// again. So the log is emptied after a session has ended: at once, or where sessions end all the time, once a second.
+// Truncates the write-ahead log after data was deleted. SQLite overwrites deleted data in the file (secure_delete), but the log keeps the old
+// pages until it is reused. It is truncated at once, but at most once a second.
 import type { Database } from 'libsql';
 
 export interface WalCleaner {
-  /** Something was deleted in the transaction at hand. */
+  /** The current transaction deletes data. */
   markDirty(): void;
-  /** After a transaction. */
+  /** Call it after a transaction. */
   clean(): void;
-  /** The file is about to be closed. */
+  /** Call it before the file is closed. */
   stop(): void;
 }
 
-/** Emptying waits for the disk twice. */
+/** Truncating waits for the disk twice. */
 const EVERY_MS = 1000;
 
 export function createWalCleaner(db: Database): WalCleaner {
-  // A process that was killed may have left its own.
+  // A process that was killed may have left data in the log.
   let isSoiled = true;
   let emptiedAt = -Infinity;
   let timer: NodeJS.Timeout | undefined;

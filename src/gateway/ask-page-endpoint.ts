@@ -1,6 +1,6 @@
-// The way from a link to the page of a round of questions: on the gateway's own port, under its public URL, or, where it serves
-// only this machine by other means, on a port of its own. Loaded and opened when the first question needs it.
-// A link is given only where a browser of the user can be expected to reach it.
+// Serves the page on which people answer questions: on the gateway's own port, under its public URL, or, if it has no port, on a
+// separate local one. The page is loaded when the first question needs it. A link is offered only if the user's browser can be
+// expected to reach it.
 import { isLoopback } from './accept/guard.ts';
 import { identifyCaller } from './accept/identify.ts';
 import type { Identify } from './accept/identify.ts';
@@ -17,7 +17,7 @@ export interface AskPageEndpointOptions {
   round(handle: string): QuestionRound | undefined;
   publicUrl: string | undefined;
   identify: Identify | undefined;
-  /** What else is served on a port of its own. */
+  /** Other pages of the separate port. */
   besides: () => Readonly<Record<string, HttpHandler>>;
   maxRequestBytes: number | undefined;
   sealer: Sealer;
@@ -31,9 +31,9 @@ export class AskPageEndpoint {
   readonly #options: AskPageEndpointOptions;
   #port: Promise<PagePort> | undefined;
   #page: Promise<AskPage> | undefined;
-  /** Where browsers on this machine reach a port of the gateway. */
+  /** The URL of the gateway for browsers on this machine. */
   #origin: string | undefined;
-  /** Clients may come from elsewhere. */
+  /** Whether clients may come from other machines. */
   #isOpen = false;
   #isClosed = false;
 
@@ -41,7 +41,7 @@ export class AskPageEndpoint {
     this.#options = options;
   }
 
-  /** To be served on every port of the gateway. */
+  /** Served on every port of the gateway. */
   readonly pages: Record<typeof PATH, HttpHandler> = {
     [PATH]: (request, response) => {
       this.#load().then(
@@ -55,12 +55,12 @@ export class AskPageEndpoint {
     return this.#options.publicUrl !== undefined || this.#origin !== undefined || !this.#isOpen;
   }
 
-  /** How others reach it; undefined where nobody can be expected to. */
+  /** The base URL of the pages; undefined if browsers cannot reach them. */
   async address(): Promise<string | undefined> {
     return this.isReachable ? (this.#options.publicUrl ?? this.#origin ?? this.#portUrl()) : undefined;
   }
 
-  /** Who sends a request, for other pages than this one; undefined where nobody can tell. */
+  /** Identifies the sender of a request to other pages; undefined if no `identify` is configured. */
   get identify(): ((request: HttpRequest) => Promise<string | undefined>) | undefined {
     const { identify } = this.#options;
     return identify && ((request) => principalOf(identify, request));
@@ -71,13 +71,13 @@ export class AskPageEndpoint {
     return page.link(round);
   }
 
-  /** The gateway listens here. */
+  /** Called when the gateway listens at this URL. */
   opened(host: string, url: string): void {
-    if (isLoopback(host)) this.#origin ??= url.slice(0, url.lastIndexOf('/')); // pages stand beside the endpoint
+    if (isLoopback(host)) this.#origin ??= url.slice(0, url.lastIndexOf('/')); // pages are siblings of the endpoint
     else this.#isOpen = true;
   }
 
-  /** Clients come in through a server of somebody else, whose address is not known. */
+  /** Called when another HTTP server hosts the gateway, so that its address is unknown. */
   embedded(): void {
     this.#isOpen = true;
   }
@@ -87,7 +87,7 @@ export class AskPageEndpoint {
     await (await this.#port)?.close();
   }
 
-  /** Of the port that is opened for pages alone. */
+  /** The URL of the separate port for pages. */
   async #portUrl(): Promise<string> {
     if (this.#isClosed) throw new GatewayError('CANCELLED');
     const { log } = this.#options;

@@ -32,7 +32,8 @@ const text = (result: { content: { type: string; text?: string }[] }) => result.
 describe('a server that hangs while it starts', () => {
   /** Neither comes up nor answers. */
   const hanging = (): Target => ({
-    ...{ info: { name: 'unknown', version: '0' }, status: { state: 'starting' } },
+    info: { name: 'unknown', version: '0' },
+    status: { state: 'starting' },
     ready: () => new Promise(() => {}),
     capabilities: () => ({}),
     handle: () => new Promise(() => {}),

@@ -1,5 +1,5 @@
-// The gateway: any clients in front, any servers behind, your steps between. It knows the servers and opens the doors; the
-// journey of a message is told in view.ts.
+// The gateway connects clients in front with servers behind, and runs your steps between them. This file manages the servers and
+// listeners; view.ts shows the way of a message.
 import type { CallToolResult, Implementation, Transport } from '@modelcontextprotocol/client';
 import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -46,20 +46,20 @@ import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 import { View } from './view.ts';
 
-/** A server to reach, with how to reach it, or one that lives in this process. */
+/** The address of a server, alone or with settings, or a server in this process. */
 export type ServerEntry = Address | Target | ({ server: Address | Target } & ServerSettings);
 
 export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 'era' | 'timeoutMs' | 'idleMs'> & {
   /** `eager`: connected at once. Default: when a client first needs it. */
   start?: 'lazy' | 'eager' | undefined;
-  /** Which of its tools are there, and which need approval. */
+  /** Which of its tools clients see, and which need approval. */
   tools?: ToolRules | undefined;
 };
 
 export interface GatewayOptions extends ServeContextOptions, EndpointOptions, HumanChannelOptions {
-  /** Who the gateway is. Default: mcp-parley; with a single server behind it, that server. */
+  /** The gateway's name. Default: mcp-parley, or the name of the only server behind it. */
   name?: string | undefined;
-  /** Default: that of this package. */
+  /** Default: the version of this package. */
   version?: string | undefined;
   instructions?: string | undefined;
   servers: Record<string, ServerEntry>;
@@ -67,15 +67,15 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   steps?: (Step | StepFunction)[] | undefined;
   /** Servers that are served together at /mcp/<group>. */
   groups?: Record<string, string[]> | undefined;
-  /** Of tools and prompts, where there are several servers. Default: `always`, every name has its server in front. */
+  /** How tools and prompts of several servers are named. Default: `always`, every name starts with its server. */
   names?: NamingMode | undefined;
-  /** How long a client may wait for servers that start, or are slow to list what they offer; default 10 s. */
+  /** How long a client may wait for servers that start or are slow to list what they offer; default 10 s. */
   startMs?: number | undefined;
-  /** False: servers with `start: "eager"` wait for the first client, too. */
+  /** False: servers with `start: "eager"` also wait for the first client. */
   startsEager?: boolean | undefined;
-  /** How clients share connections, where a server's own settings do not say it. */
+  /** How clients share connections, unless the server's settings say otherwise. */
   share?: ServerSettings['share'];
-  /** Counters and spans; the pages /healthz and /readyz are always there. */
+  /** Counters and spans; /healthz and /readyz are always served. */
   observe?: ObserveOptions | undefined;
 }
 
@@ -93,11 +93,11 @@ export class Gateway {
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: View;
   readonly #parts = new Map<string, { view: View; front: ServeContext }>();
-  /** Servers that were replaced and have calls to finish. */
+  /** Replaced servers that still finish calls. */
   readonly #retiring = new Set<UpstreamTarget>();
   readonly #lifecycle: StepLifecycle;
   #steps: Step[];
-  /** Those that stand with servers, behind all others. */
+  /** The rules of the servers' settings; they run after all other steps. */
   #rules: Step[];
   #members: Member[];
   #groups: Record<string, string[]>;
@@ -121,11 +121,11 @@ export class Gateway {
   }
 
   /**
-   * Other servers, steps, groups, names or roots from now on; what is not given stays. A server whose entry is the very same object
-   * stays as it is; others are started or, once their calls have ended, stopped. Clients are told that lists have changed.
+   * Replaces servers, steps, groups, names or roots; omitted ones stay. A server whose entry is the same object keeps running;
+   * others are started, or stopped once their calls have ended. Clients are notified that lists have changed.
    */
   update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots'>>): void {
-    if (next.steps) this.#steps = this.#live(next.steps); // first: one that cannot be started changes nothing
+    if (next.steps) this.#steps = this.#live(next.steps); // first: a step that fails to start changes nothing
     if (next.roots) this.#setRoots(next.roots);
     const previous = this.#members;
     const kept = new Map(previous.map((member) => [member.name, member]));
@@ -146,23 +146,22 @@ export class Gateway {
     for (const { target } of gone) if (target instanceof UpstreamTarget) this.#retire(target);
   }
 
-  /** What is behind it: by name, with the state of each connection. */
+  /** The servers behind the gateway, with their states. */
   get servers(): { name: string; target: Target }[] {
     return [...this.#members];
   }
 
-  /** Which servers are served together at /mcp/<group>. */
   get groups(): Record<string, readonly string[]> {
     return this.#groups;
   }
 
-  /** What the steps let such a client see of the tools that a server has listed. */
+  /** The listed tools of a server that the steps show to this client. */
   shownTools(listed: ListedServerTools, client: ClientView): Promise<JsonObject[]> {
     const steps = [...this.#steps, ...this.#rules];
     return shownTools(listed, client, { steps, servers: this.#names.servers, log: this.#options.log });
   }
 
-  /** Calls a tool by its public name, through the steps, as a client would that cannot be asked. For flows whose steps need one. */
+  /** Calls a tool by its public name through the steps, as a client that cannot be asked. For flows whose steps need a tool. */
   async callTool(name: string, args: JsonObject = {}, options: GatewayCallOptions = {}): Promise<CallToolResult> {
     const call = new InternalCall(name, args, this.#info, options);
     return toPlainObject(await this.#whole.handle(call)) as CallToolResult;
@@ -204,7 +203,7 @@ export class Gateway {
     await this.#lifecycle.close();
   }
 
-  /** Calls that it was chosen for still come to it. */
+  /** Requests that were already routed to this target may still arrive. */
   #retire(target: UpstreamTarget): void {
     this.#retiring.add(target);
     void target.retire().then(() => this.#retiring.delete(target));
@@ -229,7 +228,7 @@ export class Gateway {
     return { ...this.#observer.pages(isPrivate), ...this.#humans.pageEndpoint.pages, ...this.#options.pages, ...pages };
   }
 
-  /** Of servers in this process; they are told where this gateway is. */
+  /** The pages of servers in this process, which learn the gateway's address. */
   #openPages(): OpenPages['pages'] {
     const open = this.#members.flatMap(({ target }) => target.open ?? []);
     const { pageEndpoint } = this.#humans;
@@ -249,7 +248,7 @@ export class Gateway {
     return { servers, parked, families: () => this.#families() };
   }
 
-  /** Each with the name of its server. */
+  /** Labelled with the name of the server. */
   async #families(): Promise<Family[]> {
     const all = this.#members.map(async ({ name: server, target }) =>
       ((await target.metrics?.()) ?? []).map((family) => ({
@@ -265,7 +264,7 @@ export class Gateway {
     return { name, version };
   }
 
-  /** A server or group by its name, at /mcp/<name>. */
+  /** The view of a server or group, at /mcp/<name>. */
   #part(name: string): { view: View; front: ServeContext } {
     const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
@@ -288,7 +287,7 @@ export class Gateway {
     return this.#members.filter((member) => names.includes(member.name));
   }
 
-  /** `isSet`: of whatever servers there are, or of a group. */
+  /** `isSet`: for all servers or a group, not for a single server. */
   #viewOf(members: Member[], isSet: boolean): View {
     const { log, clock, sealer, instructions, startMs, name } = this.#options;
     const who = {

@@ -1,5 +1,5 @@
-// All that lets whatever is behind it ask people: the page and its door, calls that are held meanwhile, and who answers in the
-// place of clients that cannot.
+// Lets servers ask people: provides the page for answers, the calls that wait meanwhile, and answers on behalf of clients that
+// cannot be asked.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { OpenPages } from '../protocol/open-pages.ts';
 import type { Target } from '../protocol/target.ts';
@@ -16,14 +16,14 @@ import { createAskChannels } from './ask/ask-channels.ts';
 import type { GatewayAskOptions, AskChannels } from './ask/ask-channels.ts';
 
 export interface HumanChannelOptions {
-  /** Folders that servers are told of for clients that name none; an empty list can be filled later. */
+  /** Roots that servers get for clients without roots; an empty list can be filled later. */
   roots?: readonly RootOption[] | undefined;
-  /** How people are asked whose clients cannot be. */
+  /** How to ask people whose clients cannot be asked. */
   ask?: GatewayAskOptions | undefined;
-  /** How browsers of users reach this gateway, where that is not its own address. */
+  /** The URL at which users' browsers reach this gateway, if it is not the gateway's own address. */
   publicUrl?: string | undefined;
   identify?: Identify | undefined;
-  /** What is served beside the page, on the port that is opened for it. */
+  /** Other pages of the port that is opened for the page. */
   besides?: (() => OpenPages['pages']) | undefined;
   limits?: Partial<Limits> | undefined;
 }
@@ -39,23 +39,27 @@ export class HumanChannel {
     this.roots = options.roots && new ConfiguredRoots(options.roots);
     this.pageEndpoint = new AskPageEndpoint({
       round: (handle) => this.#means.rounds.get(handle),
-      ...{ publicUrl, identify, besides, maxRequestBytes: limits?.maxRequestBytes, ...around },
+      publicUrl,
+      identify,
+      besides,
+      maxRequestBytes: limits?.maxRequestBytes,
+      ...around,
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
     this.#means = createAskChannels({ ...ask, standIns, page: this.pageEndpoint, log, clock, limits });
   }
 
-  /** The target, with what it asks put to people. */
+  /** Wraps a target so that its questions reach people. */
   before(target: Target): Target {
     return new AskTarget(target, this.#means);
   }
 
-  /** What is answered in the place of clients that declare nothing. */
+  /** Capabilities that the gateway provides for clients that declare none. */
   get assisted(): ClientCapabilities | undefined {
     return this.#means.assistedFor({ dialect: 'handshake', capabilities: {} });
   }
 
-  /** Calls that are held. */
+  /** The number of calls that wait for an answer. */
   get waiting(): number {
     return this.#means.rounds.size;
   }

@@ -1,5 +1,5 @@
-// A call of a tool that the gateway's own program makes, through the same steps as a client's. Nobody can be asked, and nobody follows
-// its task, if it becomes one.
+// A tool call made by the program that runs the gateway. It passes the same steps as a client's call, but there is no person to
+// ask, and a task is awaited to its end.
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../protocol/message.ts';
 import { InternalExchange } from '../protocol/internal-exchange.ts';
@@ -7,7 +7,7 @@ import { NEWEST_HANDSHAKE } from './dialect/revisions.ts';
 
 export interface GatewayCallOptions {
   signal?: AbortSignal | undefined;
-  /** In whose name; default: that of everybody on this machine. */
+  /** The principal of the call; default: `local`, that of all clients on this machine. */
   principal?: string | undefined;
 }
 

@@ -1,9 +1,9 @@
-// The three parts of a gateway under the names of the mcp-chain reference, for those who put them together by hand:
+// The three parts of a gateway under the names of the mcp-chain reference, for programs that combine them by hand:
 //
 //   new FrontMCPServer(new MiddlewareMCPServer(new ExternalMCPServer({ command, args }), [step]))
 //
-// Each is the part that `createGateway` is made of, with a shorter constructor; messages travel no other path. Closing one
-// closes what is behind it.
+// Each is the part that `createGateway` is made of, with a shorter constructor; messages take the same way. Closing a part
+// closes the ones behind it.
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Step, StepFunction } from '../protocol/step.ts';
 import type { Target } from '../protocol/target.ts';
@@ -24,10 +24,10 @@ import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 import { View } from './view.ts';
 
-/** What is behind a part: another part, a server of `createServer`, or a target of your own. */
+/** The next part of the chain: another part, a server of `createServer`, or a target of your own. */
 export type Behind = Target & { readonly name?: string; close?(): Promise<void> };
 
-/** The client's side: handshake, protocol state, JSON-RPC to plain objects and back, errors. */
+/** The client's side: handshake, protocol state, JSON-RPC, errors. */
 export class FrontMCPServer {
   readonly #behind: Behind;
   readonly #doors: TransportListeners;
@@ -56,7 +56,7 @@ export class FrontMCPServer {
   }
 }
 
-/** Steps before one server; they may change requests, answers and what is listed. Several can stand behind each other. */
+/** Runs steps before one server; they may change requests, answers and lists. Several can follow each other. */
 export class MiddlewareMCPServer extends View {
   readonly #behind: Behind;
   readonly #lifecycle: StepLifecycle;
@@ -75,7 +75,8 @@ export class MiddlewareMCPServer extends View {
       info: behind.info,
       names: { naming: 'always', servers: [member.name] },
       sealer: createSealer(keys),
-      ...{ log, clock },
+      log,
+      clock,
     });
     this.#behind = behind;
     this.#lifecycle = new StepLifecycle({ log, clock });
@@ -88,7 +89,7 @@ export class MiddlewareMCPServer extends View {
   }
 }
 
-/** The server at the end of the chain: a command, a URL, or a Transport. Started when it is needed, and again when it was lost. */
+/** The server at the end of the chain: a command, a URL, or a Transport. It starts on demand, and again after a loss. */
 export class ExternalMCPServer extends UpstreamTarget {
   constructor(address: Address, options: Partial<Omit<UpstreamTargetOptions, 'address'>> = {}) {
     super({ name: 'external', client: { name: 'mcp-parley', version: version() }, ...options, address });

@@ -1,5 +1,5 @@
-// What the steps of a gateway leave of the tools that a server lists, for those who count them. The list is given: nothing is asked of
-// the server.
+// Applies the steps of a gateway to the listed tools of a server, to count the tools that clients see. The list is given, so no
+// request reaches the server.
 import { InternalExchange } from '../protocol/internal-exchange.ts';
 import { toPlainObject } from '../protocol/raw/raw-object.ts';
 import type { ClientView } from '../protocol/exchange.ts';
@@ -10,7 +10,7 @@ import { createChain } from './middleware/chain/chain.ts';
 import { posesAsAnother } from './router/public-names.ts';
 
 export interface ListedServerTools {
-  /** Whose tools they are, by its configured name. */
+  /** The configured name of the server. */
   server: string;
   tools: JsonObject[];
 }
@@ -31,7 +31,7 @@ export async function shownTools(
     ownerOf: () => server,
     originOf: (_area, name) => ({ server, name, isPosing: posesAsAnother({ server, name }, servers) }),
     log,
-    scope: `shown ${server}`, // one for all looks: what steps remember of it does not grow
+    scope: `shown ${server}`, // one scope for all calls, so that what steps remember does not grow
   });
   const { tools: shown } = toPlainObject(await chain(new InternalExchange('tools/list', {}, client)));
   return Array.isArray(shown) ? (shown as JsonObject[]) : [];

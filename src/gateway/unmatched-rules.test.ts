@@ -64,7 +64,9 @@ describe('a rule that matches nothing is reported', () => {
   it('with the server in whose entry it stands, and what to do', async () => {
     const [line] = await reported([], { deny: ['delete_*'] });
     expect(line).toMatchObject({
-      ...{ server: 'notes', rule: 'delete_*', in: '"tools" of the server notes' },
+      server: 'notes',
+      rule: 'delete_*',
+      in: '"tools" of the server notes',
       reason: 'it matches no tool of this server',
       advice: expect.stringContaining('ls tools'),
     });

@@ -1,5 +1,5 @@
-// Names and globs in rules that match nothing. A rule that is misspelled does nothing, which nobody notices; so the log says it, once.
-// A step sees names as the steps further in have left them: while tools are listed, the names at each place of the chain are noted.
+// Finds rules whose names or globs match nothing, and logs each once: a misspelled rule would otherwise go unnoticed. A step sees
+// names as the inner steps show them, so the names at each place of the chain are recorded while tools are listed.
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import { fieldOf } from '../protocol/raw/raw-object.ts';
 import type { Step, ToolRule } from '../protocol/step.ts';
@@ -13,16 +13,16 @@ import type { ServerNames } from './router/router.ts';
 
 export interface RuleCheckOptions {
   log: Log;
-  /** What has been reported, and is not to be reported again. */
+  /** Rules that have been reported. */
   reported: Set<string>;
 }
 
 interface Ruled {
   step: Step;
   rules: readonly ToolRule[];
-  /** Names of tools as the step sees them. */
+  /** Tool names as the step sees them. */
   seen: Set<string>;
-  /** A step further in changes names of prompts: what they are called here is not known. */
+  /** Whether an inner step renames prompts, so that their names here are unknown. */
   hasOtherPrompts: boolean;
 }
 
@@ -30,7 +30,7 @@ const ADVICE = 'Correct or remove it; "parley ls tools" shows the names';
 const OTHERS = ['prompts', 'resources', 'resourceTemplates'] as const;
 
 export class RuleCheck {
-  /** The same steps, with one behind each that notes names. */
+  /** The same steps, each followed by one that records names. */
   readonly steps: readonly Step[];
   readonly #ruled: readonly Ruled[];
   readonly #options: RuleCheckOptions;
@@ -46,7 +46,7 @@ export class RuleCheck {
     this.steps = this.#ruled.flatMap(({ step, seen }) => [step, noting(seen)]);
   }
 
-  /** To be called once a list has passed. True when nothing is left to be checked. */
+  /** Call this after a list. Returns true when all rules have been checked. */
   async finish(result: ResultObject, namesOf: (area: ListArea) => Promise<ServerNames[]>): Promise<boolean> {
     if (fieldOf(result, 'nextCursor') !== undefined) return false;
     const tools = await namesOf('tools');
@@ -80,7 +80,7 @@ function lists(methods: readonly string[] | undefined): boolean {
   return methods === undefined || methods.includes('prompts/list');
 }
 
-/** What URIs come of a template is not known before they are asked for. */
+/** The URIs of a template are not known in advance. */
 function isMatched(
   { pattern, server, isForAll }: ToolRule,
   named: readonly ServerNames[],
@@ -92,7 +92,7 @@ function isMatched(
   return own.some(({ names }) => names.some(fits)) || (server === undefined && [...(seen ?? [])].some(fits));
 }
 
-/** Whether all servers that it may be about have said what they have, or have failed to. */
+/** Whether all servers that the rule may concern have listed their names or failed. */
 function isKnown({ server }: ToolRule, named: readonly ServerNames[]): boolean {
   return named.every((one) => one.isKnown || (server !== undefined && one.server !== server));
 }

@@ -1,7 +1,7 @@
-// Some of the servers as one target: all of them for /mcp, one or a group for /mcp/<name>. `handle` is the journey of a
-// message: it came through a transport (accept/), was read (codec/) and put into neutral words (dialect/); it passes the
-// steps (middleware/), is given to the server that owns what it names (router/), and goes out in that server's words
-// (upstream/). The answer comes back the same way.
+// Some of the servers as one target: all of them for /mcp, one or a group for /mcp/<name>. `handle` shows the way of a message:
+// it arrives through a transport (accept/), is parsed (codec/) and translated into the neutral model (dialect/); it passes the
+// steps (middleware/), is routed to the server that owns what it names (router/), and is sent in that server's dialect
+// (upstream/). The answer returns the same way.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
@@ -22,7 +22,7 @@ import { RuleCheck } from './unmatched-rules.ts';
 
 interface ListCheck {
   rules: RuleCheck;
-  /** The chain of a list that is looked at. */
+  /** The chain for a checked list. */
   list: Handle;
 }
 
@@ -35,7 +35,7 @@ export class View implements Target {
   #greetings: readonly StepGreeting[] = [];
   readonly #told = new OncePerTick<Change, Change | undefined>();
   readonly #reported = new Set<string>();
-  /** While rules have not been compared with what servers list. */
+  /** Set until all rules have been compared with the servers' lists. */
   #check: ListCheck | undefined;
   #router!: Router;
   #chain!: Handle;
@@ -48,13 +48,13 @@ export class View implements Target {
   }
 
   /**
-   * Other servers or steps from now on. What is under way goes on with the old ones, but for a call that waits for an answer of its user
-   * before it is handed to a server: it passes the new steps when that comes. Clients are told to look again.
+   * Replaces servers and steps. Requests under way continue with the old ones, except a call that waits for its user before it
+   * reaches a server: it passes the new steps afterwards. Clients are notified of changed lists.
    */
   replace(members: readonly Member[], steps: readonly Step[]): void {
     this.#set(members, steps);
     for (const [listener, { watcher, unwatch }] of this.#watchers) {
-      // In this order, so that no server that stays takes the client for gone.
+      // In this order, so that a server that stays never sees the client leave.
       this.#watchers.set(listener, { watcher, unwatch: this.#watchRouter(listener, watcher) });
       unwatch();
       for (const kind of ['tools', 'prompts', 'resources'] as const) listener({ kind });
@@ -84,7 +84,7 @@ export class View implements Target {
     return this.#router.setLevel(level, client);
   }
 
-  /** Other servers may take the place of those that were waited for. */
+  /** Servers may be replaced while this waits. */
   async ready(opening?: ClientOpening): Promise<void> {
     let router: Router | undefined;
     while (router !== this.#router) await (router = this.#router).ready(opening);
@@ -107,7 +107,7 @@ export class View implements Target {
     return this.#router.followTask(taskId, client);
   }
 
-  /** Passes the steps like a request whose answer nobody waits for. */
+  /** Passes the steps like a request without an answer. */
   notify({ method, params = {} }: NotificationMessage, client: ClientView): void {
     this.#pass(new NotificationExchange(method, params, client)).catch((error: unknown) => {
       this.#options.log.warn({ method, error }, 'notification.failed');
@@ -145,7 +145,7 @@ export class View implements Target {
     this.#check = rules && { rules, list: createChain(rules.steps, last, around) };
   }
 
-  /** The first lists show whether rules match anything. Clients do not wait for the verdict. */
+  /** The first lists show whether rules match anything. Clients do not wait for the check. */
   async #listChecked(exchange: Exchange, check: ListCheck): Promise<ResultObject> {
     const router = this.#router;
     const result = await check.list(exchange);
@@ -155,7 +155,7 @@ export class View implements Target {
         (isDone) => {
           if (isDone && this.#check === check) this.#check = undefined;
         },
-        () => {}, // lists that failed are reported elsewhere
+        () => {}, // failed lists are reported elsewhere
       );
     return result;
   }
@@ -164,7 +164,7 @@ export class View implements Target {
     await this.#chain(exchange);
   }
 
-  /** Many listeners may be given one change: the steps hear of it once. */
+  /** The steps see a change once, however many listeners it has. */
   #watchRouter(listener: (change: Change) => void, watcher: Watcher | undefined): () => void {
     const steps = this.#steps;
     const scope = this.#scope;
@@ -186,7 +186,7 @@ function tell(router: Router, { method, params, client }: Exchange): JsonObject 
   return {};
 }
 
-/** What servers ask this client without a request of its own passes the steps, too. */
+/** Passes questions that belong to no request through the steps. */
 function withSteps(watcher: Watcher, steps: readonly Step[]): Watcher {
   const { client } = watcher;
   if (!watcher.ask) return watcher;

@@ -1,15 +1,15 @@
-// How exchanges ended, counted by their labels. Runs for every call: what is counted once is found again without making anything.
-// Every label is from a fixed list, or a name in the configuration, so what is kept stays small.
+// Counts finished exchanges by labels. It runs for every call, so a known combination of labels allocates nothing. Every label
+// comes from a fixed list or the configuration, which bounds their number.
 import type { Family, Sample } from '../../shared/metric.ts';
 import { LabelledValues } from './labelled-values.ts';
 
-/** An exchange that was answered. */
+/** A finished exchange. */
 export interface ExchangeRecord {
   method: string;
   server: string;
   client: string;
   outcome: string;
-  /** Only of what failed. */
+  /** Only for failures. */
   code: string | undefined;
   seconds: number;
 }
@@ -53,7 +53,7 @@ export class ExchangeCounts {
 }
 
 class Durations {
-  /** Each in the first bucket that holds it; the last is for what none holds. */
+  /** One count per bucket, and a last one for longer durations. */
   readonly #counts = Array.from({ length: BUCKETS.length + 1 }, () => 0);
   #sum = 0;
 

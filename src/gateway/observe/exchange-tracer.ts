@@ -1,8 +1,8 @@
-// OpenTelemetry spans, through the API alone: one for each exchange, and one for each call to a server that it leads to.
-// 1. The parent is the context in the message; without one, whatever is active here (such as the span of the HTTP request).
-// 2. What goes on to the server carries the context of our span. Where nobody records spans, it carries what came, unchanged.
-// 3. Attributes follow the conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp). Arguments and
-//    results are never among them.
+// Creates OpenTelemetry spans through the API: one for each exchange, and one for each call that it makes to a server.
+// 1. The parent is the context of the message, or else the active span (such as that of the HTTP request).
+// 2. The request to the server carries the context of our span. Without a recorder, it carries the client's context unchanged.
+// 3. Attributes follow the conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp), and never include
+//    arguments or results.
 import type { Handle, HandleResult } from '../../protocol/target.ts';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
@@ -16,13 +16,13 @@ import { TracedExchange } from './traced-exchange.ts';
 
 type Api = typeof OpenTelemetry;
 
-/** Where the API of any copy and version keeps what an SDK has registered. */
+/** Where every version of the API keeps the registered SDK. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/** Of a tool in the name of a span; longer ones exist only in the words of a client that makes them up. */
+/** Limits the tool name in a span name; only made-up names are longer. */
 const MAX_NAME = 128;
 
-/** Whether this process has an SDK that takes spans. */
+/** Whether this process has an SDK that records spans. */
 export function hasTracing(): boolean {
   const registered = (globalThis as { [REGISTERED]?: { trace?: unknown } })[REGISTERED];
   return registered?.trace !== undefined;
@@ -34,12 +34,12 @@ export class ExchangeTracer {
   ) as Api;
   readonly #tracer: Tracer = this.#api.trace.getTracer('mcp-parley');
 
-  /** The span of an exchange, as the client sees us: a server. */
+  /** The server span of a client's request. */
   serve(exchange: Exchange, handle: Handle): HandleResult {
     return this.#around(exchange, handle, this.#api.SpanKind.SERVER);
   }
 
-  /** The span of the way to a server, for which we are a client. */
+  /** The client span of a call to a server. */
   call(server: string, exchange: Exchange, handle: Handle): HandleResult {
     return this.#around(exchange, handle, this.#api.SpanKind.CLIENT, server);
   }
@@ -71,7 +71,7 @@ export class ExchangeTracer {
     return this.#tracer.startSpan(nameOf(exchange), { kind, attributes, links }, parent);
   }
 
-  /** A span that is none has no context, or that of its parent. */
+  /** A span that is not recorded has no context of its own. */
   #carry(exchange: Exchange, span: Span, came: SpanContext | undefined): Exchange {
     const own = span.spanContext();
     if (!this.#api.isSpanContextValid(own) || own.spanId === came?.spanId) return exchange;

@@ -1,4 +1,4 @@
-// The text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats. Written only when it is asked for.
+// Writes metrics in the text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats.
 import type { Family } from '../../shared/metric.ts';
 
 export const TEXT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

@@ -1,4 +1,4 @@
-// An OpenTelemetry SDK of the smallest kind, made through the API alone: keeps the spans it is given.
+// A minimal OpenTelemetry SDK for tests, made through the API alone: it records spans.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ROOT_CONTEXT, context, trace } from '@opentelemetry/api';
 import type {
@@ -63,7 +63,7 @@ export class FakeSpan implements Span {
   recordException = (): void => {};
 }
 
-/** To be taken away again with `disable`. */
+/** Call `disable` to remove it. */
 export function registerFakeOtel(): { spans: FakeSpan[]; disable(): void } {
   const spans: FakeSpan[] = [];
   const startSpan = (name: string, options: SpanOptions = {}, within: Context = context.active()): Span => {

@@ -1,20 +1,20 @@
-// The pages /healthz and /readyz, for those who decide whether to restart this process or to send it clients. They name
-// servers and states, never why: reasons name commands and paths, and these pages may be open to a whole network.
+// Serves /healthz and /readyz for orchestrators and load balancers, and /metrics. The health pages name servers and states, but
+// no reasons: reasons contain commands and paths, and these pages may be open to a whole network.
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 
 export interface ServerHealth {
   readonly name: string;
   readonly state: 'idle' | 'starting' | 'ready' | 'failing';
-  /** To be there at all times, and not only when a client needs it. */
+  /** Whether it has to run at all times, and not only on demand. */
   readonly isEager: boolean;
 }
 
-/** This process is up. */
+/** Reports that this process is up. */
 export const healthPage: HttpHandler = (request, response) => {
   answerJson(request, response, () => ({ status: 200, body: { status: 'ok' } }));
 };
 
-/** `wake` makes a server that failed be tried again: no client will, while this page keeps them away. */
+/** `wake` retries a failed server; no client would, while this page keeps clients away. */
 export function createReadyPage(servers: () => readonly ServerHealth[], wake: (name: string) => void): HttpHandler {
   return (request, response) => {
     answerJson(request, response, () => {
@@ -28,8 +28,8 @@ export function createReadyPage(servers: () => readonly ServerHealth[], wake: (n
 }
 
 /**
- * Every eager server has to be there; of the others, one that can be used. One that nobody has needed yet, or that was
- * stopped since, can be: it starts with its next call.
+ * The servers that keep the gateway from being ready: eager ones that are starting or failing; otherwise all, if all have failed.
+ * An idle server counts as ready, because it starts with its next call.
  */
 export function notReady(servers: readonly ServerHealth[]): readonly ServerHealth[] {
   const missing = servers.filter(({ isEager, state }) => isEager && (state === 'starting' || state === 'failing'));
@@ -47,7 +47,7 @@ function answerJson(request: HttpRequest, response: HttpResponse, look: () => { 
   answerPage(request, response, { status, type: 'application/json', body: `${JSON.stringify(body)}\n` });
 }
 
-/** The text is made when somebody asks for it. */
+/** The text is built on each request. */
 export function metricsPage(text: () => Promise<{ type: string; body: string }>): HttpHandler {
   return (request, response) => {
     text().then(

@@ -1,4 +1,4 @@
-// Values by their labels, nested label by label: a key put together of them would have to be made for every call.
+// Stores values by several labels in nested maps, so that a call does not have to build a combined key.
 export class LabelledValues<T> {
   readonly #names: readonly string[];
   readonly #make: () => T;

@@ -1,5 +1,5 @@
-// The words by which exchanges are counted. All are from fixed lists: whatever clients call and servers answer, the number
-// of time series stays bounded. Names of tools are never among them.
+// The labels of exchange counters. All come from fixed lists, so the number of time series stays bounded whatever clients and
+// servers send. Tool names are never labels.
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
@@ -29,24 +29,24 @@ const METHODS = new Set([
   'tools/list',
 ]);
 
-/** A method that anybody could have made up is `other`. */
+/** Methods outside the protocol count as `other`. */
 export function toMethodLabel(method: string): string {
   return METHODS.has(method) ? method : 'other';
 }
 
-/** `tool_error`: the tool ran, and says that it failed. */
+/** `tool_error`: the tool ran and reported a failure. */
 export function outcomeOfResult(result: ResultObject): 'ok' | 'tool_error' {
   return fieldOf(result, 'isError') === true ? 'tool_error' : 'ok';
 }
 
-/** `server_error`: an error in the server's own words; otherwise by whose fault it is. */
+/** `server_error`: an error of the server itself; otherwise named by the responsible side. */
 export function outcomeOfError(thrown: unknown): string {
   if (thrown instanceof ProtocolError) return 'server_error';
   if (!(thrown instanceof GatewayError)) return 'parley_error';
   return thrown.code === 'CANCELLED' ? 'cancelled' : `${thrown.row.fault}_error`;
 }
 
-/** A code of the error table, or the number a server gave: those are the server's to choose, so they count as one. */
+/** A code of the error table; codes chosen by servers count as one. */
 export function toCodeLabel(thrown: unknown): string {
   if (thrown instanceof ProtocolError) return 'server';
   return thrown instanceof GatewayError ? thrown.code : 'INTERNAL';

@@ -1,4 +1,4 @@
-// Counters of one gateway, its own, so that two gateways in a process do not mix.
+// The counters of one gateway. Each gateway has its own, so that two in one process do not mix.
 import type { Handle, HandleResult } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { Family } from '../../shared/metric.ts';
@@ -33,7 +33,7 @@ export class Metrics {
     );
   }
 
-  /** In the text format of Prometheus, after it what servers count of their own. */
+  /** The metrics in the text format of Prometheus, followed by those of the servers. */
   text(ofServers: readonly Family[] = []): { type: string; body: string } {
     const vitals = vitalFamilies({ ...this.#vitals(), inFlight: this.#inFlight });
     const all = [...this.#counts.families(), ...vitals, ...ofServers];

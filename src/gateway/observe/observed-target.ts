@@ -1,4 +1,4 @@
-// A target that is watched at work: everything is the target's own, and `handle` can be seen from outside.
+// Wraps a target so that each exchange and each watching client can be observed.
 import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -9,7 +9,7 @@ export class ObservedTarget extends DelegatedTarget {
   readonly #onWatch: ((watcher: Watcher) => () => void) | undefined;
   readonly #handle: Handle;
 
-  /** `around` gets each exchange and what handles it; `onWatch` each client that wants to be told of changes. */
+  /** `around` gets each exchange and its handler; `onWatch` gets each client that watches for changes. */
   constructor(
     target: Target,
     around: (exchange: Exchange, handle: Handle) => HandleResult,
@@ -35,7 +35,7 @@ export class ObservedTarget extends DelegatedTarget {
   }
 }
 
-/** Tells how it ends, without adding a turn to it. `failed` and `ended` must not throw. */
+/** Reports the outcome without delaying it. `failed` and `ended` must not throw. */
 export function tapOutcome(
   exchange: Exchange,
   handle: Handle,

@@ -1,5 +1,5 @@
-// What is seen of a gateway from outside: counters, spans, and whether it is well. Stands around the steps (for what clients
-// ask) and around each server (for what that leads to). What is switched off is not there at all.
+// Observes a gateway: counters, spans and health. It wraps the steps, to see what clients request, and each server, to see the
+// resulting calls. A disabled feature costs nothing.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { Handle, HandleResult, Target, Watcher } from '../../protocol/target.ts';
@@ -14,18 +14,18 @@ import { ExchangeTracer, hasTracing } from './exchange-tracer.ts';
 import { UpstreamEvents } from './upstream-events.ts';
 
 export interface ObserveOptions {
-  /** Counters at /metrics. Default: on ports that are open to this machine alone. */
+  /** Counters at /metrics. Default: only on ports that are private to this machine. */
   metrics?: boolean | undefined;
-  /** OpenTelemetry spans. Default: when an SDK has been registered in this process before the gateway is made. */
+  /** OpenTelemetry spans. Default: if an SDK was registered in this process before the gateway was created. */
   tracing?: boolean | undefined;
 }
 
-/** What a gateway tells of itself. */
+/** The state that a gateway reports. */
 export interface GatewayState {
   readonly servers: readonly (ServerHealth & { target: Target })[];
   /** Calls that wait for an answer of their user. */
   readonly parked: number;
-  /** What servers in this process count themselves. */
+  /** Metrics of servers in this process. */
   readonly families?: (() => Promise<readonly Family[]>) | undefined;
 }
 
@@ -45,7 +45,7 @@ export class Observer {
     if (options.metrics) this.#startMetrics();
   }
 
-  /** Steps and servers as one target, seen from the side of the clients. */
+  /** Wraps the steps and servers, to observe clients' requests. */
   front(target: Target): Target {
     if (this.#options.metrics === false && !this.#tracing) return target;
     return new ObservedTarget(
@@ -55,7 +55,7 @@ export class Observer {
     );
   }
 
-  /** A server, seen from our side. */
+  /** Wraps a server, to observe the calls to it. */
   member<M extends { readonly name: string; readonly target: Target }>(member: M): M {
     const tracing = this.#tracing;
     if (!tracing) return member;
@@ -67,7 +67,7 @@ export class Observer {
     return this.#options.metrics === false ? log : this.#upstreams.hear(log, server);
   }
 
-  /** The pages of a port, or of an endpoint in somebody else's server. */
+  /** The pages of a port, or of an endpoint in another HTTP server. */
   pages(isPrivate: boolean): Record<string, HttpHandler> {
     const ready = createReadyPage(
       () => this.#observed().servers,
@@ -107,13 +107,13 @@ export class Observer {
     };
   }
 
-  /** Any request makes a server be tried again, if its pause is over. */
+  /** Any request retries a failed server whose back-off has elapsed. */
   #wake(name: string): void {
     const { target } = this.#observed().servers.find((server) => server.name === name) ?? {};
     if (!target || this.#waking.has(target)) return;
     this.#waking.add(target);
     const answer = Promise.resolve(target.handle(new InternalExchange('ping', {}, PROBE)));
-    answer.catch(() => {}).finally(() => this.#waking.delete(target)); // the next look at its state tells how it went
+    answer.catch(() => {}).finally(() => this.#waking.delete(target)); // the next request reads its state
   }
 }
 

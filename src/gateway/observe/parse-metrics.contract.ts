@@ -1,5 +1,5 @@
-// The text format of Prometheus as an object: metric, then its labels in alphabetical order, then the value. Refuses what
-// is not of that format.
+// Parses the text format of Prometheus into an object: metric, then its labels in alphabetical order, then the value. Rejects any
+// other format.
 export type ParsedMetrics = Record<string, Record<string, number> | undefined>;
 
 const SAMPLE = /^([a-z_:][\w:]*)(?:\{(.*)\})? (-?[\d.e+-]+|NaN|\+Inf)$/i;

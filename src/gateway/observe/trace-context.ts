@@ -1,11 +1,11 @@
-// The W3C trace context of a message and the span context of OpenTelemetry, each as the other. By hand, and not by the
-// propagator of the process: what MCP messages carry is W3C (SEP-414), whatever headers that process sends elsewhere.
+// Converts between the W3C trace context of a message and an OpenTelemetry span context. It does not use the process's
+// propagator, because MCP messages always carry W3C headers (SEP-414), whatever that process uses elsewhere.
 import type { SpanContext, TraceState } from '@opentelemetry/api';
 import type { TraceContext } from '../../protocol/exchange.ts';
 
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?$/;
 
-/** Undefined when the message has none, or none that is valid. */
+/** Undefined if the message has no valid context. */
 export function toSpanContext(
   trace: TraceContext | undefined,
   createTraceState: (raw: string) => TraceState,
@@ -17,7 +17,7 @@ export function toSpanContext(
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true, ...state };
 }
 
-/** Baggage is passed on as it came. */
+/** Baggage is passed on unchanged. */
 export function toTraceContext(span: SpanContext, baggage: string | undefined): TraceContext {
   const { traceId, spanId, traceFlags, traceState } = span;
   const tracestate = traceState?.serialize();

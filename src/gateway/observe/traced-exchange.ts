@@ -1,4 +1,4 @@
-// An exchange that carries another trace context on than it came with. Everything else is the exchange itself.
+// An exchange with another trace context.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Exchange, TraceContext } from '../../protocol/exchange.ts';
 

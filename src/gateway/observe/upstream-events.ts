@@ -1,4 +1,4 @@
-// Counts, for each server, the connections that were lost and those that were opened again, from what its log is told.
+// Counts lost and reopened connections of each server, from the events of its log.
 import type { Log } from '../../shared/log.ts';
 
 export interface UpstreamCounts {
@@ -9,12 +9,12 @@ export interface UpstreamCounts {
 export class UpstreamEvents {
   readonly #counts = new Map<string, UpstreamCounts>();
 
-  /** By the name of the server, also of one that was taken out of the configuration: counters never go back. */
+  /** By server, also removed ones: counters never decrease. */
   get counts(): ReadonlyMap<string, UpstreamCounts> {
     return this.#counts;
   }
 
-  /** The same log, for what is said about this server. */
+  /** Wraps the log of this server. */
   hear(log: Log, server: string): Log {
     const counts = this.#counts.get(server) ?? { lost: 0, restarts: 0 };
     this.#counts.set(server, counts);

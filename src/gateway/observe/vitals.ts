@@ -1,4 +1,4 @@
-// What a gateway knows of itself at any time, told to Prometheus: read when it is asked for, and counted by nobody else.
+// Converts the current state of a gateway into gauges and counters, on each request for metrics.
 import type { Family } from '../../shared/metric.ts';
 import type { UpstreamCounts } from './upstream-events.ts';
 

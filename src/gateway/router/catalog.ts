@@ -1,11 +1,11 @@
-// What one member offers, as each client sees it.
-// 1. A list is fetched when a client asks for it. It is kept while the member would tell that client of a change, and for as
-//    long as the member says; to find out who owns a name, a list may be a little older.
-// 2. A member that is away, or slow, makes clients wait once for each list. After that they get the last list at once, and a
-//    newer one is fetched behind it: `onLate` tells when it differs. While the member keeps failing, the attempts grow rare.
-//    The entries of a member that is away, or did not answer, are marked. One that was never there offers nothing.
-// 3. Clients may be offered different things, so lists are kept by client; those of the stateless era, who have no sessions,
-//    by what they say of themselves.
+// The lists of one member (a server behind the router), as each client sees them.
+// 1. A list is fetched when a client requests it. It is kept while the member would announce a change to that client, and for its
+//    TTL; to find the owner of a name, a slightly older list will do.
+// 2. Clients wait once for each list of a member that is away or slow. After that they get the last list at once while a newer
+//    one is fetched; `onLate` reports a difference. Retries become rarer while the member keeps failing. Entries of a member that
+//    is away or does not answer are marked. A member that was never reached offers nothing.
+// 3. Lists may differ between clients, so they are kept per client; for stateless clients, which have no session, per
+//    declaration.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -28,16 +28,16 @@ export interface CatalogList {
   entries: JsonObject[];
   ttlMs: number;
   isPrivate: boolean;
-  /** Members of the list's own, `_meta` among them. */
+  /** Further members of the list, such as `_meta`. */
   more?: JsonObject | undefined;
-  /** The member has never told what it offers. */
+  /** The member has never listed anything. */
   isUnknown?: boolean | undefined;
 }
 
 export interface CatalogOptions {
   clock: Clock;
   log: Log;
-  /** How long clients may be kept waiting for a member that starts, or is slow to list. */
+  /** How long clients may wait for a member that starts or is slow to list. */
   startMs: number;
 }
 
@@ -50,17 +50,17 @@ export const LIST_METHOD_BY_AREA: Record<ListArea, string> = {
 
 const NOTHING: CatalogList = { entries: [], ttlMs: 0, isPrivate: false };
 const MAX_PAGES = 1000;
-/** A list that takes longer than this part of `startMs` is slow. */
+/** A list that takes longer than this fraction of `startMs` is slow. */
 const SLOW = 1 / 4;
-/** Between attempts to get a slow list that has failed; it doubles. */
+/** The pause between attempts to fetch a slow list that has failed; it doubles. */
 const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
-/** A list that clients do not wait for. */
+/** A list that clients no longer wait for. */
 interface SlowList {
-  /** Why it has not come; undefined when it came, late. */
+  /** Why it is missing; undefined if it came late. */
   reason: string | undefined;
   failures: number;
-  /** Until then it is not asked for again. */
+  /** The time of the next attempt. */
   retryAt: number;
 }
 
@@ -68,14 +68,14 @@ interface SlowList {
 export const UNAVAILABLE = 'mcp-parley/unavailable';
 
 export class Catalog {
-  /** Told when clients were shown something else than the list that has come since. */
+  /** Called when a late list differs from what clients were shown. */
   onLate: (kind: CatalogKind) => void = () => {};
   readonly #member: Member;
   readonly #options: CatalogOptions;
   readonly #lists: ListCache;
   readonly #last = new LastKnownLists();
   readonly #slow = new Map<ListArea, SlowList>();
-  /** From then on nobody waits for the member to start. */
+  /** When clients stop waiting for the member to start. */
   #waitUntil: number | undefined;
 
   constructor(member: Member, options: CatalogOptions) {
@@ -84,7 +84,7 @@ export class Catalog {
     this.#lists = new ListCache(options.clock);
   }
 
-  /** Whether it is known what the member offers, or why that is not known; false when it is still starting. */
+  /** Resolves with false if the member is still starting when the time is up. */
   async ready(opening?: ClientOpening): Promise<boolean> {
     const { clock, startMs } = this.#options;
     this.#waitUntil ??= ticksOf(clock) + startMs;
@@ -108,17 +108,17 @@ export class Catalog {
     return this.#inTime(area, client, listed);
   }
 
-  /** Why the member is not up, while it has never told what it has of this kind. */
+  /** Why the member is not available, if it has never listed this area. */
   away(area: ListArea): Error | undefined {
     return this.#last.has(area) ? undefined : this.#member.target.status?.problem;
   }
 
-  /** Something of this kind has changed. */
+  /** Called when lists of this kind have changed. */
   forget(kind: CatalogKind): void {
     this.#lists.outdate(kind);
   }
 
-  /** Fetches a list, and learns from how that goes. */
+  /** Fetches a list, and records whether it is slow or fails. */
   #start(area: ListArea, client: ClientView, lists: ClientLists): Promise<CatalogList> {
     const { clock, startMs } = this.#options;
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
@@ -142,7 +142,7 @@ export class Catalog {
     return listed;
   }
 
-  /** It has not come: for a while it is not asked for. */
+  /** Records a failure and delays the next attempt. */
   #miss(area: ListArea, reason: string): void {
     const { failures = 0 } = this.#slow.get(area) ?? {};
     const pauseMs = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
@@ -154,7 +154,7 @@ export class Catalog {
     const shown = reason === undefined ? this.#last.get(area, client) : undefined;
     const listed = shown ?? this.#lastKnown(area, client, reason ?? tooSlow(area));
     lists.shown.set(area, listed);
-    if (!isOnItsWay && ticksOf(this.#options.clock) >= retryAt) void this.#start(area, client, lists).catch(() => {}); // told in the log
+    if (!isOnItsWay && ticksOf(this.#options.clock) >= retryAt) void this.#start(area, client, lists).catch(() => {}); // it is logged
     return listed;
   }
 
@@ -190,7 +190,7 @@ export class Catalog {
     return listed;
   }
 
-  /** Many a server with resources has no list of templates. */
+  /** Many servers with resources have no list of templates. */
   async #page(exchange: InternalExchange): Promise<JsonObject> {
     try {
       return toPlainObject(await this.#member.target.handle(exchange));
@@ -209,7 +209,7 @@ export class Catalog {
     return { ...listed, ttlMs: 0, entries };
   }
 
-  /** Undefined when it takes longer. */
+  /** Undefined if it takes longer. */
   async #inTimeOrUndefined<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
     let stop = (): void => {};
     const late = new Promise<undefined>((resolve) => {

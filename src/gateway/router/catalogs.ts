@@ -1,4 +1,4 @@
-// The joined lists of all members, and who owns what stands in them.
+// The joined lists of all members, and the owners of their entries.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -17,7 +17,7 @@ import { posesAsAnother } from './public-names.ts';
 import type { PublicNames, NameOwner } from './public-names.ts';
 import { PublicUris, pagesOf } from './public-uris.ts';
 
-/** The public names of each area that has names. */
+/** The public names of tools and prompts. */
 export interface AreaNames {
   tools: PublicNames;
   prompts: PublicNames;
@@ -25,11 +25,11 @@ export interface AreaNames {
 
 export interface CatalogsOptions {
   names: AreaNames;
-  /** Of the whole gateway. */
+  /** All servers of the gateway. */
   servers: readonly string[];
   clock: Clock;
   log: Log;
-  /** How long clients may be kept waiting for servers that start. */
+  /** How long clients may wait for servers that start. */
   startMs?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export class Catalogs {
   readonly #schemas = new BoundedMap<string, JsonObject>(MAX_SCHEMAS);
   readonly #listeners = new Set<(change: Change) => void>();
 
-  /** What was known of a server that stays is not forgotten with the catalogues it was known in. */
+  /** Servers that stay keep their catalogs, from `previous`. */
   constructor(members: readonly Member[], options: CatalogsOptions, previous?: Catalogs) {
     this.members = members;
     this.uris = new PublicUris(members.map(({ name }) => name));
@@ -64,17 +64,17 @@ export class Catalogs {
     return this.members.find((member) => member.name === name);
   }
 
-  /** One that does not come up in time is told of later, by a changed list. */
+  /** A server that is not up in time is announced later, by a changed list. */
   async ready(opening?: ClientOpening): Promise<void> {
     await Promise.all([...this.#catalogs.values()].map((catalog) => catalog.ready(opening)));
   }
 
-  /** Whether it is known in time what the member offers, or why that is not known. */
+  /** Whether the member has started in time, or failed. */
   isReady({ name }: Member, opening: ClientOpening): Promise<boolean> {
     return this.#catalogs.get(name)!.ready(opening);
   }
 
-  /** Calls back when a list has come that clients were not kept waiting for. */
+  /** Calls back when a late list arrives. */
   watchLate(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -84,7 +84,7 @@ export class Catalogs {
     for (const listener of this.#listeners) listener(change);
   }
 
-  /** All entries of an area under their public names, in the order of the configuration. */
+  /** All entries of an area under their public names, in configuration order. */
   async list(area: ListArea, client: ClientView): Promise<CatalogList> {
     const lists = await Promise.all(this.members.map((member) => this.#catalogs.get(member.name)!.list(area, client)));
     return {
@@ -95,19 +95,19 @@ export class Catalogs {
     };
   }
 
-  /** A result of a member, with its URIs as clients know them. */
+  /** Converts the URIs in a member's result to public ones. */
   publishResult({ name }: Member, result: ResultObject, client: ClientView): Promise<ResultObject> {
     return this.uris.publishResult(name, result, () => this.list('resources', client));
   }
 
-  /** Where a resource or template comes from. */
+  /** The origin of a resource or template. */
   uriOrigin(server: string, uri: string): Origin {
     const others = this.#servers.filter((other) => other !== server);
     const isPosing = posesAsAnother({ server, name: uri }, others) || readServerUri(uri, others) !== undefined;
     return { server, name: uri, isPosing };
   }
 
-  /** Whether the client may have a resource of this member, or suggestions for its template. */
+  /** Whether the client may read a resource of this member, or complete its template. */
   isAllowed({ resourceGuard }: Exchange, { name }: Member, uri: string): boolean {
     return resourceGuard?.(this.uriOrigin(name, uri)) !== false;
   }
@@ -117,12 +117,12 @@ export class Catalogs {
       throw new GatewayError('ACCESS_DENIED', { uri });
   }
 
-  /** What a member has, to see whether it owns something. */
+  /** A member's list, to look up an owner. */
   listOf(member: Member, area: ListArea, client: ClientView): Promise<CatalogList> {
     return this.#catalogs.get(member.name)!.list(area, client, true);
   }
 
-  /** Who has this public or qualified name. Lists are fetched when it is unknown. */
+  /** The owner of a public or qualified name. Fetches lists if the name is unknown. */
   async owner(area: 'tools' | 'prompts', name: string, client: ClientView): Promise<NameOwner | undefined> {
     const names = this.#names[area];
     const known = names.owner(name);
@@ -131,12 +131,12 @@ export class Catalogs {
     return names.owner(name);
   }
 
-  /** Why a server is not up, while it has never told what it has of this kind. */
+  /** Why a server is not available, if it has never listed this area. */
   away(area: ListArea, server: string): Error | undefined {
     return this.#catalogs.get(server)?.away(area);
   }
 
-  /** The error for a name that no server has. One that is not up may have it, where names do not say whose they are. */
+  /** The error for an unknown name. If names do not tell their server, it may belong to a server that is not available. */
   unknown(area: 'tools' | 'prompts', name: string): GatewayError {
     const away = this.#names[area].isIncomplete ? this.members.flatMap((one) => this.away(area, one.name) ?? []) : [];
     if (away.length === 0) return new GatewayError(area === 'tools' ? 'TOOL_NOT_FOUND' : 'PROMPT_NOT_FOUND', { name });
@@ -150,7 +150,7 @@ export class Catalogs {
     return target?.inputSchema?.(owner?.name ?? tool, client) ?? this.#schemas.get(tool);
   }
 
-  /** The change as the clients should hear of it. */
+  /** Converts a change to public names and URIs. */
   onChange(member: Member, change: Change): Change | undefined {
     if (change.kind === 'tools' || change.kind === 'prompts' || change.kind === 'resources') {
       this.#catalogs.get(member.name)?.forget(change.kind);
@@ -168,13 +168,13 @@ export class Catalogs {
     };
   }
 
-  /** The catalogue of the very server that this one was made from. */
+  /** The catalog of the same server, unless it was reconfigured. */
   #of({ name, entry }: Member): Catalog | undefined {
     const isSame = entry !== undefined && this.member(name)?.entry === entry;
     return isSame ? this.#catalogs.get(name) : undefined;
   }
 
-  /** Names may depend on the lists of servers that stand earlier, so all of them are taken in first. */
+  /** Names may depend on the lists of earlier servers, so all lists are learned first. */
   #named(area: 'tools' | 'prompts', lists: CatalogList[]): JsonObject[] {
     for (const [index, { entries, isUnknown }] of lists.entries()) {
       const names = entries.map(({ name }) => String(name));
@@ -194,7 +194,7 @@ export class Catalogs {
     return area === 'tools' ? this.uris.publishTool(member.name, shown) : shown;
   }
 
-  /** Of templates that several servers have, the first server in order shows its own. */
+  /** If several servers have the same template, the first one shows its own. */
   #joined(area: 'resources' | 'resourceTemplates', lists: CatalogList[]): JsonObject[] {
     const key = area === 'resources' ? 'uri' : 'uriTemplate';
     const own = lists.map(({ entries }) => entries.map((entry) => entry[key]));
@@ -216,7 +216,7 @@ export class Catalogs {
   }
 }
 
-/** The members that servers added to their lists. Of two with the same name, the first in the configuration counts. */
+/** Joins the further members of lists. On a collision, the first server in configuration order wins. */
 export function joinMembers(lists: readonly (JsonObject | undefined)[]): JsonObject {
   const joined: JsonObject = {};
   const meta: JsonObject = {};

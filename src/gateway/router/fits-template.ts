@@ -1,5 +1,5 @@
-// Whether a URI may come from a URI template (RFC 6570): its literal parts stand in the URI, in order, the first at its start and
-// the last at its end. It never says no wrongly for templates whose literals need no escaping; it may say yes wrongly.
+// Checks whether a URI may come from a URI template (RFC 6570): its literal parts occur in order, the first at the start and the
+// last at the end. For literals without escapes there are no false negatives, but there may be false positives.
 const EXPRESSION = /\{[^{}]*\}/;
 
 export function fitsTemplate(uri: string, template: unknown): boolean {

@@ -1,5 +1,5 @@
-// Which members play tools over MCP Flow. A member says so in its capabilities, or when it is asked with the method
-// `capabilities`; those that say nothing are asked once in a while, and never before a client wants to know.
+// Finds out which members have interactive tools (MCP Flow). A member declares it in its capabilities, or in its answer to the
+// method `capabilities`. The others are asked when a client wants to know, and again after a while.
 import type { ClientView } from '../../protocol/exchange.ts';
 import { flowOf } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -12,9 +12,9 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Member } from './member.ts';
 
-/** A server that has said no may be another one by then. */
+/** The server may have been replaced by then. */
 const ASK_AGAIN_MS = 60_000;
-/** How long a client that asks what there is may be kept waiting for a server that starts. */
+/** How long a client may wait for a server that starts. */
 const START_MS = 10_000;
 const NOT_INTERACTIVE: JsonObject = { interactive: false };
 
@@ -37,7 +37,7 @@ export class FlowDeclarations {
     return declaration;
   }
 
-  /** What all of them can do together. Sessions survive where all do. */
+  /** The merged declaration. Sessions are persistent only if all members' are. */
   async merged(members: readonly Member[], client: ClientView, isDurable: boolean): Promise<JsonObject> {
     const asked = await Promise.all(members.map((member) => this.#soon(this.of(member, client))));
     const speaking = asked.filter(({ interactive }) => interactive === true);
@@ -55,7 +55,7 @@ export class FlowDeclarations {
     };
   }
 
-  /** One that is away, or slow to start, does not count for now. */
+  /** A server that is away or slow counts as not interactive. */
   #soon(declaration: Promise<JsonObject>): Promise<JsonObject> {
     return new Promise((resolve) => {
       const stop = this.#clock.after(START_MS, () => resolve(NOT_INTERACTIVE));

@@ -1,5 +1,5 @@
-// A request about an interactive session, on its way to the server that holds it. The server names the session by its own id;
-// the client knows it by another one, wherever it is named.
+// A request about an interactive session on its way to the server that holds it. The server's session ids are replaced by public
+// ones, and the other way round.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
@@ -8,7 +8,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
-/** What the client calls the session that the server calls so. */
+/** Maps a server's session id to the client's. */
 export type SessionIdPublisher = (sessionId: unknown) => unknown;
 
 export class FlowExchange extends DelegatedExchange {
@@ -38,7 +38,7 @@ export class FlowExchange extends DelegatedExchange {
   }
 }
 
-/** The client, as a server is to tell it of its sessions. */
+/** Wraps a watching client so that it gets its own session ids. */
 export function publishForWatcher(watcher: Watcher, publish: SessionIdPublisher): Watcher {
   return {
     ...watcher,
@@ -49,7 +49,7 @@ export function publishForWatcher(watcher: Watcher, publish: SessionIdPublisher)
   };
 }
 
-/** A result, or what is told of a session, in the client's words. */
+/** Replaces the session ids in a result or notification. */
 export function publishSessionIds(holder: JsonObject, publish: SessionIdPublisher): JsonObject {
   const { sessionId, next } = holder;
   return {
@@ -59,7 +59,7 @@ export function publishSessionIds(holder: JsonObject, publish: SessionIdPublishe
   };
 }
 
-/** An error that names the session, or the tool, by the server's name. Ids are found in its words, too; names may be any word. */
+/** Replaces the server's session id or tool name in an error. Ids are also replaced in its message; a name could be any word. */
 export function publishError(thrown: unknown, own: string, shown: string, isId: boolean): unknown {
   if (own === shown) return thrown;
   const rename = (holder: unknown): unknown =>

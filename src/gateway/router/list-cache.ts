@@ -1,5 +1,5 @@
-// Lists that were fetched for a client and still hold, and the last one that came for clients of its kind. The lists of a
-// client go with it.
+// Caches the lists fetched for each client, and the last lists of each kind of client. A client's lists are dropped with the
+// client.
 import type { ClientView } from '../../protocol/exchange.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -8,23 +8,24 @@ import type { ListArea, CatalogKind, CatalogList } from './catalog.ts';
 
 interface CachedList {
   listed: Promise<CatalogList>;
-  /** Once it has come. */
+  /** Set when it has arrived. */
   value?: CatalogList;
-  /** The number of changes that were told of before it was fetched. */
+  /** The number of changes announced before it was fetched. */
   version: number;
-  /** Until when it may be shown, and until when it helps to find an owner. */
+  /** Until when it may be shown, and until when it may be used to find an owner. */
   until: number;
   lookupUntil: number;
 }
 
 /** To find an owner, a list of this age will do. */
 const LOOKUP_MS = 10_000;
-/** Of clients of the stateless era, which never say goodbye, and of kinds of clients. */
+/** Limits stateless clients, which never say goodbye, and kinds of clients. */
 const MAX_CLIENTS = 100;
 
 /**
- * The last lists that came. Clients that declare other capabilities may be offered other things, but some list is better than none.
- * Another gateway is only shown what came for it: a list may hold its own tools, which would come back to it under ever longer names.
+ * The last lists that arrived. Clients with other capabilities may be offered other entries, but some list is better than none.
+ * Another gateway gets only lists fetched for it: a list may hold that gateway's own tools, which would return to it under ever
+ * longer names.
  */
 export class LastKnownLists {
   readonly #byKind = new Map<string, CatalogList>();
@@ -39,7 +40,7 @@ export class LastKnownLists {
     while (this.#byKind.size > MAX_CLIENTS) this.#byKind.delete(this.#byKind.keys().next().value!);
   }
 
-  /** Whether one ever came, for whatever client. */
+  /** Whether a list has ever arrived, for any client. */
   has(area: ListArea): boolean {
     return this.#known.has(area);
   }
@@ -79,17 +80,17 @@ export class ListCache {
   }
 
   #ofSignature({ principal, revision, capabilities }: ClientView): ClientLists {
-    const key = JSON.stringify([principal, revision, capabilities, arrivedVia()]); // what went round for one may not for another
+    const key = JSON.stringify([principal, revision, capabilities, arrivedVia()]); // a request through other gateways may get another list
     const lists = this.#bySignature.get(key) ?? new ClientLists(this);
     this.#bySignature.delete(key);
-    this.#bySignature.set(key, lists); // the last in order is the last that was used
+    this.#bySignature.set(key, lists); // keeps the map in order of last use
     if (this.#bySignature.size > MAX_CLIENTS) this.#bySignature.delete(this.#bySignature.keys().next().value!);
     return lists;
   }
 }
 
 export class ClientLists {
-  /** What the client was shown while a newer list was on its way. */
+  /** What the client was shown while a newer list was being fetched. */
   readonly shown = new Map<ListArea, CatalogList>();
   readonly #cache: ListCache;
   readonly #kept = new Map<ListArea, CachedList>();
@@ -104,12 +105,12 @@ export class ClientLists {
     return ticksOf(this.#cache.clock) < (isLookup ? kept.lookupUntil : kept.until) ? kept.listed : undefined;
   }
 
-  /** Whether the list has come that is kept. */
+  /** Whether the cached list has arrived. */
   has(area: ListArea): boolean {
     return this.#kept.get(area)?.value !== undefined;
   }
 
-  /** `isTold`: a change will be told of. */
+  /** `isTold`: the member announces changes. */
   keep(area: ListArea, listed: Promise<CatalogList>, isTold: boolean): void {
     const forEver = isTold ? Infinity : 0;
     const lookupUntil = ticksOf(this.#cache.clock) + Math.max(LOOKUP_MS, forEver);

@@ -1,4 +1,4 @@
-// One of the targets behind a router, under its configured name.
+// A member of a router: a target under its configured name.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Target } from '../../protocol/target.ts';
@@ -6,11 +6,11 @@ import type { Target } from '../../protocol/target.ts';
 export interface Member {
   readonly name: string;
   readonly target: Target;
-  /** What it was made from, to see whether it is still wanted. */
+  /** The configuration it was made from, to detect changes. */
   readonly entry?: unknown;
 }
 
-/** Lets this member answer. From here on, steps can tell who does. */
+/** Forwards the exchange to this member; steps can see which one. */
 export function handTo(member: Member, exchange: Exchange): Promise<ResultObject> | ResultObject {
   exchange.server = member.name;
   return member.target.handle(exchange);

@@ -1,4 +1,4 @@
-// What several servers can do together: an area is there if one of them has it, a flag is set if one of them sets it.
+// Merges the capabilities of several servers: an area or flag is present if one of them has it.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';

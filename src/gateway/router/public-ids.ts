@@ -1,10 +1,10 @@
-// Ids of tasks and of interactive sessions as clients see them: sealed with their server and bound to the principal, so that any
-// node finds the server again and nobody else can use them. What was issued here is remembered, to tell of it by the same id.
-// Two clients may have a process each of one server, which give the same ids: what is one's is never the other's.
+// The public ids of tasks and interactive sessions: sealed with their server and bound to the principal, so that any node finds
+// the server again and no other principal can use them. Issued ids are remembered, so that notifications use the same id. Two
+// processes of one server may use the same ids for two clients; their public ids always differ.
 import { isObject } from '../../protocol/message.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
 
-/** The oldest are forgotten first: of tasks nobody is told any more then, but they can still be asked for. */
+/** The oldest are forgotten first: their tasks cause no notifications, but can still be polled. */
 const MAX_ISSUED = 10_000;
 
 export class PublicIds {
@@ -29,12 +29,12 @@ export class PublicIds {
     return publicId;
   }
 
-  /** By which it was issued to this principal. */
+  /** The id issued to this principal, if there is one. */
   known(server: string, id: unknown, principal: string): string | undefined {
     return this.#issued.get(keyOf(server, id, principal));
   }
 
-  /** Undefined for what was not issued to this principal. */
+  /** Undefined for an id that was not issued to this principal. */
   open(publicId: unknown, principal: string): { server: string; id: string } | undefined {
     if (typeof publicId !== 'string' || !publicId.startsWith(this.#prefix)) return undefined;
     const opened = this.#sealer.open(this.#purpose, principal, publicId.slice(this.#prefix.length));

@@ -1,33 +1,33 @@
-// Public names of the tools or prompts of one set of servers. They follow from the configuration, never from which server came up
-// first, so that a name cannot lead to another server after a restart.
-// 1. `always`: every name is `server__name`. `on-collision`: a name is bare where no server that is configured earlier has it. While
-//    an earlier server has not listed its names, it may have any of them: then the name is qualified.
-// 2. The qualified form `server__name` is always understood. No bare name may look like one of another server.
-// 3. Server names may contain `__`: the longest server name that fits owns `a__b__c`. A tool of another server that would be called
-//    the same gets a hash in front.
-// 4. No name is longer than 64 characters, because clients refuse longer ones. A longer one is cut and gets a hash of the whole.
+// The public names of the tools or prompts of a set of servers. They depend only on the configuration and never on the order in
+// which servers start, so that a name cannot lead to another server after a restart.
+// 1. `always`: every name is `server__name`. `on-collision`: a name is bare unless a server configured earlier has it. An earlier
+//    server that has not listed its names may have any of them, so the name is qualified.
+// 2. The qualified form `server__name` always works. No bare name may look like a qualified name of another server.
+// 3. Server names may contain `__`: the longest matching server name owns `a__b__c`. A tool of another server with the same
+//    qualified name gets a hash as prefix.
+// 4. Names have at most 64 characters, because clients refuse longer ones. A longer name is cut and gets a hash of the whole.
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { MAX_NAME_LENGTH, toShortName } from '../../shared/short-name.ts';
 
 export interface NameOwner {
   server: string;
-  /** What the server itself calls it. */
+  /** The server's own name for it. */
   name: string;
 }
 
 export type NamingMode = 'on-collision' | 'always';
 
-/** How a gateway names things, and the names of all its servers in the order of the configuration. */
+/** The naming mode, and all servers in configuration order. */
 export interface NamingRules {
   naming: NamingMode;
   servers: readonly string[];
 }
 
 export const QUALIFIER = '__';
-/** Of one server; beyond that its names count as unknown. */
+/** The limit per server; beyond it the server's names count as unknown. */
 const MAX_NAMES = 10_000;
-/** Names that are not made of server and name alone. */
+/** Limits the names that were cut or have a hash. */
 const MAX_SPECIAL = 10_000;
 const HASH_LENGTH = 8;
 
@@ -36,21 +36,21 @@ export class PublicNames {
   /** Longest first. */
   readonly #prefixes: readonly { server: string; prefix: string }[];
   readonly #naming: NamingMode;
-  /** By server, what it has ever listed; absent while that is not known. */
+  /** All names that each server has ever listed; absent until the first list. */
   readonly #listed = new Map<string, Set<string>>();
-  /** Owners of names that were cut or have a hash in front. */
+  /** Owners of names that were cut or have a hash as prefix. */
   readonly #special = new BoundedMap<string, NameOwner>(MAX_SPECIAL);
-  /** Bare names that were cut, and the whole of them. */
+  /** Full names of bare names that were cut. */
   readonly #cut = new BoundedMap<string, string>(MAX_SPECIAL);
 
-  /** `servers`: in the order of the configuration. */
+  /** `servers`: in configuration order. */
   constructor(servers: readonly string[], naming: NamingMode = 'always') {
     this.#servers = servers;
     this.#naming = naming;
     this.#prefixes = toPrefixes(servers);
   }
 
-  /** What was learnt of servers that are still the same ones. */
+  /** Copies the names of servers that stay. */
   inherit(previous: PublicNames, servers: readonly string[]): void {
     for (const server of servers) {
       const listed = previous.#listed.get(server);
@@ -58,7 +58,7 @@ export class PublicNames {
     }
   }
 
-  /** Takes in a list. A name that was listed once stays reserved for its server. */
+  /** Learns a list. A listed name stays reserved for its server. */
   learn(server: string, names: readonly string[]): void {
     if (this.#naming === 'always') return;
     const listed = this.#listed.get(server) ?? new Set();
@@ -66,7 +66,7 @@ export class PublicNames {
     for (const name of names) if (listed.size <= MAX_NAMES) listed.add(name);
   }
 
-  /** Whether names depend on lists that have not come yet. */
+  /** Whether names depend on lists that have not arrived yet. */
   get isIncomplete(): boolean {
     return this.#naming === 'on-collision' && !this.#servers.every((server) => this.#isKnown(server));
   }
@@ -78,7 +78,7 @@ export class PublicNames {
     return short;
   }
 
-  /** Whose name this is, by its public or its qualified form, as far as that is known. */
+  /** The owner of a public or qualified name, as far as it is known. */
   owner(spelling: string): NameOwner | undefined {
     const special = this.#special.get(spelling);
     if (special) return special;
@@ -87,7 +87,7 @@ export class PublicNames {
     return this.#naming === 'always' ? undefined : this.#bareOwner(this.#cut.get(spelling) ?? spelling);
   }
 
-  /** The first server in order that has the name, unless one before it may have it, too. */
+  /** The first server in order that has the name, unless an earlier one may have it too. */
   #bareOwner(name: string): NameOwner | undefined {
     for (const server of this.#servers) {
       if (!this.#isKnown(server)) return undefined;
@@ -120,7 +120,7 @@ export function toQualified({ server, name }: NameOwner): string {
   return `${server}${QUALIFIER}${name}`;
 }
 
-/** Whether a server calls something of its own like something of another server. */
+/** Whether a server gives one of its own things the qualified name of another server's. */
 export function posesAsAnother({ server, name }: NameOwner, servers: readonly string[]): boolean {
   return servers.some((other) => other !== server && name.startsWith(other + QUALIFIER));
 }

@@ -1,7 +1,8 @@
-// Public URIs of the resources of several servers, so that a tool of one server never shows what another one has.
-// 1. `ui://` URIs always have their server in front (server-uri.ts), and so has what looks like a public URI already.
-// 2. Any other URI stays as it is for the first server in the configuration that has it. For a later one it is `parley://server/…`.
-// 3. What a server says of its own URIs is put into the public form.
+// The public URIs of the resources of several servers, so that a tool of one server never shows a resource of another.
+// 1. `ui://` URIs always contain their server (server-uri.ts), and so do URIs that look like public ones.
+// 2. Any other URI stays unchanged for the first server in configuration order that has it. For later ones it becomes
+//    `parley://server/…`.
+// 3. URIs in a server's results are converted to public ones.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { fieldOf, RawObject } from '../../protocol/raw/raw-object.ts';
@@ -9,26 +10,26 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { isReserved, readServerUri, writeServerUri } from '../../protocol/server-uri.ts';
 import type { ServerUri } from '../../protocol/server-uri.ts';
 
-/** Of one server; what comes later is not told apart. */
+/** The limit per server; further URIs are not distinguished. */
 const MAX_URIS = 10_000;
-/** How MCP Apps name the page of a tool, in `_meta.ui` and as it was written before. */
+/** The former key of a tool's page in MCP Apps; now `_meta.ui`. */
 const OLD_UI_KEY = 'ui/resourceUri';
 
 export class PublicUris {
   readonly #servers: readonly string[];
   readonly #known = new Map<string, Set<string>>();
   readonly #templates = new Map<string, Set<string>>();
-  /** Servers that have URIs which are not public as they are. */
+  /** Servers whose URIs differ from their public ones. */
   readonly #affected = new Set<string>();
   /** Whether the resources of all servers are known. */
   isComplete = false;
 
-  /** `servers`: in the order of the configuration. */
+  /** `servers`: in configuration order. */
   constructor(servers: readonly string[]) {
     this.#servers = servers;
   }
 
-  /** Takes in URIs of all servers, each list at the place of its server. */
+  /** Learns the URIs of all servers, one list per server. */
   learn(lists: readonly (readonly unknown[])[]): void {
     this.#takeIn(this.#known, lists);
     for (const server of this.#servers) {
@@ -58,12 +59,12 @@ export class PublicUris {
     return isShared ? writeServerUri({ server, uri }) : uri;
   }
 
-  /** Whose URI this is, where it says so. */
+  /** The owner of a URI that contains its server. */
   owner(uri: string): ServerUri | undefined {
     return readServerUri(uri, this.#servers);
   }
 
-  /** Whose resource or template is shown by this URI, as far as lists have told. */
+  /** The owner of a listed resource or template. */
   shownBy(uri: string): ServerUri | undefined {
     const owner = this.owner(uri);
     if (owner) return owner;
@@ -71,14 +72,13 @@ export class PublicUris {
     return server === undefined ? undefined : { server, uri };
   }
 
-  /** An entry of the list of tools. */
   publishTool(server: string, tool: JsonObject): JsonObject {
     const meta = this.#publishMeta(server, tool._meta);
     return meta === tool._meta ? tool : { ...tool, _meta: meta };
   }
 
   /**
-   * A result of a tool or prompt, or what was read: links, embedded resources, pages. Large results of other servers stay unread.
+   * Converts a result of a tool, prompt or read: links, embedded resources, pages. Large results without such URIs stay unparsed.
    * `complete` makes the resources of all servers known.
    */
   async publishResult(server: string, result: ResultObject, complete: () => Promise<unknown>): Promise<ResultObject> {
@@ -101,7 +101,7 @@ export class PublicUris {
     return published.every((block, index) => block === blocks[index]) ? blocks : published;
   }
 
-  /** A content block, a message of a prompt, or a part of a resource. */
+  /** A content block, a prompt message, or a part of a resource. */
   #publishBlock(server: string, block: unknown): unknown {
     if (!isObject(block)) return block;
     const { uri, resource, content } = block;
@@ -127,7 +127,7 @@ export class PublicUris {
   }
 }
 
-/** The pages that tools name. */
+/** The pages named by tools. */
 export function pagesOf(tools: readonly JsonObject[]): unknown[] {
   return tools.flatMap(({ _meta }) => {
     if (!isObject(_meta)) return [];
@@ -135,7 +135,7 @@ export function pagesOf(tools: readonly JsonObject[]): unknown[] {
   });
 }
 
-/** Whether one of the texts stands in it. What was read already is not searched. */
+/** Whether an unparsed result contains one of the texts; a parsed one always counts. */
 function mentions(result: ResultObject, ...texts: string[]): boolean {
   return !(result instanceof RawObject) || texts.some((text) => result.includes(text));
 }

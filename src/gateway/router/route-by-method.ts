@@ -1,5 +1,5 @@
-// Which member answers, by what the request names: a tool or prompt by its public name, a resource by who lists it or can
-// read it, a task by the sealed id it was given here.
+// Finds the member that answers a request: a tool or prompt by its public name, a resource by its list or template, a task by its
+// sealed id.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -48,7 +48,7 @@ export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids:
   }
 }
 
-/** All of it on one page: many clients never ask for a second one. */
+/** Lists have one page: many clients never request a second one. */
 async function listPage({ params, client }: Exchange, catalogs: Catalogs, area: ListArea): Promise<JsonObject> {
   if (params.cursor !== undefined) {
     throw new GatewayError('INVALID_PARAMS', { parameter: 'cursor', error: 'Invalid cursor' });

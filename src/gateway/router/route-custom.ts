@@ -1,7 +1,7 @@
-// A request that the protocol does not name, where there are several servers.
+// Routes a custom method among several servers.
 // 1. The client may name the server: `_meta["mcp-parley/server"]`.
-// 2. Otherwise the servers are asked in the order of the configuration. One that does not know the method says so and does nothing; the
-//    first that knows it answers. A server that cannot be reached ends the search, so that no other one acts in its place.
+// 2. Otherwise the servers are tried in configuration order, and the first that knows the method answers. A server that cannot be
+//    reached ends the search, so that no other one acts in its place.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';

@@ -1,5 +1,5 @@
-// Requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the session,
-// under an id of our own. To anybody but the client that started it a session does not exist.
+// Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the
+// session, under a public id. For any other client the session does not exist.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { START_ID } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -19,7 +19,7 @@ export interface FlowRouting {
   members: readonly Member[];
   ids: PublicIds;
   declarations: FlowDeclarations;
-  /** Who has the tool of this public name, and what it calls it. */
+  /** The owner of a public tool name, and its own name for the tool. */
   ownerOf: (tool: string, exchange: Exchange) => Promise<{ member: Member; name: string } | undefined>;
   /** The public name of a member's tool. */
   nameOf: (member: Member, tool: string) => string;
@@ -50,7 +50,7 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   }
 }
 
-/** Clients that share a connection are one principal to their server: the id with which one starts must not be another's. */
+/** Clients that share a connection are one principal to the server, so their start ids must not collide. */
 function ownStartId({ params: { _meta: meta }, client: { principal } }: Exchange): JsonObject {
   const startId = isObject(meta) ? meta[START_ID] : undefined;
   if (typeof startId !== 'string') return {};
@@ -74,7 +74,7 @@ async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): 
   }
 }
 
-/** The state of a session says which tool it is of. */
+/** Replaces the tool name in the state of a session. */
 function withToolName(result: JsonObject, toName: (tool: string) => string): JsonObject {
   const { metadata } = result;
   if (!isObject(metadata) || typeof metadata.toolName !== 'string') return result;

@@ -1,5 +1,6 @@
-// The owner of a URI: who lists it, else who has a template for it, else who can read it. Templates say too little to be sure,
-// so more than one may be tried, in the order of the configuration. A member that is away fails what nobody else has.
+// Finds the owner of a URI: the member that lists it, else one with a matching template, else one that can read it. Templates are
+// not conclusive, so several members may be tried, in configuration order. If no member has the resource, one that is away causes
+// the error.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
@@ -37,7 +38,7 @@ async function read(
   try {
     return await catalogs.publishResult(member, await handTo(member, exchange), exchange.client);
   } finally {
-    exchange.params = asked; // a subscription is kept by the URI that the client knows
+    exchange.params = asked; // the client's own URI identifies its subscription
   }
 }
 
@@ -65,7 +66,7 @@ async function tryEach(
   throw failure ?? new GatewayError('RESOURCE_NOT_FOUND', { uri });
 }
 
-/** Asked all at once: one that is slow to list is waited for once. */
+/** In parallel: a slow server is waited for once. */
 async function whoHas(
   area: 'resources' | 'resourceTemplates',
   fits: (entry: Record<string, unknown>) => boolean,
@@ -78,7 +79,7 @@ async function whoHas(
 
 function isNotFound(thrown: unknown, { method }: Exchange): boolean {
   if (thrown instanceof GatewayError) return thrown.code === 'RESOURCE_NOT_FOUND' || thrown.code === 'METHOD_NOT_FOUND';
-  // What a server says to a subscription it does not take.
+  // Servers refuse a subscription to an unknown resource this way.
   return method !== 'resources/read' && thrown instanceof ProtocolError && [-32002, -32602].includes(thrown.code);
 }
 

@@ -1,4 +1,4 @@
-// Requests about tasks, and answers that are tasks, under ids of our own.
+// Routes requests about tasks, and gives tasks public ids.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -18,7 +18,7 @@ export function isTaskMethod(method: string): boolean {
   return TASK_METHODS.has(method);
 }
 
-/** The answer of a tool call, which may be a task. */
+/** Replaces the task id in the answer of a tool call. */
 export function publishTask({ client }: Exchange, member: Member, ids: PublicIds, result: ResultObject): ResultObject {
   const task = fieldOf(result, 'task');
   if (!isObject(task)) return result;
@@ -41,7 +41,7 @@ export async function routeTask(exchange: Exchange, members: readonly Member[], 
   }
 }
 
-/** A task of a server, as the client it belongs to is told of it; undefined when it is nobody's. */
+/** A task notification with the client's id; undefined if no client owns the task. */
 export function publishChange(
   change: Extract<Change, { kind: 'task' }>,
   member: Member,
@@ -51,7 +51,7 @@ export function publishChange(
   return taskId === undefined ? undefined : { ...change, task: { ...change.task, taskId } };
 }
 
-/** A server that many share knows tasks of all of them: only those that were issued to this client are listed. */
+/** A shared server lists everyone's tasks: only those issued to this client are kept. */
 async function listTasks(exchange: Exchange, members: readonly Member[], ids: PublicIds): Promise<JsonObject> {
   const able = members.filter(({ target }) => target.capabilities(exchange.client).tasks);
   if (able.length === 0) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });

@@ -1,5 +1,5 @@
-// A request about a task, on its way to the server that runs it. What the server asks names the task by the server's id;
-// the client knows it by another one.
+// A request about a task on its way to the server that runs it. The server's task id is replaced by the client's, and the other
+// way round.
 import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
@@ -29,7 +29,7 @@ export class RoutedTaskExchange extends DelegatedExchange {
     return this.inner.ask(params ? { ...ask, params: this.published(params) } : ask, signal);
   }
 
-  /** Names the task by the client's id, wherever it is named. */
+  /** Replaces the task id. */
   published(holder: JsonObject): JsonObject {
     const { _meta: meta, taskId } = holder;
     const related = isObject(meta) && isObject(meta[RELATED_TASK_KEY]) ? meta[RELATED_TASK_KEY] : undefined;

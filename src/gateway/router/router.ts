@@ -1,5 +1,5 @@
-// Several targets as one. Lists are joined in the order of the configuration, names are kept apart, and each request goes to
-// the one target that owns what it names. With a single target behind it everything passes as it is, cursors too.
+// Several targets as one. It joins lists in configuration order, keeps names apart, and sends each request to the target that
+// owns what it names. With a single target everything passes unchanged, including cursors.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
@@ -30,30 +30,30 @@ import { isTaskMethod, publishChange, publishTask, routeTask } from './route-tas
 import { PublicIds } from './public-ids.ts';
 
 export interface RouterOptions {
-  /** Who the router is; default: the only server behind it. */
+  /** The router's name and version; default: those of the only server behind it. */
   info: Implementation;
   isNamed?: boolean | undefined;
-  /** It stands for whatever servers there are, or for a group, and not for one server by its name. */
+  /** Whether it stands for all servers or a group, and not for a single named server. */
   isSet?: boolean | undefined;
-  /** It stands for all servers of the gateway. */
+  /** Whether it stands for all servers of the gateway. */
   isWhole?: boolean | undefined;
   instructions?: string | undefined;
   names: NamingRules;
   clock: Clock;
   log: Log;
   sealer: Sealer;
-  /** Kept where routers come and go. */
+  /** Shared by successive routers. */
   taskIds?: PublicIds | undefined;
   sessionIds?: PublicIds | undefined;
-  /** How long the first client may be kept waiting for servers that start. */
+  /** How long the first client may wait for servers that start. */
   startMs?: number | undefined;
 }
 
-/** What a server calls its tools, prompts or resources, and what they are called here. */
+/** The names of a server's tools, prompts or resources, its own and the public ones. */
 export interface ServerNames {
   server: string;
   names: string[];
-  /** False while it may yet say more: it has neither listed anything nor failed. */
+  /** False until the server has listed something or failed. */
   isKnown: boolean;
 }
 
@@ -63,15 +63,15 @@ export class Router implements Target {
   readonly #catalogs: Catalogs;
   readonly #taskIds: PublicIds;
   readonly #flow: FlowRouting;
-  /** The same change, for all who watch. */
+  /** Converts a change once for all its watchers. */
   readonly #published = new OncePerTick<Change, Change | undefined>();
   readonly #names: AreaNames;
-  /** Whether names may have their server in front. */
+  /** Whether names may be qualified. */
   readonly #isJoined: boolean;
-  /** How the qualified names of the first server begin. */
+  /** The prefix of the qualified names of the first server. */
   readonly #qualified: string;
 
-  /** `previous`: the one whose place it takes. */
+  /** `previous`: the router that this one replaces. */
   constructor(members: readonly Member[], options: RouterOptions, previous?: Router) {
     this.#members = members;
     this.#options = options;
@@ -115,13 +115,13 @@ export class Router implements Target {
     return said.length > 0 ? said.map(({ name, text }) => `## ${name}\n${text}`).join('\n\n') : undefined;
   }
 
-  /** What one of several servers says of itself would be taken for the word of all. */
+  /** Only with a single server: with several, it would be taken for a statement of all. */
   greeting(client: ClientView): JsonObject | undefined {
     const [only, ...others] = this.#members;
     return others.length === 0 ? only?.target.greeting?.(client) : undefined;
   }
 
-  /** Of several servers each is told, and one that refuses does not keep the others from logging. */
+  /** With several servers, one that refuses does not affect the others. */
   setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
     const [only, ...others] = this.#members;
     if (others.length === 0) return only?.target.setLevel?.(level, client);
@@ -129,7 +129,7 @@ export class Router implements Target {
     return Promise.allSettled(told).then(() => {});
   }
 
-  /** A server that does not come up in time is told of later, by a changed list. */
+  /** A server that is not up in time is announced later, by a changed list. */
   ready(opening?: ClientOpening): Promise<void> {
     return this.#catalogs.ready(opening);
   }
@@ -171,7 +171,7 @@ export class Router implements Target {
     return this.#catalogs.onChange(member, change);
   }
 
-  /** A server alone tells of changed lists only where it said that it would. */
+  /** A single server announces changed lists only if it has declared that. */
   #isUndeclared({ kind }: Change, client: ClientView): boolean {
     if (this.#isJoined || (kind !== 'tools' && kind !== 'prompts' && kind !== 'resources')) return false;
     return !this.capabilities(client)[kind]?.listChanged;
@@ -192,14 +192,14 @@ export class Router implements Target {
     return this.#catalogs.inputSchema(tool, client);
   }
 
-  /** Who would answer, without asking anybody. */
+  /** The server that would answer, as far as it is known. */
   ownerOf({ method, params }: Pick<Exchange, 'method' | 'params'>): string | undefined {
     if (this.#members.length === 1) return this.#members[0]!.name;
     const named = namedIn(method, params);
     return named && this.#names[named.area].owner(named.name)?.server;
   }
 
-  /** Where something comes from that the router shows by this name, as far as that is known. */
+  /** The origin of a public name, as far as it is known. */
   originOf(area: keyof AreaNames | 'resources', name: string): Origin | undefined {
     if (area === 'resources') return this.#originOfUri(name);
     const [only] = this.#members;
@@ -215,7 +215,7 @@ export class Router implements Target {
     return owner && this.#catalogs.uriOrigin(owner.server, owner.uri);
   }
 
-  /** All names that tools, prompts or resources have here, by server. */
+  /** All names of tools, prompts or resources, by server. */
   namesOf(area: ListArea, client: ClientView): Promise<ServerNames[]> {
     return Promise.all(
       this.#members.map(async (member): Promise<ServerNames> => {
@@ -237,8 +237,8 @@ export class Router implements Target {
   }
 
   /**
-   * Puts the name by which something is listed into the request, where it was spelled in its qualified form: steps judge by that.
-   * Undefined where that needs no waiting, which is almost always.
+   * Replaces a qualified name in the request by the listed name, by which steps judge. Undefined if it is done synchronously, as
+   * almost always.
    */
   canonicalize(exchange: Exchange): Promise<void> | undefined {
     const named = namedIn(exchange.method, exchange.params);
@@ -264,7 +264,7 @@ export class Router implements Target {
     if (found?.server === owner?.server && found?.name === owner?.name) setName(exchange, shown);
   }
 
-  /** A server alone has bare names. One of them may look like a qualified one; then it is meant. */
+  /** A single server has bare names. A bare name that looks like a qualified one takes precedence. */
   async #toBare(exchange: Exchange, { area, name }: NamedItem, member: Member): Promise<void> {
     const bare = name.slice(member.name.length + QUALIFIER.length);
     const { entries } = await this.#catalogs.listOf(member, area, exchange.client);
@@ -283,12 +283,12 @@ export class Router implements Target {
     if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
     if (isList(exchange.method) && isStarting(only)) return this.#listInTime(only, exchange);
     const result = handTo(only, exchange);
-    // A client that cannot have tasks has none to be renamed.
+    // Without task support there is no task id to replace.
     if (!exchange.task || exchange.method !== 'tools/call') return result;
     return Promise.resolve(result).then((value) => publishTask(exchange, only, this.#taskIds, value));
   }
 
-  /** A client waits for `startMs`, here as before several servers, and is then told why there is no list. */
+  /** A client waits at most `startMs`, and then gets the reason. */
   async #listInTime(only: Member, exchange: Exchange): Promise<ResultObject> {
     if (await this.#catalogs.isReady(only, exchange.client)) return handTo(only, exchange);
     throw (
@@ -298,7 +298,7 @@ export class Router implements Target {
   }
 }
 
-/** While it starts, a server alone has nothing to show. */
+/** A single server that is starting has no list yet. */
 function isStarting({ target }: Member): boolean {
   return target.status?.state === 'starting' || target.status?.state === 'idle';
 }
@@ -308,7 +308,6 @@ interface NamedItem {
   name: string;
 }
 
-/** The tool or prompt that a request names. */
 function namedIn(method: string, params: JsonObject): NamedItem | undefined {
   switch (method) {
     case 'tools/call':
@@ -327,7 +326,6 @@ function namedIn(method: string, params: JsonObject): NamedItem | undefined {
   }
 }
 
-/** The resource that a request names, or the template. */
 function uriIn({ uri, ref }: JsonObject): unknown {
   return uri ?? (isObject(ref) ? ref.uri : undefined);
 }
@@ -339,12 +337,12 @@ function setName(exchange: Exchange, name: string): void {
   else exchange.params = { ...params, [exchange.method === 'interaction.start' ? 'toolName' : 'name']: name };
 }
 
-/** What a target is called whose name is not known yet. */
+/** The placeholder name of a target that is not known yet. */
 function isUnknown({ target }: Member): boolean {
   return target.info.name === 'unknown';
 }
 
-/** Of several servers some may come and go, and one that is not known yet may have anything. */
+/** Among several servers some may come and go, and an unknown one may have anything. */
 function withChanges(capabilities: ServerCapabilities, isIncomplete: boolean): ServerCapabilities {
   const { tools, prompts, resources } = capabilities;
   const listChanged = { listChanged: true };

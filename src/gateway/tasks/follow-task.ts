@@ -1,5 +1,5 @@
-// Follows a call that became a task to its end: polls as the server asks, answers what the task asks, and gives back what
-// the call would have. When the caller gives up, the time is over or an answer is refused, the task is cancelled.
+// Follows a task to its end: polls at the server's pace, answers the task's questions, and returns the result that the call would
+// have had. If the caller gives up, the time is over or an answer is refused, it cancels the task.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -11,9 +11,9 @@ import { rejectOnAbort } from '../../shared/reject-on-abort.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const DEFAULT_POLL_MS = 1000;
-/** A server may ask for any pace; neither a flood nor a freeze. */
+/** Bounds the pace that a server may request. */
 const [MIN_POLL_MS, MAX_POLL_MS] = [20, 60_000];
-/** Polls in a row that may fail before a task that may well be running is given up. */
+/** Failed polls in a row before the task is given up. */
 const MAX_FAILURES = 5;
 const PASSING = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED', 'UPSTREAM_TIMEOUT', 'UPSTREAM_BUSY'];
 const ENDED = ['completed', 'failed', 'cancelled'];
@@ -31,18 +31,18 @@ export interface TaskAnswerer {
 }
 
 export interface FollowTaskOptions extends Pick<CallOptions, 'signal' | 'timeoutMs' | 'maxTimeoutMs' | 'trace'> {
-  /** Told of each state of the task. */
+  /** Called with each state of the task. */
   onTask?: ((task: TaskState) => void) | undefined;
 }
 
 interface FollowedTask {
   host: TaskHost;
   answers: TaskAnswerer;
-  /** Aborted with the reason to tell, when the task is given up. */
+  /** Aborted with the reason when the task is given up. */
   signal: AbortSignal;
   call: Pick<OutgoingCall, 'timeoutMs' | 'trace'>;
   onTask: FollowTaskOptions['onTask'];
-  /** Questions that were answered; a server may take its time to notice. */
+  /** Questions that were answered; the server may still list them for a while. */
   answered: Set<string>;
 }
 
@@ -61,7 +61,7 @@ export async function followTask(
     ended = await toEnd(created, following);
   } catch (thrown) {
     const { taskId } = created;
-    // Nobody will fetch its result. It may just have ended, or be out of reach: then there is nothing to call off.
+    // Its result is no longer wanted. If it has just ended or cannot be reached, cancelling it fails harmlessly.
     await host.call({ method: 'tasks/cancel', params: { taskId }, timeoutMs: CANCEL_MS }).catch(() => {});
     throw signal.aborted ? signal.reason : thrown;
   } finally {
@@ -70,7 +70,7 @@ export async function followTask(
   return outcome(host, ended, { timeoutMs, trace, signal: options.signal });
 }
 
-/** The caller's signal and the longest time it allows, as one signal. */
+/** Combines the caller's signal and time limit into one signal. */
 function limitedBy({ signal, maxTimeoutMs: ms }: FollowTaskOptions, server: string) {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(new GatewayError('CANCELLED'));
@@ -100,12 +100,12 @@ async function toEnd(created: TaskState, following: FollowedTask): Promise<TaskS
   }
 }
 
-/** The answer that creates a task has no place for its outcome: one that ended at once must still be asked after. */
+/** The response that creates a task has no room for its result, so a task that ended at once must still be polled. */
 function tellsState(task: TaskState, created: TaskState, { host }: FollowedTask): boolean {
   return task === created && host.server.dialect === 'stateless' && !isObject(task.result) && !task.error;
 }
 
-/** A task may run for hours; that its server was out of reach for a moment is no reason to lose it. */
+/** A task may run for hours, so a short outage of its server must not lose it. */
 async function poll(task: TaskState, { host, call, signal }: FollowedTask): Promise<TaskState> {
   const { taskId } = task;
   for (let failures = 1; ; failures++) {
@@ -121,8 +121,8 @@ async function poll(task: TaskState, { host, call, signal }: FollowedTask): Prom
 }
 
 /**
- * True when something was done about its questions, so that it is worth looking again at once. Handshake servers deliver
- * questions, as they deliver the result, on `tasks/result`; others list them in the task.
+ * Returns true if questions were answered, so that polling at once is worthwhile. Handshake servers deliver questions, like the
+ * result, on `tasks/result`; others list them in the task.
  */
 async function answerTask(task: TaskState, following: FollowedTask): Promise<boolean> {
   const { host, answers, signal, call, answered } = following;
@@ -131,7 +131,7 @@ async function answerTask(task: TaskState, following: FollowedTask): Promise<boo
     const asked = host.call({ ...call, signal, method: 'tasks/result', params: { taskId } });
     return asked.then(
       () => true,
-      () => false, // its outcome is read from the task
+      () => false, // the task has its outcome
     );
   }
   const open = Object.entries(task.inputRequests ?? {}).filter(([key]) => !answered.has(key));

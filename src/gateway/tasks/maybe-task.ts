@@ -1,9 +1,9 @@
-// A call of a tool that may run as a task, for a client that merely allows it. It starts as a plain call and becomes a
-// task when it says something of its state or takes long; so what is quick stays cheap, and what has to be asked first is
-// asked before there is a task. Invariants:
-// 1. it becomes a task once at most, and never while a question is open: the request at hand is the question's then;
-// 2. once it is cancelled or over it becomes none;
-// 3. its signal is one and the same all along, whatever aborts it.
+// A tool call that may become a task, for a client that allows tasks without requesting one. It starts as an ordinary call and
+// becomes a task when it reports its status or takes long: a quick call stays cheap, and early questions are asked before there
+// is a task. Invariants:
+// 1. It becomes a task at most once, and never while a question is open, because the question uses the request.
+// 2. It never becomes a task once it is cancelled or over.
+// 3. It has one signal throughout, whatever aborts it.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -16,9 +16,9 @@ import type { TaskWork } from './tasks.ts';
 
 interface Rules {
   clock: Clock;
-  /** How long it may run before it becomes a task. Waiting for an answer is not running. */
+  /** How long it may run before it becomes a task; waiting for an answer does not count. */
   graceMs: number;
-  /** It answers with a task even if it ends before it became one. */
+  /** Whether it answers with a task even if it ends early. */
   isRequired: boolean;
   hasRoom: () => boolean;
   create: (statusMessage?: string) => Task;
@@ -32,7 +32,7 @@ export class MaybeTask extends DelegatedExchange {
   #isUndecided = true;
   #openAsks = 0;
   #statusMessage: string | undefined;
-  /** How far it was before it became a task. */
+  /** The progress before it became a task. */
   #progress: Progress | undefined;
   #stopTimer: () => void = () => undefined;
 
@@ -41,7 +41,7 @@ export class MaybeTask extends DelegatedExchange {
     this.#rules = rules;
   }
 
-  /** Does the work, and answers the request with its result or with the task that it became. */
+  /** Runs the work, and answers with its result or with the task that it became. */
   run<T extends ResultObject>(work: TaskWork<T>): Promise<T | JsonObject> {
     const { signal } = this.inner;
     if (signal.aborted) this.#onAbort();
@@ -59,12 +59,12 @@ export class MaybeTask extends DelegatedExchange {
     return undefined;
   }
 
-  /** Whether it becomes one is decided here. */
+  /** This class decides whether it becomes a task. */
   override get task(): undefined {
     return undefined;
   }
 
-  /** A task asks by itself. */
+  /** A task asks its questions itself. */
   override get maySuspend(): boolean | undefined {
     return this.#task === undefined && this.inner.maySuspend;
   }
@@ -113,7 +113,7 @@ export class MaybeTask extends DelegatedExchange {
     if (this.#openAsks === 0) this.#become();
   }
 
-  /** What was said while a question was open has waited for its answer. */
+  /** A status reported while a question was open takes effect now. */
   #goOn(): void {
     if (this.#statusMessage === undefined) this.#startTimer();
     else this.#become();
@@ -124,7 +124,7 @@ export class MaybeTask extends DelegatedExchange {
     if (this.#isUndecided) this.#stopTimer = clock.after(graceMs, () => this.#become());
   }
 
-  /** The client did not ask for a task, so where there is no room for one it gets its result the plain way. */
+  /** The client did not request a task, so without room for one it gets its result directly. */
   #become(): void {
     if (!this.#isUndecided || !this.#rules.hasRoom()) return;
     this.#decide();
@@ -150,11 +150,11 @@ export class MaybeTask extends DelegatedExchange {
     this.inner.signal.removeEventListener('abort', this.#onAbort);
   }
 
-  /** Once the call has become a task, nobody waits for what this returns. */
+  /** Once the call has become a task, its result is not used. */
   async #end<T extends ResultObject>(running: Promise<T>): Promise<T | JsonObject> {
     await Promise.allSettled([running]);
     this.#decide();
-    // Nobody could get hold of a task that is made for a client that went away.
+    // A client that has left could not learn the id of a new task.
     const mustBeTask = this.#rules.isRequired && !this.signal.aborted;
     const task = this.#task?.own ?? (mustBeTask ? this.#create() : undefined);
     if (task === undefined) return running;

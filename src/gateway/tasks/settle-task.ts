@@ -1,4 +1,4 @@
-// Ends a task the way its call ended.
+// Ends a task with the result or error of its call.
 import type { WireError } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -14,7 +14,7 @@ export async function settleTask(task: Task, running: Promise<ResultObject>): Pr
   }
 }
 
-/** What was thrown may be fetched in any dialect, so it is kept in the words of the error table. */
+/** Clients of any dialect may fetch the error, so it is kept in neutral form. */
 function toWireError(thrown: unknown): WireError {
   const error = toError(thrown);
   if (error instanceof ProtocolError) {

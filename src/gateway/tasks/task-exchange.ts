@@ -1,5 +1,5 @@
-// The exchange of a call that runs as a task. The request that made it is answered already: nothing can be sent on it,
-// so logs and notifications are dropped, progress is what the task says of its state, and a question waits in the task until somebody answers it there.
+// The exchange of a call that runs as a task. Its request is answered already, so logs and notifications are dropped, progress
+// becomes the task's status, and questions wait in the task.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -7,7 +7,7 @@ import { dictionary } from '../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Task } from './task.ts';
 
-/** What a client declares to be asked this. */
+/** The capability that each question needs. */
 const NEEDS: Record<string, string> = dictionary({
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',
@@ -16,7 +16,7 @@ const NEEDS: Record<string, string> = dictionary({
 
 export class TaskExchange extends DelegatedExchange {
   readonly #task: Task;
-  /** What was last said for its progress. */
+  /** The last status made from progress. */
   #said: string | undefined;
 
   constructor(origin: Exchange, task: Task, said?: string) {
@@ -33,14 +33,14 @@ export class TaskExchange extends DelegatedExchange {
     return undefined;
   }
 
-  /** It is one already. */
+  /** It is a task already. */
   override get task(): undefined {
     return undefined;
   }
 
   override notify(): void {}
 
-  /** A number alone does not take the place of what the handler itself has said. */
+  /** A bare number does not replace a status of the handler. */
   override progress(progress: Progress): void {
     const { statusMessage } = this.#task.state;
     if (progress.message === undefined && statusMessage !== undefined && statusMessage !== this.#said) return;
@@ -50,18 +50,18 @@ export class TaskExchange extends DelegatedExchange {
 
   override log(): void {}
 
-  /** Nobody waits for a task. */
+  /** There is no request to keep alive. */
   override waits(): void {}
 
   override releaseStream(): void {}
 
-  /** A ping is not a question that could wait. */
+  /** A ping cannot wait in a task. */
   override canAsk(ask: Ask): boolean {
     if (ask.method === 'ping') return false;
     return this.inner.canAsk(isForPage(ask) ? { ...ask, params: { ...ask.params, mode: 'url' } } : ask);
   }
 
-  /** What is for a page alone must not wait in the task as a form: there its client would show it. */
+  /** A question for the page must not wait in the task as a form, because the client would show it. */
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const put = isForPage(ask)
       ? this.inner.byPage?.(ask, this, signal)
@@ -77,7 +77,7 @@ export function toStatusMessage({ progress, total, message }: Progress): string 
   return message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
 }
 
-/** By a link it can wait in the task like any other. */
+/** As a link it can wait in the task. */
 function isForPage({ page, params }: Ask): boolean {
   return page === true && params?.mode !== 'url';
 }

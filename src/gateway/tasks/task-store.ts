@@ -1,12 +1,12 @@
-// Tasks in memory, each seen by its owner only. A task is kept until it expires, over or not, so that its result can be
-// fetched; what somebody else owns, what expired and what never was cannot be told apart.
+// Keeps tasks in memory, visible to their owners only. A task is kept until it expires, so that its result can be fetched. A
+// foreign, expired or unknown task gives the same error.
 import type { Change } from '../../protocol/target.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { Task } from './task.ts';
 
-/** The longest a timer can be set for. */
+/** The longest possible timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface StoreOptions {
@@ -42,7 +42,7 @@ export class TaskStore {
     const { ttlMs: wantedMs = 0, statusMessage } = wanted;
     const task = new Task({
       principal,
-      // A life of no time at all is taken as no wish: nobody could fetch the result.
+      // A TTL of zero is ignored: the result could never be fetched.
       ttlMs: wantedMs > 0 ? Math.min(wantedMs, limits.taskTtlMs) : limits.taskTtlMs,
       statusMessage,
       clock,
@@ -65,12 +65,12 @@ export class TaskStore {
     return this.#owners.get(task.principal)?.has(task.id) ?? false;
   }
 
-  /** In the order of their creation. */
+  /** In order of creation. */
   list(principal: string): Task[] {
     return [...(this.#owners.get(principal)?.values() ?? [])].filter((task) => !this.#isExpired(task));
   }
 
-  /** Cancels what still runs and forgets everything. */
+  /** Cancels running tasks and forgets everything. */
   clear(): void {
     this.#timer?.stop();
     this.#timer = undefined;
@@ -81,7 +81,7 @@ export class TaskStore {
     return task.expiresAt <= ticksOf(this.#options.clock);
   }
 
-  /** Forgotten first, so that it is gone when others hear of its end. */
+  /** Removed first, so that it is unknown when watchers learn of its end. */
   #drop(task: Task): void {
     const owned = this.#owners.get(task.principal);
     owned?.delete(task.id);
@@ -94,7 +94,7 @@ export class TaskStore {
     for (const task of tasks) if (this.#isExpired(task)) this.#drop(task);
   }
 
-  /** One timer for all: it is set for whichever task expires first. */
+  /** One timer for all tasks, set for the earliest expiry. */
   #setTimer(at: number): void {
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.stop();

@@ -1,5 +1,5 @@
-// Waits on an exchange until a task is over, and puts the task's open questions to the client that waits. Of several who wait
-// each question is put to one only; when that one goes away, to the next.
+// Waits on an exchange for the end of a task, and asks its client the task's open questions. If several clients wait, each
+// question goes to one of them; if that client leaves, to the next.
 import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -7,12 +7,12 @@ import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { OpenAsk, Task } from './task.ts';
 
-/** Rejects with CANCELLED when the exchange ends before the task. */
+/** Rejects with CANCELLED if the exchange ends before the task. */
 export function waitForTask(task: Task, exchange: Exchange): Promise<void> {
   return new Promise((resolve, reject) => new Waiter(task, exchange, { resolve, reject }).start());
 }
 
-/** Questions that somebody is being asked just now. */
+/** Questions that a client is being asked. */
 const taken = new WeakSet<OpenAsk>();
 
 class Waiter {
@@ -61,9 +61,9 @@ class Waiter {
       const answer = await this.#exchange.ask(ask, AbortSignal.any([open.closed, this.#exchange.signal]));
       this.#task.answer(open.key, answer);
     } catch (thrown) {
-      if (open.closed.aborted) return; // the question was withdrawn, or another one has answered it
+      if (open.closed.aborted) return; // the question was withdrawn, or another client has answered it
       const error = toError(thrown);
-      // The client that waits is gone, which says nothing about the question.
+      // The waiting client has left, which says nothing about the question.
       if (error.code === 'CANCELLED') this.#giveUp(error);
       else this.#task.refuse(open.key, error);
     }

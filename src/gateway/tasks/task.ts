@@ -1,8 +1,8 @@
-// One call that runs on its own, and its state in neutral words. Invariants:
-// 1. a task that is over never changes again;
-// 2. a question's key is used once in the task's life;
-// 3. it is `input_required` exactly while questions are open;
-// 4. every change is told once, after it is made.
+// A call that runs in the background, and its state in neutral form. Invariants:
+// 1. A finished task never changes.
+// 2. A question's key is used once per task.
+// 3. The status is `input_required` exactly while questions are open.
+// 4. Every change is reported once, after it is made.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject, WireError } from '../../protocol/message.ts';
 import type { TaskState } from '../../protocol/target.ts';
@@ -12,13 +12,13 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 
-/** How often a client should ask for the state. */
+/** How often clients should poll. */
 const POLL_MS = 500;
 
 export interface OpenAsk {
   readonly key: string;
   readonly ask: Ask;
-  /** Aborts when nobody needs the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly closed: AbortSignal;
   close(): void;
   resolve(answer: JsonObject): void;
@@ -36,7 +36,7 @@ interface TaskOptions {
 export class Task {
   readonly id = randomId('task-');
   readonly principal: string;
-  /** By a clock that only ever goes forward (`ticksOf`). */
+  /** On a monotonic clock (`ticksOf`). */
   readonly expiresAt: number;
   readonly #birth: TaskOptions;
   readonly #createdAt: number;
@@ -58,7 +58,7 @@ export class Task {
     this.expiresAt = ticksOf(birth.clock) + birth.ttlMs;
   }
 
-  /** Aborted when the task is cancelled or expires, not when the request that made it ends. */
+  /** Aborts when the task is cancelled or expires, not when its request ends. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -75,7 +75,7 @@ export class Task {
     return this.#open.values();
   }
 
-  /** Without what belongs to a status: open questions, result, error. */
+  /** The state without open questions, result and error. */
   get summary(): TaskState {
     return {
       taskId: this.id,
@@ -102,7 +102,7 @@ export class Task {
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** For those who wait: something may have changed. */
+  /** Makes watchers look again. */
   wake(): void {
     for (const watcher of this.#watchers) watcher();
   }
@@ -126,7 +126,7 @@ export class Task {
     });
   }
 
-  /** A key that is not open is ignored: its question was answered, or never asked. */
+  /** Ignores a key that is not open: its question was answered, or never asked. */
   answer(key: string, answer: JsonObject): void {
     this.#close(key)?.resolve(answer);
   }
@@ -144,7 +144,7 @@ export class Task {
   }
 
   cancel(): void {
-    // Over before the signal is heard, so that what hears it cannot end the task another way.
+    // Ended before the abort, so that a listener of the signal cannot end the task in another way.
     this.#end('cancelled', {});
     this.#controller.abort(new GatewayError('CANCELLED'));
   }

@@ -1,5 +1,5 @@
-// Calls that run as tasks: started by a tool call, then asked after, answered, cancelled and fetched by their own
-// methods. How a task is spelled, and which of the methods a client has, is the dialect's business.
+// Handles calls that run as tasks: starts them, and answers the requests to poll, answer, cancel and fetch them. The dialects
+// decide their wire format and which methods a client has.
 import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -16,19 +16,19 @@ import type { TaskStore } from './task-store.ts';
 import { waitForTask } from './task-wait.ts';
 import type { Task } from './task.ts';
 
-/** Does the work of the call on the exchange it is given, and says of its state what the client may be told. */
+/** The work of a call; `say` reports its status to the client. */
 export type TaskWork<T extends ResultObject = JsonObject> = (
   exchange: Exchange,
   say: (statusMessage: string) => void,
 ) => Promise<T>;
 
-/** How long a call that may become a task is a plain one, unless the server's author says otherwise. */
+/** How long a call stays an ordinary one before it becomes a task, by default. */
 const GRACE_MS = 100;
 
 export interface TasksOptions {
   clock?: Clock | undefined;
   taskGraceMs?: number | undefined;
-  /** Cuts a list into pages; without it all tasks stand on one. */
+  /** Splits a list into pages; without it there is one page. */
   toPage?(tasks: readonly Task[], cursor: string | undefined): { items: Task[]; nextCursor?: string };
 }
 
@@ -41,11 +41,11 @@ export class Tasks {
     this.#options = options;
   }
 
-  /** For a client that asked for a task. */
+  /** For a client that requested a task. */
   start(exchange: Exchange, work: TaskWork<ResultObject>): JsonObject {
     const task = this.#store.create(exchange.client.principal, { ttlMs: exchange.task?.ttl });
     const own = new TaskExchange(exchange, task);
-    // Later, so that the client knows of the task before it is told what became of it.
+    // Deferred, so that the client knows the task before its first notification.
     setImmediate(() => {
       if (!task.isOver)
         void settleTask(
@@ -56,7 +56,7 @@ export class Tasks {
     return { task: task.state };
   }
 
-  /** For a client that can follow a task but did not ask for one. */
+  /** For a client that allows a task without requesting one. */
   maybeStart<T extends ResultObject>(
     exchange: Exchange,
     isRequired: boolean,

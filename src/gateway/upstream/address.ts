@@ -1,4 +1,4 @@
-// Where a server is, and the links that may reach it, in the order in which to try them.
+// Parses the address of a server and lists the links that may reach it, in the order to try them.
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -17,18 +17,18 @@ export interface UrlAddress {
   /** http(s)://… or ws(s)://… */
   url: string | URL;
   headers?: Record<string, string> | undefined;
-  /** Default: found out. */
+  /** Default: detected. */
   transport?: 'streamable-http' | 'http+sse' | 'websocket' | undefined;
 }
 
 export type Address = string | URL | CommandAddress | UrlAddress | Transport;
 
 export interface Route {
-  /** Makes a fresh link. Its code is loaded with it: what reaches no server by HTTP starts without it, and sooner. */
+  /** Creates a new link. Each kind of link loads its code on first use, so a program that uses no HTTP starts faster. */
   open(): Link | Promise<Link>;
-  /** A server process or socket may die of a question it does not know; then it is started again. False when there can be only one. */
+  /** Whether the link can be opened again: a server may die of a request that it does not know. False for a Transport object. */
   canReopen: boolean;
-  /** Tried when the first cannot be used: servers of 2024-11-05 have another transport behind the same URL. */
+  /** The route to try when this one fails: servers of 2024-11-05 use another transport at the same URL. */
   fallback?: Route;
 }
 
@@ -36,7 +36,7 @@ export interface RouteOptions {
   limits: Limits;
   log: Log;
   clock?: Clock | undefined;
-  /** Of the gateway that opens it (shared/via.ts). */
+  /** The id of the gateway that opens the link (shared/via.ts). */
   id?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ function toUrl(url: string | URL): URL {
   throw new GatewayError('BAD_OPTION', { option: 'url', reason: `${parsed.protocol} is not http, https, ws or wss` });
 }
 
-/** What stands before an @ may be a password. */
+/** The text before an @ may be a password. */
 function withoutLogin(text: string): string {
   return text.replace(/[^/@]*@/g, '…@');
 }

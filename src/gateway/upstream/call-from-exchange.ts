@@ -1,4 +1,4 @@
-// An exchange as a call to a server: in the name of its client, with everything that travels back tied to it.
+// Converts an exchange into a call to a server on behalf of its client; progress, logs and questions lead back to the exchange.
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../../shared/cancellation.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -13,7 +13,7 @@ import { META } from '../dialect/meta.ts';
 import { withTasks } from '../dialect/stateless/speak/outgoing-envelope.ts';
 import type { AskHandler } from './questions/ask-routing.ts';
 
-/** How a call goes out, where that is not how it came in. */
+/** Overrides for a call that differs from the exchange it is made for. */
 export interface CallOverrides {
   method?: string;
   params?: JsonObject;
@@ -37,7 +37,7 @@ export function callFromExchange(
 ): OutgoingCall {
   const { method, trace, task } = exchange;
   const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
-  // A stateless server is told with each call for whom it is.
+  // A stateless server learns with each call which client it serves.
   const client = server.dialect === 'stateless' ? exchange.client : undefined;
   return {
     method: wanted.method ?? method,
@@ -65,19 +65,19 @@ function capabilitiesOf(client: ClientView, { mayBecomeTask }: CallOverrides): C
   return mayBecomeTask ? withTasks(capabilities) : capabilities;
 }
 
-/** Until a handshake client sets a level, it is told what it would be told by a server of its own era. */
+/** Until a handshake client sets a level, it gets the messages that a server of its own era would send by default. */
 function levelOf({ client, logLevel }: Exchange): LoggingLevel | undefined {
   return logLevel ?? (client.dialect === 'handshake' ? 'info' : undefined);
 }
 
-/** `task` in the params of a stateless call means nothing; to a handshake server it would. */
+/** Drops `task` from the params of a stateless call: it means nothing there, but a handshake server would obey it. */
 function paramsOf({ method, params, client }: Exchange): JsonObject {
   if (method !== 'tools/call' || client.dialect !== 'stateless' || !('task' in params)) return params;
   const { task, ...rest } = params;
   return rest;
 }
 
-/** A server of ours says in a failed result which capability it lacked; to a stateless client that is an error of its own. */
+/** A Parley server names the missing capability in a failed result; a stateless client expects an error instead. */
 export function checkCapability(result: ResultObject, { client }: Exchange): ResultObject {
   if (client.dialect !== 'stateless' || fieldOf(result, 'isError') !== true) return result;
   const meta = fieldOf(result, '_meta');

@@ -1,5 +1,5 @@
-// For tests only (the build leaves `*.contract.ts` out): a link whose server is a function in the test, a wire over it, and a
-// log to look at.
+// For tests only (the build leaves `*.contract.ts` out): a link whose server is a function of the test, a peer on that link, and
+// a log that records its lines.
 import type { Message, NotificationMessage, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { toPlainMessage } from '../../protocol/raw/encoded-params.ts';
 import { isNotification, isRequest } from '../../protocol/message.ts';
@@ -13,7 +13,7 @@ export interface SentMessage {
   options: SendOptions;
 }
 
-/** Answers a request: with a result, with an error, or (undefined) not at all. Throws to refuse the sending itself. */
+/** Answers a request with a result, an error, or (undefined) not at all. Throws to make the sending fail. */
 export type Responder = (request: RequestMessage, link: FakeLink) => unknown;
 
 export class Refuse {
@@ -81,7 +81,7 @@ export class FakeLink implements Link {
     if (this.closes++ === 0) this.#events?.onClose('closed');
   }
 
-  /** What the server says by itself. */
+  /** Sends a message from the server. */
   say(message: object, from?: RequestId): void {
     this.#events?.onMessage(message as Message, from);
   }
@@ -129,7 +129,7 @@ export class RecordingLog implements Log {
   }
 }
 
-/** A wire over a fake link, with a clock that is moved by hand: 100 ms of silence, 1 s in all. */
+/** A peer on a fake link with a manual clock; calls time out after 100 ms of silence, or 1 s in all. */
 export async function connectFakeLink(respond?: Responder, kind?: Link['kind']) {
   const link = new FakeLink(respond, kind);
   const clock = new FakeClock();

@@ -1,5 +1,5 @@
-// A server that plays tools over MCP Flow, behind the gateway: requests about sessions on their way to it, and what it says of
-// sessions on its way to their clients.
+// Connects the gateway to a server that runs interactive tools over MCP Flow: sends requests about sessions to the server, and
+// delivers its prompts and notifications to the clients of those sessions.
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import { flowOf, isInteraction, playsCalls } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
@@ -20,16 +20,16 @@ import type { ConnectionLeases } from './connections/connection-leases.ts';
 
 const GONE = 'The client is gone';
 const NOT_INTERACTIVE = -32007;
-/** Not interactive, no such method, no such tool. */
+/** Not interactive, unknown method, unknown tool. */
 const NOT_PLAYED = new Set([NOT_INTERACTIVE, -32601, -32602]);
-/** Names come from clients. */
+/** Names come from clients, so their number is bounded. */
 const MAX_PLAIN = 10_000;
 
 export class FlowBridge {
   readonly #leases: ConnectionLeases;
   readonly #clock: Clock;
   readonly #sessions = new WeakMap<UpstreamConnection, UpstreamFlowSessions>();
-  /** Tools of an interactive server that are not. */
+  /** Non-interactive tools of an interactive server. */
   readonly #plain = new Set<string>();
   readonly #watchers = new Map<ClientView, Watcher>();
 
@@ -38,7 +38,7 @@ export class FlowBridge {
     this.#clock = clock;
   }
 
-  /** A client is there. The returned function says that it is not any more. */
+  /** Registers a client; the returned function removes it. */
   attend(watcher: Watcher, connections: Pick<ConnectionPool, 'known'>): () => void {
     const { client } = watcher;
     this.#watchers.set(client, watcher);
@@ -56,13 +56,13 @@ export class FlowBridge {
     );
   }
 
-  /** Whether a tool may be one that is played over Flow alone. */
+  /** Whether a tool may be available over Flow only. */
   plays({ params }: Exchange, { capabilities }: ServerView): boolean {
     if (flowOf(capabilities)?.interactive !== true || playsCalls(capabilities)) return false;
     return !this.#plain.has(String(params.name));
   }
 
-  /** Plays a tool that was called; undefined where it turns out that it is to be called. */
+  /** Runs a called tool over Flow; undefined if it turns out to be an ordinary tool. */
   async callTool(exchange: Exchange): Promise<JsonObject | undefined> {
     const tool = String(exchange.params.name);
     const prompts = new PromptInbox();
@@ -77,22 +77,22 @@ export class FlowBridge {
         return this.#notPlayed(thrown, tool);
       });
       if (!started) return undefined;
-      const { runFlowTool } = await import('../flow/play/run-flow-tool.ts'); // few servers play tools
+      const { runFlowTool } = await import('../flow/play/run-flow-tool.ts'); // few servers have interactive tools
       return runFlowTool(exchange, { started, prompts, request });
     });
   }
 
-  /** The server asks for, or says, something about a session. */
+  /** Handles a request of the server about a session. */
   put(ask: Ask, connection: UpstreamConnection, signal?: AbortSignal): Promise<JsonObject> {
     return this.#sessionsOn(connection).put(toTold(ask), signal);
   }
 
-  /** It says it without wanting an answer. */
+  /** Handles a notification of the server about a session. */
   notice({ method, params = {} }: NotificationMessage, connection: UpstreamConnection): void {
     this.#sessionsOn(connection).playerOf(params.sessionId)?.notify?.(method, params);
   }
 
-  /** What comes on the stream of a request may belong to a session. */
+  /** A message on the stream of a request may belong to a session. */
   async #with<T>(
     exchange: Exchange,
     player: Player,
@@ -116,7 +116,7 @@ export class FlowBridge {
     }
   }
 
-  /** Two connections may lead to two processes, which need not know of each other's ids. */
+  /** Two connections may lead to two processes that use the same session ids. */
   #sessionsOn(connection: UpstreamConnection): UpstreamFlowSessions {
     let sessions = this.#sessions.get(connection);
     if (!sessions) this.#sessions.set(connection, (sessions = new UpstreamFlowSessions(this.#clock)));
@@ -132,13 +132,13 @@ export class FlowBridge {
     };
   }
 
-  /** What the server does not play is called; whatever else is wrong it will say then, too. */
+  /** The caller then calls the tool the ordinary way, which repeats any other error. */
   #notPlayed(thrown: unknown, tool: string): undefined {
     if (!(thrown instanceof ProtocolError) || !NOT_PLAYED.has(thrown.code)) throw thrown;
     if (thrown.code === NOT_INTERACTIVE && this.#plain.size < MAX_PLAIN) this.#plain.add(tool);
   }
 
-  /** It can never come back, and a server that many share does not notice that one of them has left. */
+  /** An anonymous client can never return, and a shared server does not notice that it has left. */
   #abandon(client: ClientView, home: UpstreamConnection): void {
     const sessions = this.#sessionsOn(home);
     for (const sessionId of sessions.of(client)) {

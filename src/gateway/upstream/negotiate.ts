@@ -1,9 +1,9 @@
-// Finds out how a server wants to be spoken to: the preferred era first, then the other, then the transport of the oldest
-// servers. Invariants:
-// 1. A server that dies when it is asked for the newer era is started again, once, and not asked a second time.
-// 2. One that stays silent then is taken for a handshake server, and asked again when it turns out not to be one.
-// 3. Whether the server has the newer era is asked after a refused handshake only where the refusal may be about eras.
-// 4. A link that was opened and is not handed back is closed.
+// Negotiates era and transport with a server: the preferred era first, then the other, then the transport of the oldest servers.
+// Invariants:
+// 1. A server that dies when asked for the newer era is restarted once, and not asked again.
+// 2. A server that does not answer is treated as a handshake server, and asked again if it turns out not to be one.
+// 3. After a refused handshake the newer era is tried only if the refusal may be about eras.
+// 4. Every opened link is either returned or closed.
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { discoverServer, isOtherEra } from '../dialect/speak/discover-server.ts';
 import { initializeServer } from '../dialect/speak/initialize-server.ts';
@@ -18,7 +18,7 @@ import type { Link } from './links/link.ts';
 import type { RpcPeer } from './rpc-peer.ts';
 import { retryOpening } from './connections/retry-opening.ts';
 
-/** Of the older transport, whose URL mostly answers to nothing else. */
+/** Errors of the older transport that say less than those of the newer one, because most servers do not have it. */
 const USELESS = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED', 'UPSTREAM_INVALID'] as const;
 
 interface OpenedLink {
@@ -34,11 +34,10 @@ export interface NegotiateOptions {
   intro: ServerIntroduction;
   identity: StatelessIdentity;
   events: ServerEvents;
-  /** The gateways on the way to the server, this one last; for its first question. */
+  /** The ids of the gateways on the way to the server, this one last; sent with the first request. */
   via?: (() => readonly string[] | undefined) | undefined;
-  /** The era to try first. */
   prefer: SpokenEra;
-  /** How long a server on a shared channel may be silent to the first question. */
+  /** How long a server on a shared channel may take to answer the first request. */
   probeMs: number;
   signal?: AbortSignal | undefined;
   connect(link: Link): Promise<RpcPeer>;
@@ -52,7 +51,7 @@ export async function negotiateConnection(route: Route, options: NegotiateOption
   } catch (thrown) {
     if (!fallback || !isWrongTransport(thrown)) throw thrown;
     return negotiateConnection(fallback, options).catch((second: unknown) => {
-      // Both failed: what the newer transport said is of more use, unless somebody was there behind the older one.
+      // Both failed: the error of the newer transport is more useful, unless a server answered on the older one.
       throw USELESS.some((code) => isCode(second, code)) ? thrown : second;
     });
   }
@@ -94,7 +93,7 @@ function handshakeFirst(options: NegotiateOptions): (opened: OpenedLink) => Prom
       const { identity, events, probeMs, via } = options;
       const question = { via: via?.(), timeoutMs: opened.wire.http ? undefined : probeMs };
       const speaker = await discoverServer(opened.wire, identity, events, question).catch(() => undefined);
-      if (!speaker) throw thrown; // what it said about the handshake is of more use
+      if (!speaker) throw thrown; // its answer to the handshake is more useful
       return adopt(opened.wire, speaker);
     }
   };
@@ -117,7 +116,7 @@ async function onFresh(
 
 async function probe(wire: RpcPeer, options: NegotiateOptions): Promise<ServerDialect | 'other-era' | 'silent'> {
   const { identity, events, probeMs, intro, via } = options;
-  // Only where a server may not know the question is silence an answer; on HTTP it is an outage.
+  // Silence is an answer only where a server may not know the request; on HTTP it is an outage.
   const bounded = !wire.http && openingsFor(intro).initialize;
   try {
     return (
@@ -140,7 +139,7 @@ async function afterProbe(
   } catch (thrown) {
     const refused = thrown instanceof ProtocolError || isCode(thrown, 'NO_COMMON_VERSION');
     if (verdict !== 'silent' || !refused) throw thrown;
-    // It was not silent but slow to start, and does not know the handshake.
+    // It was slow to start, not silent, and does not know the handshake.
     const speaker = await discoverServer(opened.wire, options.identity, options.events, { via: options.via?.() });
     if (!speaker) throw thrown;
     return adopt(opened.wire, speaker);
@@ -164,7 +163,7 @@ function adopt(wire: RpcPeer, speaker: ServerDialect): ServerDialect {
   return speaker;
 }
 
-/** The URL answered, but not to this way of speaking. */
+/** The URL answered, but not with this transport. */
 function isWrongTransport(thrown: unknown): boolean {
   if (!(thrown instanceof GatewayError)) return false;
   return [400, 404, 405, 406, 415, 501].includes(Number(thrown.details.status));

@@ -1,5 +1,5 @@
-// A call that waits for its answer. It is one object for all that can end it, its time and its caller among them: made for every
-// message, closures for each of these would outweigh the message.
+// A call that waits for its answer, its timeout or its caller's abort. It is one object for all of these, because every message
+// makes one: a closure for each would cost more than the message.
 import type { SentRequest } from '../../protocol/server-view.ts';
 import type { JsonObject, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { isError } from '../../protocol/message.ts';
@@ -10,29 +10,29 @@ import type { Cancellation } from '../../shared/cancellation.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import type { WireCall } from '../dialect/speak/server-dialect.ts';
 
-/** Who is told why a call ends without an answer. */
+/** Handles the events of a call that ends without an answer. */
 export interface PendingCallOwner {
   onTimeout(pending: PendingCall): void;
   onAbort(pending: PendingCall): void;
-  /** Its clock is to be stopped, or to start again. */
+  /** The call was paused or resumed. */
   onPause(pending: PendingCall): void;
 }
 
 export class PendingCall extends DeadlineItem implements SentRequest {
   readonly id: RequestId;
   readonly call: WireCall;
-  /** Of its own, on HTTP. */
+  /** The call's own stream, on HTTP. */
   readonly stream: Cancellation | undefined;
-  /** When it has to have ended, whatever the server says meanwhile. */
+  /** The deadline that signs of life do not extend. */
   until = Infinity;
-  /** How many messages the server had sent when it went out. */
+  /** How many messages the server had sent before this call. */
   heardBefore = 0;
-  /** What it has taken when it rings. */
+  /** The time limit that has passed when the alarm rings. */
   limitMs = 0;
   resolve!: (result: unknown) => void;
   reject!: (reason: Error) => void;
   owner: PendingCallOwner | undefined;
-  /** Open questions that it waits for. */
+  /** The number of open questions. */
   #pauses = 0;
 
   constructor(id: RequestId, call: WireCall, stream?: Cancellation) {
@@ -58,12 +58,12 @@ export class PendingCall extends DeadlineItem implements SentRequest {
     this.owner?.onTimeout(this);
   }
 
-  /** Its caller has given up. */
+  /** Called when the caller aborts. */
   handleEvent(): void {
     this.owner?.onAbort(this);
   }
 
-  /** Read here and now: another promise for it would cost more than the reading. */
+  /** Synchronous: another promise would cost more than reading the result. */
   settle(response: ResponseMessage, sent?: string): void {
     const { call } = this;
     call.tracker?.onAnswered('result' in response ? response.result : undefined);

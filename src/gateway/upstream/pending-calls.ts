@@ -1,6 +1,6 @@
-// Who waits for which answer, and for how long. Invariants:
+// Tracks the calls that wait for an answer, and their timeouts. Invariants:
 // 1. Each call is settled exactly once: by its answer, its caller, the clock, or the end of the connection.
-// 2. The clock of a call restarts with each sign of life, stands still while a question of it is open, and has an upper bound.
+// 2. The clock of a call restarts with each sign of life, stops while a question is open, and has an upper bound.
 import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { DeadlineList } from '../../shared/deadline-list.ts';
@@ -15,7 +15,7 @@ export interface Deadlines {
   maxTimeoutMs: number;
 }
 
-/** Told of a call that was taken out already, and is to be settled. */
+/** Settles a call that has already been removed. */
 export interface GiveUpListener {
   onTimeout(pending: PendingCall, ms: number): void;
   onAbort(pending: PendingCall): void;
@@ -51,7 +51,7 @@ export class PendingCalls implements PendingCallOwner {
     return this.#calls.get(id as RequestId);
   }
 
-  /** Takes a call out, to be settled by the one who takes it. */
+  /** Removes a call; the taker settles it. */
   take(id: RequestId): PendingCall | undefined {
     const pending = this.#calls.delete(id);
     if (!pending) return undefined;
@@ -60,14 +60,14 @@ export class PendingCalls implements PendingCallOwner {
     return pending;
   }
 
-  /** False when nobody waits for this answer. */
+  /** Returns false if no call waits for this answer. */
   settle(response: ResponseMessage, sent?: string): boolean {
     const pending = response.id === null ? undefined : this.take(response.id);
     pending?.settle(response, sent);
     return pending !== undefined;
   }
 
-  /** Something came that belongs to this call. */
+  /** Delivers a notification that belongs to this call. */
   tell(id: unknown, notification: NotificationMessage): void {
     const pending = this.#calls.get(id as RequestId);
     if (!pending) return;
@@ -75,7 +75,7 @@ export class PendingCalls implements PendingCallOwner {
     pending.call.onNotify?.(notification);
   }
 
-  /** False when nobody waits for it. */
+  /** Returns false if no call waits for it. */
   progress(token: unknown, progress: Progress): boolean {
     const pending = this.#calls.get(token as RequestId);
     if (!pending) return false;
@@ -84,13 +84,13 @@ export class PendingCalls implements PendingCallOwner {
     return true;
   }
 
-  /** The one call that an answer can be for; undefined when there are several, or none. */
+  /** The only call that an answer can be for; undefined unless there is exactly one. */
   sole(): PendingCall | undefined {
     const awaited = this.#calls.values().filter(({ call }) => !call.endless);
     return awaited.length === 1 ? awaited[0] : undefined;
   }
 
-  /** Until the returned function is called, this call is not silent for too long; without one, all that wait now. */
+  /** Pauses the clock of this call, or of all calls, until the returned function is called. */
   hold(call?: object): () => void {
     const held = this.#calls.values().filter((pending) => call === undefined || pending.call === call);
     for (const pending of held) pending.pause();
@@ -103,7 +103,7 @@ export class PendingCalls implements PendingCallOwner {
     if (this.#calls.get(pending.id) === pending) this.#restart(pending);
   }
 
-  /** The connection is gone. */
+  /** Rejects all calls when the connection is lost. */
   fail(reason: (pending: PendingCall) => Error): void {
     for (const id of this.#calls.keys()) {
       const pending = this.take(id)!;
@@ -120,7 +120,7 @@ export class PendingCalls implements PendingCallOwner {
     if (this.take(pending.id)) this.#givenUp.onAbort(pending);
   }
 
-  /** One time for both bounds: it rings at the one that comes first. */
+  /** One timer for both limits: it rings at the earlier one. */
   #restart(pending: PendingCall, now = this.#alarms.now()): void {
     const { call, until } = pending;
     if (call.endless) return;

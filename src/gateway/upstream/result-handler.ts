@@ -1,13 +1,12 @@
-// What is made of the answer to a call, or of its failure.
+// Handles the result or the failure of a call at the moment its connection is released, without another promise.
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 
-/** It comes when the connection of the call is given back. */
 export interface ResultHandler {
   read(result: ResultObject): ResultObject;
   failed(thrown: unknown): ResultObject | Promise<ResultObject>;
 }
 
-/** For what was not ended by the caller. */
+/** Applies a handler to an answer whose sender did not. */
 export function handleResult(answer: Promise<ResultObject>, handler: ResultHandler): Promise<ResultObject> {
   return answer.then(
     (result) => handler.read(result),

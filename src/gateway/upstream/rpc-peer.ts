@@ -1,5 +1,5 @@
-// Requests and answers over a link: ids, time-outs, calling off, and who is told of what the server says by itself.
-// Nothing that a caller's callback throws reaches the link: it would cost other callers whose messages came in the same bytes.
+// JSON-RPC over a link: ids, timeouts, cancellation, and the dispatch of the server's own requests and notifications. An error
+// thrown by a caller's callback never reaches the link, where it would affect other callers.
 import type {
   JsonObject,
   Message,
@@ -38,16 +38,16 @@ import { parseProgress } from './to-progress.ts';
 export interface RpcPeerOptions extends Deadlines {
   clock: Clock;
   log: Log;
-  /** Of the gateway that speaks on it (shared/via.ts). */
+  /** The id of the gateway on our side (shared/via.ts). */
   id?: string | undefined;
   onClose(reason: string): void;
-  /** A call has timed out, and the server has said nothing at all since it was sent. Not on HTTP, where each call has its own stream. */
+  /** Called when a call has timed out and the server has sent nothing since. Not on HTTP, where each call has its own stream. */
   onSilence?(): void;
 }
 
-/** Of a server that talks before it is known what it speaks. */
+/** Limits the messages that a server sends before its dialect is known. */
 const MAX_EARLY = 100;
-/** Calls that were given up and may still be answered; a server that never answers them must not fill the memory. */
+/** Limits the abandoned calls that may still be answered: a server that never answers them must not fill the memory. */
 const MAX_LATE = 1000;
 
 export class RpcPeer implements Wire, LinkEvents {
@@ -79,7 +79,7 @@ export class RpcPeer implements Wire, LinkEvents {
     });
   }
 
-  /** How many messages the server has sent. */
+  /** The number of messages received. */
   get heard(): number {
     return this.#heard;
   }
@@ -92,7 +92,7 @@ export class RpcPeer implements Wire, LinkEvents {
     }
   }
 
-  /** It is known now which dialect the server speaks; what it said meanwhile is heard first. */
+  /** Called when the server's dialect is known; delivers the messages that came before. */
   adopt(speaker: ServerDialect): void {
     this.#speaker = speaker;
     for (const message of this.#early.splice(0)) this.onMessage(message);
@@ -120,8 +120,9 @@ export class RpcPeer implements Wire, LinkEvents {
   }
 
   /**
-   * The server was told at the opening which gateway speaks on the connection. A request that has passed others before this one says so:
-   * on HTTP in a header, elsewhere in `_meta`. A server that says it is a gateway finds the ids in the `_meta` of each request.
+   * Adds the ids of the gateways that a request has passed. The server got our own id at the opening; a request that has passed
+   * other gateways names them too, on HTTP in a header, elsewhere in `_meta`. A server that is itself a gateway always gets them
+   * in `_meta`.
    */
   #withVia(params: OutgoingParams | undefined): OutgoingParams | undefined {
     const { id } = this.#options;
@@ -133,7 +134,7 @@ export class RpcPeer implements Wire, LinkEvents {
     return { ...plain, _meta: { ...meta, [META.via]: viaFrom(id) } };
   }
 
-  /** What cannot be sent has failed. Requests that leave together share the promise of it, and what follows it. */
+  /** Rejects calls that could not be sent. Calls that are written together share one promise and one handler. */
   #follow(sent: Promise<void>, id: RequestId): void {
     if (sent === this.#sending.sent) return void this.#sending.ids.push(id);
     const ids = [id];
@@ -141,7 +142,7 @@ export class RpcPeer implements Wire, LinkEvents {
     sent.catch((error: unknown) => ids.forEach((one) => this.#unsent(one, error)));
   }
 
-  /** An HTTP status is an answer of the server. Whether it has seen what was broken off, nobody knows. */
+  /** An HTTP status is an answer of the server. After any other failure the server may still have received the call. */
   #unsent(id: RequestId, error: unknown): void {
     const pending = this.#pending.take(id);
     if (!pending) return;
@@ -166,7 +167,7 @@ export class RpcPeer implements Wire, LinkEvents {
     return this.#pending.hold(call);
   }
 
-  /** Nobody uses the connection any more: what the server still asks is refused, and what it tells is dropped. */
+  /** Refuses all further requests of the server and drops its notifications; the connection is no longer used. */
   mute(): void {
     this.#isMute = true;
   }
@@ -184,7 +185,7 @@ export class RpcPeer implements Wire, LinkEvents {
   }
 
   onClose(reason: string): void {
-    if (this.closedBy !== undefined) return; // it was given up before it ended
+    if (this.closedBy !== undefined) return; // it was abandoned before it ended
     this.closedBy = reason;
     this.#late.clear();
     this.#pending.fail(() => this.#closed());
@@ -198,7 +199,7 @@ export class RpcPeer implements Wire, LinkEvents {
 
   onGarbage(what: string, kind?: 'oversize'): void {
     this.log.warn({ link: this.name, what }, 'upstream.garbage');
-    if (kind !== 'oversize' || this.http) return; // a request with a stream of its own is told by it
+    if (kind !== 'oversize' || this.http) return; // a request with its own stream is rejected there
     const reason = `a ${what} (limits.maxResultBytes)`;
     this.#skipped = `; it sent ${reason}, which was skipped`;
     const sole = this.#pending.sole();
@@ -210,7 +211,7 @@ export class RpcPeer implements Wire, LinkEvents {
   #refuse(message: RequestMessage | NotificationMessage): void {
     if (!isRequest(message)) return;
     const { row, message: words } = new GatewayError('ASK_ABANDONED', { method: message.method });
-    void this.respond(toErrorMessage(message.id, { code: row.code, message: words })).catch(() => {}); // it is going, too
+    void this.respond(toErrorMessage(message.id, { code: row.code, message: words })).catch(() => {}); // the server is about to end anyway
   }
 
   #onRequest(request: RequestMessage, from: RequestId | undefined): void {
@@ -221,7 +222,7 @@ export class RpcPeer implements Wire, LinkEvents {
       );
     }
     if (request.method !== 'ping') return this.#keep(request);
-    void this.respond(toResult(request.id, {})).catch(() => {}); // a server that is gone waits for nothing
+    void this.respond(toResult(request.id, {})).catch(() => {}); // a lost server needs no answer
   }
 
   #onNotification(notification: NotificationMessage, from: RequestId | undefined): void {
@@ -250,7 +251,7 @@ export class RpcPeer implements Wire, LinkEvents {
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
     if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return;
     this.log.debug({ link: this.name, id: response.id }, 'answer.unexpected');
-    // Ids keep their type. The caller that waits is told at once and not left to the clock.
+    // Ids must keep their type. Rejects the waiting call at once instead of letting it time out.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
     meant?.call.tracker?.onAnswered();
     meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));
@@ -285,13 +286,13 @@ export class RpcPeer implements Wire, LinkEvents {
     pending.reject(cancelledError());
   }
 
-  /** `initialize` must not be called off. */
+  /** `initialize` must not be cancelled. */
   #tellCancelled(pending: PendingCall, said: JsonObject): void {
     const { id, call, stream } = pending;
     const { cancelByStream, method, cancelNotice = mcpNotice } = call;
     const byMessage = !(stream && cancelByStream) && method !== 'initialize';
     const notice = byMessage ? cancelNotice(id, said) : undefined;
-    if (notice) void this.#send(notice).catch(() => {}); // a server that is gone needs no notice
+    if (notice) void this.#send(notice).catch(() => {}); // a lost server needs no notification
     this.#abandon(pending);
     stream?.abort();
   }

@@ -1,4 +1,4 @@
-// How a server's answers come about, method by method, and in whose words its errors are told.
+// Sends each request to the server in the way that its method needs, and translates the server's errors.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -19,7 +19,7 @@ import type { CallKind } from './questions/url-elicitation.ts';
 
 export interface ServerRequestsOptions {
   name: string;
-  /** As such a client sees it; undefined until it is known. */
+  /** The server as this client sees it; undefined until it is known. */
   server: (client: ClientView) => ServerView | undefined;
   connections: ConnectionPool;
   leases: ConnectionLeases;
@@ -63,7 +63,7 @@ export class ServerRequests {
     const { client, resumed } = exchange;
     const server = this.#options.server(client);
     if (resumed?.server !== undefined && resumed.server !== name) throw new GatewayError('STATE_INVALID');
-    // The shortest way, for what is called most: it finds its words for errors by itself.
+    // Tool calls are the most frequent, take the shortest way, and translate their errors themselves.
     if (server && exchange.method === 'tools/call') return this.#callTool(exchange, server);
     const answer = server
       ? this.#answerBy(server, exchange)

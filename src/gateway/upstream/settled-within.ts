@@ -1,4 +1,4 @@
-// Waits for something, but not for ever: true when it was settled in time. Never rejects, and leaves no timer behind.
+// Resolves with true if a promise settles in time, else with false. Never rejects, and leaves no timer behind.
 export async function settledWithin(something: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

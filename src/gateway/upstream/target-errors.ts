@@ -1,5 +1,5 @@
-// Errors of a server in neutral words, so that each client is told them in its own. What a server says beyond "there is no
-// such thing" passes unchanged.
+// Translates errors of a server into neutral ones, so that each client gets them in its own dialect. Every message of the server
+// except "not found" is kept unchanged.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
@@ -15,7 +15,7 @@ const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
 export interface ErrorSource {
   name: string;
-  /** Undefined while it is not known what the server speaks. */
+  /** Undefined until the dialect of the server is known. */
   dialect: ServerView['dialect'] | undefined;
 }
 
@@ -26,7 +26,7 @@ export function toTargetError(thrown: unknown, exchange: Exchange, source: Error
   }
   if (!(thrown instanceof GatewayError)) return thrown;
   const named = inNameOf(server, thrown);
-  // The call could not be brought to an end: that is a matter of its own for tools (ledger X-06).
+  // For tools, a call that did not finish has its own error, since the tool may have run.
   const lost = thrown.code === 'UPSTREAM_CLOSED' || thrown.code === 'UPSTREAM_TIMEOUT';
   if (lost && exchange.method === 'tools/call') {
     return new GatewayError('TOOL_UNREACHABLE', { reason: named.message, server }, { cause: thrown });
@@ -34,33 +34,33 @@ export function toTargetError(thrown: unknown, exchange: Exchange, source: Error
   return named;
 }
 
-/** Why a server is not up; without a failure it is still starting. */
+/** The error for a server that is not available; without a failure it is still starting. */
 export function toAwayError(failure: Error | undefined, server: string): GatewayError {
   if (failure instanceof GatewayError) return inNameOf(server, failure);
   const reason = failure?.message ?? 'it is still starting';
   return new GatewayError('UPSTREAM_UNREACHABLE', { server, reason }, { cause: failure });
 }
 
-/** A connection knows itself by its command or URL, of which several servers may have the same. */
+/** A connection knows only its command or URL, which several servers may share. */
 function inNameOf(name: string, error: GatewayError): GatewayError {
   const { code, details, cause } = error;
   const { server } = details;
   if (!code.startsWith('UPSTREAM_') || typeof server !== 'string' || server === name) return error;
-  if (server.startsWith(`${name} (`)) return error; // by another target of ours
+  if (server.startsWith(`${name} (`)) return error; // named by another target
   return new GatewayError(code, { ...details, server: `${name} (${server})` }, { cause });
 }
 
-/** What a server says of our side of the connection, and what it says of the client that we call for. */
+/** Errors about our side of the connection, or about the client on whose behalf we call. */
 function toOwn(error: ProtocolError, { method, client }: Exchange, source: ErrorSource): GatewayError | undefined {
   const { code, message, data } = error;
   const origin = { origin: error, dialect: source.dialect };
   const { requiredCapabilities } = isObject(data) ? data : {};
-  // Of what was called, and not of the method, it is the server's own word.
+  // For a call, "not found" may be about the tool or resource, so the server's message is kept.
   if (code === METHOD_NOT_FOUND && !CALLS.has(method))
     return new GatewayError('METHOD_NOT_FOUND', { method, ...origin });
-  // A handshake server of ours, too, says which capability it lacked.
+  // A handshake server made with Parley also names the missing capability.
   const lacked = client.dialect === 'stateless' && code === INTERNAL_ERROR && isObject(requiredCapabilities);
-  const isStateless = source.dialect === 'stateless'; // elsewhere these numbers mean what the server says
+  const isStateless = source.dialect === 'stateless'; // in other eras these codes are the server's own
   if ((isStateless && code === MISSING_CAPABILITY) || lacked) {
     const what = Object.keys(isObject(requiredCapabilities) ? requiredCapabilities : {}).join(', ');
     return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: what || message, requiredCapabilities, ...origin });

@@ -1,4 +1,4 @@
-// What is said of a server when it becomes a target.
+// The options of a server behind the gateway, and its status.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -10,39 +10,39 @@ import type { Address, Route } from './address.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
 
 export interface UpstreamTargetOptions {
-  /** What is answered in the place of clients that declare nothing. */
+  /** Capabilities that the gateway provides for clients that declare none. */
   assisted?: (() => ClientCapabilities | undefined) | undefined;
-  /** The name in the configuration; for errors, logs and prefixes. */
+  /** The configured name, for errors, logs and prefixes. */
   name: string;
   address: Address | Route;
-  /** Who we are towards the server. */
+  /** How the gateway introduces itself to the server. */
   client: Implementation;
-  /** Of the gateway that it belongs to (shared/via.ts). */
+  /** The id of the gateway (shared/via.ts). */
   id?: string | undefined;
   /**
-   * `session`: every client has a connection of its own; `all`: all clients share one, and a server of the handshake era can ask
-   * none of them. Default: shared where the client cannot be asked.
+   * `session`: every client has its own connection; `all`: all clients share one, and a handshake server can ask none of them.
+   * Default: shared by clients that cannot be asked.
    */
   share?: 'auto' | 'session' | 'all' | undefined;
-  /** The only revision to speak with it, or the only era. Default: found out. */
+  /** The only revision or era to speak. Default: negotiated. */
   revision?: string | undefined;
   era?: Era | undefined;
   timeoutMs?: number | undefined;
-  /** A connection nobody has used for this long is closed; own connections of clients default to 5 minutes. */
+  /** A connection that is unused for this long is closed; default for clients' own connections: 5 minutes. */
   idleMs?: number | undefined;
-  /** Answers `roots/list` on connections whose clients name no roots of their own. */
+  /** Answers `roots/list` for clients without roots of their own. */
   roots?: (() => Promise<JsonObject>) | undefined;
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
 }
 
-/** What a connection to it is, and why it is not there. */
+/** The state of a server's connection. */
 export interface TargetStatus {
   state: SupervisedConnection['state'];
   server: ServerView | undefined;
   transport: string | undefined;
   failure: string | undefined;
-  /** Why it is not up, in the name of the server. */
+  /** Why it is not available, under the server's name. */
   problem: Error | undefined;
 }

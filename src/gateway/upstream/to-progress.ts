@@ -1,9 +1,9 @@
-// Progress as a peer reports it, with the token of the request it is for. The draft dialect has a notification of its own.
+// Parses a progress notification and the token of its request. The draft dialect has its own notification.
 import type { Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readProgress } from '../dialect/progress.ts';
 
-/** `progress` is undefined where the notification holds no valid progress. */
+/** `progress` is undefined if the notification is invalid. */
 export function parseProgress(method: string, params: JsonObject): { token: unknown; progress: Progress | undefined } {
   if (method === 'progress') {
     const { id, percent, message } = params;

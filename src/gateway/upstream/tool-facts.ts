@@ -1,4 +1,4 @@
-// What the last lists said of a server's tools: how their arguments are mirrored into headers, and whether they run as tasks.
+// Remembers what the last tool lists said of a server's tools: their input schemas and whether they run as tasks.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 
@@ -9,10 +9,10 @@ interface Known {
 
 export class ToolFacts {
   #tools = new Map<string, Known>();
-  /** The server has said that its tools are others now. */
+  /** The list has changed since. */
   #isStale = true;
 
-  /** Of a page without successor and predecessor it is known that there are no more tools. */
+  /** A list of a single page is complete, so it replaces everything known. */
   learn(result: JsonObject, isFirst: boolean): void {
     if (!Array.isArray(result.tools)) return;
     const isWhole = isFirst && result.nextCursor === undefined;
@@ -25,7 +25,7 @@ export class ToolFacts {
     this.#isStale = true;
   }
 
-  /** Whether the list has to be fetched to know of this tool. */
+  /** Whether the list has to be fetched to know this tool. */
   misses(name: string): boolean {
     return this.#isStale && !this.#tools.has(name);
   }

@@ -1,5 +1,5 @@
-// A server as something requests can be handed to: connected when it is needed, again when it was lost, and known by its
-// last words while it is away.
+// A server behind the gateway as a target for requests. It connects on demand, reconnects after a loss, and keeps what is known
+// of the server while it is away.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
@@ -43,7 +43,7 @@ const WAIT_MS = 60_000;
 const ROOTS_CHANGED = 'notifications/roots/list_changed';
 const OF_THE_GATEWAY = { method: 'resources/subscribe', subject: 'resources/subscribe' };
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
-/** A client of which nothing is known yet is most likely one of this kind. */
+/** The most likely kind of client, before one is known. */
 const ANYBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
 
 export class UpstreamTarget implements Target {
@@ -61,7 +61,7 @@ export class UpstreamTarget implements Target {
   readonly #completions: ElicitationCompletions;
   readonly #requests: ServerRequests;
   readonly #clients = new ClientPresence();
-  /** Undefined where the server runs elsewhere. */
+  /** Undefined if the server runs elsewhere. */
   readonly #processes: ProcessCap | undefined;
   /** What was last known of the server in each era, also while it is away. */
   readonly #views: Partial<Record<SpokenEra, ServerView>> = {};
@@ -73,7 +73,8 @@ export class UpstreamTarget implements Target {
     const clock = (this.#clock = options.clock ?? systemClock);
     this.#connections = new ConnectionPool({
       share: options.share ?? 'auto',
-      ...{ clock, assisted: options.assisted },
+      clock,
+      assisted: options.assisted,
       waitMs: options.timeoutMs ?? WAIT_MS,
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
       pin: options,
@@ -105,10 +106,14 @@ export class UpstreamTarget implements Target {
       leases: this.#leases,
     });
     this.#requests = new ServerRequests({
-      ...{ name: options.name, connections: this.#connections, leases: this.#leases },
+      name: options.name,
+      connections: this.#connections,
+      leases: this.#leases,
       server: (client) => this.viewFor(client),
       tools: (client) => this.#toolsOf(client),
-      ...{ tasks: this.#tasks, flow: this.#flow, completions: this.#completions },
+      tasks: this.#tasks,
+      flow: this.#flow,
+      completions: this.#completions,
     });
   }
 
@@ -124,7 +129,7 @@ export class UpstreamTarget implements Target {
     return this.viewFor(client)?.greeting;
   }
 
-  /** The client's own connection, where it is not open yet, is told with the next call. */
+  /** A connection that is not open yet gets the level with the next call. */
   setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
     const server = this.viewFor(client);
     if (server?.dialect !== 'handshake' || !server.capabilities.logging) return undefined;
@@ -132,7 +137,6 @@ export class UpstreamTarget implements Target {
     return (known?.supervised.current ? known : this.#connections.listing(client)).tellLevel(level);
   }
 
-  /** For `status`: what the connection is, and why it is not there. */
   get status(): TargetStatus {
     const all = this.#connections.all.map(({ supervised }) => supervised);
     const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
@@ -140,18 +144,18 @@ export class UpstreamTarget implements Target {
     return { state, server: this.#anyView, transport: current?.transport, failure: failure?.message, problem };
   }
 
-  /** The server in the era that such a client is spoken for; undefined until it is known. */
+  /** The server in the era used for this client; undefined until it is known. */
   viewFor(client: Pick<ClientView, 'dialect'>): ServerView | undefined {
     return this.#views[this.#connections.eraFor(client)];
   }
 
-  /** Resolves when it is known what the server offers to such a client, or why that is not known: `status` then says it. */
+  /** Resolves when it is known what the server offers to this client, or why not (see `status`). */
   async ready(opening: ClientOpening = ANYBODY): Promise<void> {
     if (this.viewFor(opening)) return;
     await this.#connections
       .prepare(opening)
       .supervised.get()
-      .catch(() => {}); // told by whatever needs the server next
+      .catch(() => {}); // reported to the next request
   }
 
   capabilities(client: ClientView): ServerCapabilities {
@@ -179,14 +183,14 @@ export class UpstreamTarget implements Target {
     await this.handle(new InternalExchange('resources/subscribe', { uri }, client));
   }
 
-  /** Elsewhere tasks are told of without being asked for. */
+  /** Servers of the other eras report tasks unasked. */
   async followTask(taskId: string, client: ClientView): Promise<void> {
     if (this.viewFor(client)?.dialect === 'stateless') await this.#connections.home(client).followTask(taskId);
   }
 
   /**
-   * What the protocol does not name may matter to later calls: the server is connected for it if need be. Changed roots
-   * matter only where the client's own have been asked for.
+   * A custom notification may matter to later calls, so the server is connected for it. Changed roots matter only to a server
+   * that knows the client's own.
    */
   notify({ method, params }: NotificationMessage, client: ClientView): void {
     if (WIRE_NOTIFICATIONS.has(method)) return;
@@ -195,7 +199,7 @@ export class UpstreamTarget implements Target {
     if (!connection || (isRoots && connection.isShared)) return;
     const { supervised, users } = connection;
     const upstream = supervised.current ?? (isRoots ? undefined : supervised.get());
-    // A server that is gone needs no notice.
+    // A lost server needs no notification.
     void Promise.resolve(upstream)
       .then((one) => {
         users.note(client, method);
@@ -204,7 +208,7 @@ export class UpstreamTarget implements Target {
       .catch(() => {});
   }
 
-  /** Other roots are configured. */
+  /** Called when other roots are configured. */
   tellRootsChanged(): void {
     for (const connection of this.#connections.all) connection.tellRootsChanged();
   }
@@ -213,13 +217,13 @@ export class UpstreamTarget implements Target {
     return this.#requests.handle(exchange);
   }
 
-  /** Asks on a connection that is open already: looking opens none. Undefined where no connection is open. */
+  /** Sends a request on a connection that is already open; undefined if none is. */
   look(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> | undefined {
     const open = this.#connections.all.find(({ supervised }) => supervised.current);
     return open?.supervised.current?.call({ method, params, signal });
   }
 
-  /** No longer wanted: closed once the calls under way have ended. */
+  /** Closes the connections once their calls have ended. */
   async retire(): Promise<void> {
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.retire()));
   }
@@ -229,7 +233,10 @@ export class UpstreamTarget implements Target {
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
   }
 
-  /** Where a client that has come hears of changes. A server that has asked for it already is its own. */
+  /**
+   * The connection that tells a new client about changes. If its server has already asked for this client, it becomes the
+   * client's own.
+   */
   #meet(client: ClientView): UpstreamConnection {
     const connection = this.#connections.listing(client);
     if (!connection.isShared) this.#attend(connection, client);
@@ -238,7 +245,7 @@ export class UpstreamTarget implements Target {
     return connection;
   }
 
-  /** The client answers what is asked on its own connection outside of calls. */
+  /** Lets the client answer questions that arrive on its own connection outside of calls. */
   #attend({ asks }: UpstreamConnection, client: ClientView): void {
     const ask = this.#clients.askOf(client);
     if (ask) asks.attend(ask);
@@ -246,7 +253,7 @@ export class UpstreamTarget implements Target {
   }
 
   #leave(client: ClientView): void {
-    // A server that is gone has forgotten it already.
+    // A lost server has forgotten the client already.
     for (const connection of this.#connections.all) connection.forget(client).catch(() => {});
     const own = this.#connections.drop(client);
     own?.asks.dismiss();
@@ -290,11 +297,12 @@ export class UpstreamTarget implements Target {
       isKept: () => this.#isKept(connection),
       admit: () => this.#processes?.admit(connection),
       onClosing: (closed) => this.#processes?.noteClosing(closed),
-      ...{ log: this.#log, clock: this.#clock },
+      log: this.#log,
+      clock: this.#clock,
     });
   }
 
-  /** A client that is there keeps its own connection, and what it is subscribed to; and one connection is always kept for lists. */
+  /** A present client keeps its own connection and those of its subscriptions; one connection is always kept for lists. */
   #isKept(connection: UpstreamConnection): boolean {
     if (connection.hasSubscriber((client) => this.#clients.isPresent(client))) return true;
     if (connection.isShared && this.#options.idleMs !== undefined) return false;
@@ -302,7 +310,7 @@ export class UpstreamTarget implements Target {
     return connection.isShared && !this.#connections.all.some((one) => one !== connection && one.supervised.isLive);
   }
 
-  /** Servers ask for roots as soon as they are connected, when there may be no call, and no client. */
+  /** Servers ask for roots as soon as they are connected, maybe before any call or client. */
   #onAsk(connection: UpstreamConnection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     if (isInteraction(ask.method)) return this.#flow.put(ask, connection, signal);
     if (ask.method !== 'roots/list') return connection.asks.put(ask, signal);
@@ -313,7 +321,7 @@ export class UpstreamTarget implements Target {
     return Promise.resolve({ roots: [] });
   }
 
-  /** Roots are declared for clients that have them, but it is nobody's: the only client there is makes it its own. */
+  /** Whether a shared connection declares roots, but no single client can answer for it. */
   #isForNobody(connection: UpstreamConnection): boolean {
     if (!connection.isShared || !connection.capabilities.roots || connection.asks.isExpecting) return false;
     const { sole } = this.#clients;
@@ -322,8 +330,8 @@ export class UpstreamTarget implements Target {
   }
 
   /**
-   * Servers of the stateless era log for a request, those of the handshake era for a session: there, what names no call reaches a
-   * client only if no other client has used the connection. It may belong to a call that was answered long ago.
+   * Handles a message that names no call. Stateless servers log for a request, handshake servers for a session: there it reaches
+   * a client only if no other client has used the connection, since it may belong to a call that was answered long ago.
    */
   #onUnnamed(connection: UpstreamConnection, change: UnattributedChange): void {
     const { sole, clients, latest } = connection.asks;
@@ -331,7 +339,7 @@ export class UpstreamTarget implements Target {
     const caller = isPerCall ? connection.asks.soleOfPrincipal : undefined;
     if (caller) return caller.tell(change);
     if (!isPerCall) for (const client of this.#listeners.clientsAt(connection)) clients.add(client);
-    // Each request of the stateless era makes a client of its own, so its last one says nothing.
+    // A stateless client object lives for one request, so the latest one says nothing.
     if (!isPerCall && latest && latest.dialect !== 'stateless') clients.add(latest);
     const isForeign = !isPerCall && sole !== undefined && !connection.users.isAlone(sole.client);
     if (clients.size > 1 || isForeign) this.#log.debug({ kind: change.kind }, 'unnamed.not-told');
@@ -352,7 +360,7 @@ export class UpstreamTarget implements Target {
     else if (isNews) this.#tellNews(server, era);
   }
 
-  /** The clients that are here already were told nothing of what the server offers. */
+  /** Tells present clients what the server offers, now that it is known. */
   #tellNews({ capabilities }: ServerView, era: SpokenEra): void {
     const isServed = (client: ClientView | undefined): boolean => !client || this.#connections.eraFor(client) === era;
     for (const kind of CHANGEABLE_LISTS) if (capabilities[kind]) this.#listeners.tellAll({ kind }, isServed);

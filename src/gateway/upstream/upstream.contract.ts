@@ -1,5 +1,5 @@
-// What every link must keep (see link.ts), whatever its transport; run by the test file of each against a real peer
-// that speaks the words of fixtures/peer.mjs. A link that cannot keep a case is exempt from it, with the reason.
+// The contract of all links (see link.ts). Each transport runs it against a real peer that speaks the commands of
+// fixtures/peer.mjs. A link that cannot fulfil a case is exempt from it, with the reason.
 import { describe, expect, test } from 'vitest';
 import {
   isRequest,
@@ -88,9 +88,9 @@ export function describeLink({ name, connect, exempt = {} }: LinkContract): void
       await peer.link.send(call('echo', { text }));
       const answer = (await peer.told.answer('echo')) as { result?: unknown };
       const read = isResultObject(answer.result) ? fieldOf(answer.result, 'text') : undefined;
-      // Not toEqual: a failure would print it all.
+      // Not toEqual: a failure would print the whole text.
       expect(read === text).toBe(true);
-      // Wherever bytes are read, such an answer is not.
+      // A link that reads bytes leaves such an answer unparsed.
       expect(answer.result instanceof RawObject).toBe(peer.link.kind !== 'memory');
     });
 
@@ -108,7 +108,7 @@ export function describeLink({ name, connect, exempt = {} }: LinkContract): void
 
     unless(exempt['peer dies'])('a peer that dies is told once, with a reason', async () => {
       await using peer = await started(connect);
-      // The answer to its own death may be lost, and so may the way to say so.
+      // The answer may be lost with the process, and so may the error.
       await peer.link.send(call('die')).catch(() => undefined);
       await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
       await peer.link.close();
@@ -135,14 +135,14 @@ export function describeLink({ name, connect, exempt = {} }: LinkContract): void
   });
 }
 
-/** An exempt case is left out, not skipped: nothing is missing there. */
+/** An exempt case is left out, not skipped. */
 function unless(reason: string | undefined): (title: string, run: () => Promise<void>) => void {
   return (title, run) => {
     if (reason === undefined) test(title, run);
   };
 }
 
-/** What a link told, and a way to wait for it. */
+/** Records the events of a link and waits for them. */
 export class RecordedEvents implements LinkEvents {
   readonly messages: { message: Message; from: RequestId | undefined }[] = [];
   readonly garbage: string[] = [];
@@ -187,7 +187,6 @@ export class RecordedEvents implements LinkEvents {
     return find()!;
   }
 
-  /** The params of the notifications that came. */
   notes(): JsonObject[] {
     return this.messages.flatMap(({ message }) =>
       'method' in message && !isRequest(message) ? [message.params ?? {}] : [],
@@ -214,12 +213,11 @@ export function call(method: string, params: JsonObject = {}, id: RequestId = me
   return { jsonrpc: '2.0', id, method, params };
 }
 
-/** A notification as text. */
 export function note(params: JsonObject): string {
   return JSON.stringify({ jsonrpc: '2.0', method: 'note', params });
 }
 
-/** A promise that is fulfilled from outside. */
+/** A promise that is resolved from outside. */
 export function later<T>(): { value: Promise<T>; come: (value: T) => void } {
   let come: (value: T) => void = () => undefined;
   const value = new Promise<T>((resolve) => (come = resolve));

@@ -216,8 +216,14 @@ describe.each([
       },
     };
     const upstream = await openUpstream(transport as never, {
-      ...{ info: { name: 'me', version: '1' }, capabilities: {}, events: fakeEvents(), revision },
-      ...{ clock, log: new RecordingLog(), timeoutMs: 100, limits: { pingMs: 1000 } },
+      info: { name: 'me', version: '1' },
+      capabilities: {},
+      events: fakeEvents(),
+      revision,
+      clock,
+      log: new RecordingLog(),
+      timeoutMs: 100,
+      limits: { pingMs: 1000 },
       onClose: (reason: string) => void closes.push(reason),
     });
     isOpen = true;

@@ -1,5 +1,5 @@
-// One server, connected: calls in neutral words, whatever it speaks. A session that the server has forgotten is opened again,
-// once, with all that was wished for in the old one, and the call that met it is made again: the server never saw it.
+// A connected server with neutral calls, whatever dialect it speaks. If the server has lost the session, a new one is opened once
+// with the same subscriptions, and the call is sent again: the server never saw it.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
@@ -26,32 +26,32 @@ import { negotiateConnection, reinitialize } from './negotiate.ts';
 import type { NegotiatedConnection, NegotiateOptions } from './negotiate.ts';
 import { ServerSubscriptions } from './connections/server-subscriptions.ts';
 
-/** What is pinned is the only thing to speak; `draft` stands for the draft dialect. */
+/** A pin is the only revision or era to speak; `draft` means the draft dialect. */
 export interface UpstreamOptions extends RevisionPin {
   info: Implementation;
   capabilities: ClientCapabilities;
-  /** In whose name a session is opened that one client has to itself; default: `info`. */
+  /** The client that introduces itself on its own session; default: `info`. */
   introduction?: ClientIntroduction | undefined;
   events: ServerEvents;
-  /** The era to speak with a server that has both; default: the newer. */
+  /** The era to prefer with a server that speaks both; default: the newer. */
   prefer?: SpokenEra | undefined;
-  /** Silence allowed before a call is given up; default 60 s. */
+  /** How long a call may be silent; default 60 s. */
   timeoutMs?: number | undefined;
   /** The longest a call may take; default 30 min. */
   maxTimeoutMs?: number | undefined;
-  /** Silence allowed to the first question on stdio and the like; default 5 s. */
+  /** How long the first answer may take on stdio and the like; default 5 s. */
   probeMs?: number | undefined;
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
-  /** Of the gateway that opens it (shared/via.ts). */
+  /** The id of the gateway that opens it (shared/via.ts). */
   id?: string | undefined;
   onClose?: ((reason: string) => void) | undefined;
-  /** Aborting gives up the opening: what was started for it is ended first. Later it means nothing. */
+  /** Aborts the opening, and ends what was started for it. No effect later. */
   signal?: AbortSignal | undefined;
 }
 
-/** A route instead of an address leads to servers that no address reaches: those of a test, in memory. */
+/** A route instead of an address leads to a server without an address, such as one in memory. */
 export async function openUpstream(address: Address | Route, options: UpstreamOptions): Promise<Upstream> {
   const log = options.log ?? createLog();
   checkRevision(options.revision);
@@ -69,7 +69,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
       ...toRevisionPin(options),
     },
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
-    // Of the request for which it is opened, or opened again.
+    // Evaluated for the request that causes the opening.
     via: () => (id === undefined ? undefined : viaFrom(id)),
     events: options.events,
     prefer: options.prefer ?? 'stateless',
@@ -84,7 +84,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
         id: options.id,
         timeoutMs: options.timeoutMs ?? 60_000,
         maxTimeoutMs: options.maxTimeoutMs ?? 30 * 60_000,
-        onClose: (reason) => link === live && options.onClose?.(reason), // not for one that was tried and left
+        onClose: (reason) => link === live && options.onClose?.(reason), // not for a link that was tried and dropped
         onSilence: () => upstream?.checkAlive(limits.pingMs),
       });
       await wire.start();
@@ -111,7 +111,7 @@ export class Upstream {
   #healing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #isChecked = false;
-  /** How many messages had come when it was opened. */
+  /** The number of messages received before it was open. */
   readonly #heardAtFirst: number;
 
   constructor(connected: NegotiatedConnection, negotiation: NegotiateOptions) {
@@ -120,7 +120,7 @@ export class Upstream {
     this.#heardAtFirst = connected.wire.heard;
   }
 
-  /** The server has said something since it was opened. */
+  /** Whether the server has sent anything since it was opened. */
   get hasServed(): boolean {
     return this.#connected.wire.heard > this.#heardAtFirst;
   }
@@ -137,7 +137,7 @@ export class Upstream {
     return toPlainObject(await this.relay(call));
   }
 
-  /** The same for a caller that only passes the result on: where nobody had to read it, it is not read. */
+  /** The same without parsing: for callers that only pass the result on. */
   relay(call: OutgoingCall): Promise<ResultObject> {
     return this.#healed((speaker) => speaker.call(call));
   }
@@ -146,12 +146,14 @@ export class Upstream {
     return this.#healed((speaker) => speaker.notify(method, params, sender));
   }
 
-  /** Wants to hear of changed lists. */
+  /** Asks the server to report changed lists. */
   watch(): void {
     this.#connected.speaker.watch();
   }
 
-  /** Each needs an `unsubscribe` of its own: only the first and the last reach the server. All who subscribe get its result. */
+  /**
+   * Only the first subscriber and the last `unsubscribe` of a resource reach the server. All subscribers get the server's result.
+   */
   subscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
     return this.#subscriptions.add(uri, () => this.#healed((speaker) => speaker.subscribe(uri, said)));
   }
@@ -161,7 +163,7 @@ export class Upstream {
     return this.#healed((speaker) => speaker.unsubscribe(uri, said));
   }
 
-  /** A server that tells of tasks without being asked is not asked. */
+  /** No effect on a server that reports tasks unasked. */
   followTask(taskId: string): Promise<void> {
     return this.#healed(async (speaker) => speaker.followTask?.(taskId));
   }
@@ -171,12 +173,12 @@ export class Upstream {
     this.#subscriptions.logLevel = level;
   }
 
-  /** Nobody uses it any more, though the server may still be at work. */
+  /** Ignores everything that the server still sends. */
   mute(): void {
     this.#connected.wire.mute();
   }
 
-  /** Asks a server that has fallen silent whether it is alive, once at a time. One that is not is given up: its calls fail, and its process ends. */
+  /** Pings a silent server, one ping at a time. If it does not answer, its calls fail and its process ends. */
   checkAlive(pingMs: number): void {
     if (this.#isChecked || this.#closing) return;
     this.#isChecked = true;
@@ -185,7 +187,7 @@ export class Upstream {
     this.call({ method: 'ping', timeoutMs: pingMs })
       .catch((thrown: unknown) => {
         const isTimeout = thrown instanceof GatewayError && thrown.code === 'UPSTREAM_TIMEOUT';
-        if (!isTimeout || wire.heard > heard) return; // any word, an error too, is a sign of life
+        if (!isTimeout || wire.heard > heard) return; // any message, even an error, is a sign of life
         wire.onClose(`it hangs: no answer to a ping within ${pingMs} ms after a call had timed out`);
         void link.close();
       })

@@ -145,7 +145,8 @@ describe('a mistake in a step is an error that names it', () => {
   it('for a function that makes a step, in the place of the step', async () => {
     const makes = () => ({ name: 'made', handle: (_: unknown, next: () => Promise<Outcome>) => next() });
     await expect(mistaken(makes)).rejects.toMatchObject({
-      ...{ code: 'STEP_MISUSED', message: expect.stringContaining('returned a step: it is a function that makes one') },
+      code: 'STEP_MISUSED',
+      message: expect.stringContaining('returned a step: it is a function that makes one'),
     });
   });
 

@@ -1,9 +1,9 @@
-// The one back-off: how long to wait before the next attempt to reconnect. Grows exponentially and is jittered over
-// the upper half, so that many links that lost the same server do not come back in step. Holds no timer itself.
+// Computes the delay before the next reconnection attempt. It grows exponentially, and jitter over its upper half keeps links
+// that lost the same server from returning in step. Holds no timer.
 export interface BackoffOptions {
   firstMs?: number | undefined;
   maxMs?: number | undefined;
-  /** Between 0 and 1; tests give their own. */
+  /** Returns a number between 0 and 1; tests pass their own. */
   random?: (() => number) | undefined;
 }
 
@@ -25,13 +25,13 @@ export class Backoff {
   }
 
   nextMs(): number {
-    // The exponent is capped: 2 ** 1024 is Infinity, and a link may try for weeks.
+    // The exponent is capped: 2 ** 1024 is Infinity, and a link may retry for weeks.
     const fullMs = Math.min(this.#maxMs, this.#firstMs * 2 ** Math.min(this.#failures, 30));
     this.#failures += 1;
     return Math.round(fullMs * (0.5 + this.#random() / 2));
   }
 
-  /** The server was heard: the next failure is a first one. */
+  /** Called when the server responds: the next failure counts as the first. */
   reset(): void {
     this.#failures = 0;
   }

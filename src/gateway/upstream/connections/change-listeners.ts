@@ -1,9 +1,9 @@
-// Who is told what a server says without having been asked.
-// 1. What came on a connection is for those whose connection it is.
-// 2. Where each connection is a process, a client of the stateless era may have its calls done by several: it is told of
-//    changed lists from all of them. Elsewhere the one server tells each connection itself.
-// 3. What may be private and names no call (a log message, a notification of the server's own, a page that was visited) reaches
-//    a client only if it is alone on the connection: no other client listens there, and none has used it since it was opened.
+// Decides which clients receive a notification that a server sends on its own.
+// 1. A notification on a connection goes to the clients of that connection.
+// 2. On stdio each connection is its own process, and several may serve the calls of one stateless client, which therefore hears
+//    of changed lists from all of them. Any other server notifies each connection itself.
+// 3. A notification that may be private and names no call (a log message, a custom notification, a completed page visit) reaches
+//    a client only if it is alone on the connection: no other client listens there or has used it since it was opened.
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { Change } from '../../../protocol/target.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
@@ -35,12 +35,12 @@ export class ChangeListeners {
     return () => void this.#all.delete(listening);
   }
 
-  /** Those whose connection it is. */
+  /** The clients of this connection. */
   clientsAt(connection: UpstreamConnection): ClientView[] {
     return [...this.#all].flatMap((one) => (one.client && this.#isAt(one, connection) ? [one.client] : []));
   }
 
-  /** `isProcess`: the connection leads to a process of its own. */
+  /** `isProcess`: the connection leads to its own process. */
   tell(connection: UpstreamConnection, change: Change, isProcess: boolean): void {
     const isList = change.kind === 'tools' || change.kind === 'prompts' || change.kind === 'resources';
     const heard = [...this.#all].filter(
@@ -53,7 +53,7 @@ export class ChangeListeners {
     for (const { listener } of heard) listener(change);
   }
 
-  /** For what is addressed within the change itself. */
+  /** For changes that name their recipient. */
   tellAll(change: Change, test: (client: ClientView | undefined) => boolean = () => true): void {
     for (const { listener, client } of this.#all) if (test(client)) listener(change);
   }

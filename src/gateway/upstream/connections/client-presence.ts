@@ -1,12 +1,12 @@
-// The clients that watch a server, and whether they are still there. An HTTP client that leaves without a word keeps its
-// session for a while: it watches, but it is not present.
+// Tracks the clients that watch a server and whether they are still present. An HTTP client that disappears keeps its session for
+// a while: it still watches, but it is not present.
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { Watcher } from '../../../protocol/target.ts';
 
 export class ClientPresence {
   readonly #watchers = new Map<ClientView, Set<Watcher>>();
 
-  /** Returns the way to leave. */
+  /** Returns a function that removes the watcher. */
   add(watcher: Watcher): () => void {
     const { client } = watcher;
     const watchers = this.#watchers.get(client) ?? new Set();
@@ -21,7 +21,7 @@ export class ClientPresence {
     return this.#watchers.has(client);
   }
 
-  /** How to ask a client what belongs to no request of it; undefined where its era has no such questions. */
+  /** Asks a client outside of its requests; undefined where its era has no such questions. */
   askOf(client: ClientView): Watcher['ask'] {
     const watcher = [...(this.#watchers.get(client) ?? [])].findLast((one) => 'ask' in one);
     return watcher && ((ask, signal) => watcher.ask!(ask, signal));
@@ -31,7 +31,7 @@ export class ClientPresence {
     return [...(this.#watchers.get(client) ?? [])].some((one) => one.isPresent?.() ?? true);
   }
 
-  /** The client that is there, if it is the only one. */
+  /** The only client; undefined if there are several. */
   get sole(): ClientView | undefined {
     return this.#watchers.size === 1 ? this.#watchers.keys().next().value : undefined;
   }

@@ -1,5 +1,5 @@
-// A connection in the hands of one call. What the call asks on it is asked of its client. One object, made for every call: functions
-// for all that can be done with it would outweigh the message.
+// A connection leased by one call; questions that arrive on it go to the client of the call. It is one object because every call
+// makes one: a closure for each operation would cost more than the message.
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { UnattributedChange } from '../../../protocol/server-view.ts';
@@ -20,12 +20,12 @@ export type Send = (wanted?: CallOverrides) => Promise<ResultObject>;
 export interface LeaseTerms {
   exchange: Exchange;
   put: AskHandler;
-  /** The client can be asked during it. */
+  /** Whether the server may ask the client during the call. */
   mayAsk: boolean;
   timeoutMs: number | undefined;
   habits: CallHabits;
   taskOwners: TaskOwners;
-  /** The call does not need the connection any more. */
+  /** Called when the call no longer needs the connection. */
   onEnd: ((connection: UpstreamConnection) => void) | undefined;
 }
 
@@ -69,7 +69,7 @@ export class ConnectionLease implements CallOwner {
     return upstream.relay(call);
   }
 
-  /** One call, and the connection is given back, whatever goes wrong. */
+  /** Sends one call and releases the connection, also on failure. */
   sendOnce(handler: ResultHandler): Promise<ResultObject> {
     let sent: Promise<ResultObject>;
     try {
@@ -91,7 +91,6 @@ export class ConnectionLease implements CallOwner {
     );
   }
 
-  /** To be called when it is not needed any more. */
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,4 +1,4 @@
-// Lends connections to calls. What is asked on a connection while it is lent is asked of the client of the call.
+// Leases connections to calls: finds the right connection, opens it if necessary, and hands it out until the call ends.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
@@ -17,10 +17,10 @@ import type { LeaseTerms } from './connection-lease.ts';
 import type { TaskOwners } from '../tasks/task-owners.ts';
 import type { Upstream } from '../upstream.ts';
 
-/** What a handshake server may ask during. */
+/** Methods during which a handshake server may ask. */
 const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read', 'tasks/result']);
 
-/** Requests about a task, which go where it runs. */
+/** Requests about a task; they go to the connection on which the task runs. */
 const OF_TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
 
 export interface ConnectionLeasesOptions {
@@ -52,7 +52,10 @@ export class ConnectionLeases {
     }
   }
 
-  /** `put` answers what is asked on it; default: the client of the exchange. At once where nothing has to be waited for. */
+  /**
+   * `put` answers questions that arrive on the connection; default: the client of the exchange. Synchronous if the connection is
+   * open.
+   */
   lease(
     exchange: Exchange,
     put: AskHandler = (ask, signal) => exchange.ask(ask, signal),
@@ -64,7 +67,7 @@ export class ConnectionLeases {
 
   async #leaseLater({ supervised }: UpstreamConnection, exchange: Exchange, put: AskHandler): Promise<ConnectionLease> {
     const upstream = await supervised.get();
-    // Looked for again: the first words of a server may have changed it.
+    // Looked up again: the server's first answer may have changed which connection is right.
     return this.#leaseFrom(this.#connections.homeOf(exchange), upstream, exchange, put);
   }
 
@@ -85,7 +88,7 @@ export class ConnectionLeases {
       taskOwners: this.#options.taskOwners,
       onEnd: mayAsk ? this.#giveBack : undefined,
     };
-    // On HTTP a question comes on the stream of its call, unless the server does not care.
+    // On HTTP a question arrives on the stream of its call, unless the server has been seen to ignore that.
     const isNamed = transport === 'streamable-http' && !this.habits.asksUnnamed;
     const connection = this.#placeOfTask(exchange, home) ?? (mayAsk ? this.#place(exchange, home, isNamed) : home);
     return connection instanceof Promise
@@ -127,14 +130,14 @@ export class ConnectionLeases {
     return connection;
   }
 
-  /** Calls of clients that share a connection run side by side there, until one of them is known to ask. */
+  /** Calls share a connection and run side by side there, except those that are known to ask. */
   #place(
     exchange: Exchange,
     home: UpstreamConnection,
     isNamed: boolean,
   ): UpstreamConnection | Promise<UpstreamConnection> {
     const { client, expectsQuestions } = exchange;
-    // On a connection of its own, a client's call is alone as long as it makes no other.
+    // On a client's own connection a call is alone unless the client makes another one.
     const isWatched = !isNamed && client.assisted?.elicitation && (home.isShared || !home.asks.isFree);
     if (isWatched && (expectsQuestions || this.habits.asks(subjectOf(exchange)))) {
       return this.#connections.takeAlone(client);
@@ -146,7 +149,7 @@ export class ConnectionLeases {
   readonly #giveBack = (connection: UpstreamConnection): void => this.#connections.giveBack(connection);
 }
 
-/** Where the level is not said with each call. */
+/** Stateless servers get the level with each call instead. */
 async function setLevel(connection: UpstreamConnection, server: ServerView, level: LoggingLevel): Promise<void> {
   if (server.dialect === 'handshake' && server.capabilities.logging) await connection.setLevel(level);
 }

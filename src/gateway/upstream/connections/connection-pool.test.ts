@@ -27,7 +27,9 @@ function setUp({ share = 'auto', pin }: Partial<Pick<ConnectionPoolOptions, 'sha
   const resting = new Set<UpstreamConnection>();
   const clock = new FakeClock();
   const connections = new ConnectionPool({
-    ...{ share, pin, clock },
+    share,
+    pin,
+    clock,
     waitMs: 100,
     maxPool: 8,
     onClaim: (connection) => void claimed.push(connection),

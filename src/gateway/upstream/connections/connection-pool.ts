@@ -1,6 +1,6 @@
-// All connections to a server, by the era that is spoken on them. A server that has both eras is spoken to in the era of
-// each client, so that nothing has to be translated. What it has is found out when the first client of an era comes, and
-// is remembered: the clients of an era that the server does not have use the connections of the other.
+// All connections to a server, in one pool per era. A server that speaks both eras is addressed in the era of each client, so
+// nothing needs translation. The first client of an era reveals whether the server speaks it; if not, the clients of that era use
+// the connections of the other one.
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import type { ServerView } from '../../../protocol/server-view.ts';
@@ -12,11 +12,11 @@ import { EraPool } from './era-pool.ts';
 import type { EraPoolOptions } from './era-pool.ts';
 
 export interface ConnectionPoolOptions extends Omit<EraPoolOptions, 'isOnly'> {
-  /** The only era to speak, where that is configured. */
+  /** The only era to speak, if one is configured. */
   pin?: RevisionPin | undefined;
 }
 
-/** Never asks the client anything, and depends on nothing the client has done. */
+/** Methods that never ask the client and do not depend on its earlier requests. */
 const LISTING: ReadonlySet<string> = new Set([
   'tools/list',
   'prompts/list',
@@ -27,9 +27,9 @@ const LISTING: ReadonlySet<string> = new Set([
 ]);
 
 export class ConnectionPool {
-  /** By the era of the client. The same pool twice where the server has one era. */
+  /** By the era of the client; the same pool twice if the server speaks one era. */
   readonly #pools: Record<SpokenEra, EraPool>;
-  /** The client that has come, or its principal, while there is just one. */
+  /** The first client (stateless: its principal and capabilities) while no other has come. */
   #only: ClientOpening | string | undefined;
   #isMany = false;
   readonly #hasRoom: NonNullable<EraPoolOptions['hasRoom']>;
@@ -48,18 +48,18 @@ export class ConnectionPool {
     return handshake === stateless ? handshake.all : [...handshake.all, ...stateless.all];
   }
 
-  /** The era in which the server is spoken to for such a client, as far as it is known. */
+  /** The era spoken with the server on behalf of this client, as far as it is known. */
   eraFor({ dialect }: Pick<ClientView, 'dialect'>): SpokenEra {
     return this.#of(dialect).era;
   }
 
-  /** The connection to learn from what the server offers to such a client. */
+  /** The connection that shows what the server offers to such a client. */
   prepare(opening: ClientOpening | undefined): UpstreamConnection {
     const isExpecting = this.#only === undefined && !this.#isMany;
     return this.#of(opening?.dialect ?? 'handshake').prepare(opening, isExpecting);
   }
 
-  /** It has turned out what the server speaks on a connection. */
+  /** Called when the era of a connection is known; merges the pools of a server that speaks only one. */
   learn(connection: UpstreamConnection, { dialect }: Pick<ServerView, 'dialect'>): void {
     const spoken = spokenEraOf(dialect);
     const wanted = connection.era;
@@ -69,11 +69,11 @@ export class ConnectionPool {
       this.#pools[wanted] = pool;
     }
     connection.era = pool.era = spoken;
-    // The pool may have had another one in its place, and closes this one.
+    // If the pool already has such a connection, it is about to close this one.
     if (dialect !== 'handshake' && pool.all.includes(connection)) pool.serveAllBy(connection);
   }
 
-  /** Where a request goes. */
+  /** The connection for a request. */
   homeOf({ method, client }: Pick<Exchange, 'method' | 'client'>): UpstreamConnection {
     return LISTING.has(method) ? this.listing(client) : this.home(client);
   }
@@ -118,12 +118,11 @@ export class ConnectionPool {
     return this.#of(client.dialect).drop(client);
   }
 
-  /** Whether no other client has come so far. */
   isOnly(client: ClientOpening): boolean {
     return !this.#isMany && this.#isSame(client);
   }
 
-  /** Where no process is left to speak the era of a stateless client, it shares one of the other: it has no session to lose by that. */
+  /** If no process is left for the era of a stateless client, it shares a handshake connection: it has no session to lose. */
   #of(dialect: ClientView['dialect']): EraPool {
     const { handshake, stateless } = this.#pools;
     if (spokenEraOf(dialect) === 'handshake') return handshake;
@@ -142,7 +141,7 @@ export class ConnectionPool {
   }
 }
 
-/** Each request of the stateless era makes a client of its own. */
+/** Each stateless request creates its own client object, so the key is made of its principal and capabilities. */
 function keyOf(client: ClientOpening & { principal?: string }): ClientOpening | string {
   return client.dialect === 'stateless' ? `${client.principal} ${signatureOf(client)}` : client;
 }

@@ -1,17 +1,17 @@
-// What clients declare, as far as a server is told of it once for all calls: who declares the same may share a connection.
+// Summarizes what a client declares to a server once per connection. Clients with the same signature may share a connection.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 
-/** Who a client is, for servers that it has to itself. */
+/** How a client introduces itself on its own connection. */
 export type ClientIntroduction = Pick<ClientView, 'info' | 'greeting'>;
 
 const NOTHING = '{}';
-/** By what is answered in their place, of clients that declare nothing themselves; the same object for all of them. */
+/** Signatures of clients that declare nothing themselves, by the capabilities that the gateway adds for them. */
 const assistedOnly = new WeakMap<ClientCapabilities, string>();
 
-/** Asked for with every call, and most clients declare nothing. */
+/** Runs for every call, and most clients declare nothing. */
 export function signatureOf(opening: ClientOpening | undefined): string {
   if (!opening) return NOTHING;
   const { capabilities, assisted } = opening;
@@ -30,7 +30,7 @@ export function hasOurRoots(opening: ClientOpening | undefined): boolean {
   return Boolean(opening?.assisted?.roots && !opening.capabilities.roots);
 }
 
-/** What of a client's capabilities a server is told of once for all calls. Roots of no session never change within it. */
+/** The capabilities declared to a server once per connection. Without a session, roots never change. */
 export function declaredCapabilities({ capabilities, assisted, dialect }: ClientOpening): ClientCapabilities {
   const { roots, extensions, tasks: _own, ...declared } = { ...assisted, ...capabilities };
   const { [TASKS_EXTENSION]: _tasks, ...others } = extensions ?? {};
@@ -41,13 +41,13 @@ export function declaredCapabilities({ capabilities, assisted, dialect }: Client
   };
 }
 
-/** For lists: hardly any server lists other things because of an experiment, and each client may have experiments of its own. */
+/** For lists: they hardly ever depend on experimental capabilities, and each client may have its own. */
 export function withoutExperiments(opening: ClientOpening): ClientOpening {
   const { experimental, ...capabilities } = opening.capabilities;
   return experimental ? { ...opening, capabilities } : opening;
 }
 
-/** Undefined where it is not known, or differs from one request to the next. */
+/** Undefined if the client is unknown, or may differ from one request to the next. */
 export function toClientIntroduction({ dialect, info, greeting }: ClientOpening): ClientIntroduction | undefined {
   return dialect === 'handshake' && info ? { info, greeting } : undefined;
 }

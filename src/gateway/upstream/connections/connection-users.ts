@@ -1,8 +1,8 @@
-// Remembers who has used an open connection: one client, or several. A server may speak of a call long after it has answered it and after
-// its client has left, so clients stay remembered until the connection is opened again.
+// Remembers whether one client or several have used an open connection. A server may mention a call long after its answer, when
+// the client has left, so users are remembered until the connection is reopened.
 import type { ClientView } from '../../../protocol/exchange.ts';
 
-/** They return what the server offers to everybody, or nothing. The gateway sends them by itself too. */
+/** These return what the server offers to everyone, or nothing. The gateway also sends them itself. */
 const IMPERSONAL: ReadonlySet<string> = new Set([
   'tools/list',
   'prompts/list',
@@ -15,22 +15,21 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
 const SEVERAL = Symbol('several clients');
 
 export class ConnectionUsers {
-  /** Each request of the stateless era makes a client of its own, so such a client is known by its principal. */
+  /** A stateless client is known by its principal, because each of its requests creates a new client object. */
   #user: ClientView | string | typeof SEVERAL | undefined;
 
-  /** Called for every request that is sent. */
   note(client: ClientView, method: string): void {
     const key = client.dialect === 'stateless' ? client.principal : client;
     if (this.#user === key || this.#user === SEVERAL || IMPERSONAL.has(method)) return;
     this.#user = this.#user === undefined ? key : SEVERAL;
   }
 
-  /** Whether nobody else has used the connection since it was opened. */
+  /** Whether no other client has used the connection since it was opened. */
   isAlone(client: ClientView): boolean {
     return this.#user === undefined || this.#user === (client.dialect === 'stateless' ? client.principal : client);
   }
 
-  /** The connection was opened: the server knows nothing of those who used the former one. */
+  /** Called when the connection is reopened: the server no longer knows its former users. */
   clear(): void {
     this.#user = undefined;
   }

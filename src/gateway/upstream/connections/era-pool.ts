@@ -31,34 +31,34 @@ import type { SupervisedConnection } from './supervised-connection.ts';
 
 export interface EraPoolOptions {
   open(connection: UpstreamConnection): SupervisedConnection;
-  /** `session`: every client has connections of its own, asked or not; `all`: no client has, and none can be asked. */
+  /** `session`: every client has its own connections; `all`: clients always share, and none can be asked. */
   share: 'auto' | 'session' | 'all';
-  /** What is answered in the place of clients that declare nothing. */
+  /** Capabilities that the gateway provides for clients that declare none. */
   assisted?: (() => ClientCapabilities | undefined) | undefined;
   clock: Clock;
-  /** How long a call waits for a connection of its own. */
+  /** How long a call waits for its own connection. */
   waitMs: number;
-  /** Connections for calls of one principal that must be alone on theirs, without those whose question is open. */
+  /** The limit of connections for calls of one principal that must be alone; those with an open question do not count. */
   maxPool: number;
-  /** Whether no other client has come so far: then it may take over what it has shared with nobody. */
+  /** Whether this is the only client so far: then it may take over a connection that it has shared with no other. */
   isOnly(client: ClientOpening): boolean;
-  /** Whether one more connection may be opened; `mayReplace`: at the cost of one that nobody uses. */
+  /** Whether one more connection may be opened; `mayReplace`: also by closing an unused one. */
   hasRoom?(wanted: { isShared: boolean; mayReplace: boolean }): boolean;
   onClaim?(connection: UpstreamConnection, client: ClientView): void;
 }
 
 const NOBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
 
-/** What clients declare is up to them: beyond this number, a client counts as one that declares nothing. */
+/** Clients choose what they declare, so cap shared connections; clients beyond the cap count as declaring nothing. */
 const MAX_SHARED = 32;
 
 type ConnectionPurpose = Partial<Pick<UpstreamConnectionOptions, 'principal' | 'introduction' | 'isExpecting'>>;
 
 interface Group {
-  /** Whose it is, and for which calls. */
+  /** The principal and the kind of calls. */
   owner: string;
   connections: UpstreamConnection[];
-  /** Without a connection: look again. */
+  /** Called without a connection, a waiter looks for one again. */
   waiting: ((connection?: UpstreamConnection) => void)[];
 }
 
@@ -80,9 +80,9 @@ export class EraPool {
     return [...this.#shared.values(), ...this.#own.values(), ...grouped];
   }
 
-  /** A connection that clients share, and that is open or about to be. */
+  /** A shared connection that is open or opening. */
   get shared(): UpstreamConnection | undefined {
-    for (const one of this.#shared.values()) if (one.supervised.isLive) return one; // asked for with every call of the stateless era
+    for (const one of this.#shared.values()) if (one.supervised.isLive) return one; // runs for every stateless call
     return undefined;
   }
 
@@ -90,7 +90,7 @@ export class EraPool {
     return this.#oneForAll !== undefined;
   }
 
-  /** The connection to learn from what the server offers. `isExpecting`: the first of all clients is about to come. */
+  /** The connection that shows what the server offers. `isExpecting`: the first client is about to come. */
   prepare(opening: ClientOpening | undefined, isExpecting: boolean): UpstreamConnection {
     return this.#oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');
   }
@@ -105,7 +105,7 @@ export class EraPool {
     for (const one of others) void one.supervised.retire();
   }
 
-  /** Takes over the connections of another pool. What both have, or this one does not need, is closed once its calls have ended. */
+  /** Takes over the connections of another pool, and closes those that are not needed once their calls end. */
   absorb(other: EraPool): void {
     const taken = this.#oneForAll ? [] : this.#takeMissing(other);
     for (const one of other.all) {
@@ -115,7 +115,7 @@ export class EraPool {
     other.#clear();
   }
 
-  /** For lists and the like: the client's own connection if it is open, else the shared one. */
+  /** The connection for lists: the client's own if it is open, else the shared one. */
   listing(client: ClientView): UpstreamConnection {
     const known = this.known(client);
     if (known) return known;
@@ -123,7 +123,7 @@ export class EraPool {
     return this.#share(this.#options.isOnly(client) ? client : withoutExperiments(client));
   }
 
-  /** For everything else: the client's own connection, or the one it shares. */
+  /** The connection for everything else: the client's own, or the one it shares. */
   home(client: ClientView): UpstreamConnection {
     if (this.#needsOwn(client) && !this.#mustShare(client)) return this.#ownOf(client) ?? this.#claim(client);
     const connection = this.#oneForAll ?? this.#share(client);
@@ -131,7 +131,7 @@ export class EraPool {
     return connection;
   }
 
-  /** The connection that lists and changes come from, if there is one. */
+  /** The connection that serves the client's lists and changes, if it exists. */
   known(client: ClientView): UpstreamConnection | undefined {
     if (this.#oneForAll) return this.#oneForAll;
     const own = this.#needsOwn(client) ? this.#ownOf(client) : undefined;
@@ -139,7 +139,7 @@ export class EraPool {
     return this.#sharedBy(client)?.[1] ?? own;
   }
 
-  /** A connection for a call that may ask and must be alone on it; to be given back. `isQuiet`: it is not known to ask. */
+  /** A connection for a call that may ask and must be alone; end with `giveBack`. `isQuiet`: it is not known to ask. */
   take(client: ClientView, isQuiet = false): UpstreamConnection | Promise<UpstreamConnection> {
     const connection = this.home(client);
     const group = client.dialect === 'stateless' ? this.#groups.get(this.#keyOf(client)) : undefined;
@@ -147,7 +147,7 @@ export class EraPool {
     return this.#takeFrom(group, client, isQuiet);
   }
 
-  /** The same for a client that shares its home with others, and for a call that is known to ask. */
+  /** The same for a call that is known to ask, of a client that shares its connection with others. */
   takeAlone(client: ClientView): UpstreamConnection | Promise<UpstreamConnection> {
     const key = this.#keyOf(client, 'alone');
     let group = this.#groups.get(key);
@@ -155,10 +155,7 @@ export class EraPool {
     return this.#takeFrom(group, client, false);
   }
 
-  /**
-   * A shared connection without an open question or an abandoned call, on which it will be clear whose question is asked. The usual one
-   * where no more can be opened: a call that asks nothing is answered there as well.
-   */
+  /** A shared connection without open questions or abandoned calls; the usual one if no more can be opened. */
   calm(client: ClientView, home: UpstreamConnection): UpstreamConnection {
     if (!home.isShared || home.asks.takesCalls || home === this.#oneForAll) return home;
     for (let spare = 1; spare <= this.#options.maxPool; spare++) {
@@ -176,11 +173,11 @@ export class EraPool {
     if (next) return next(connection);
     connection.isTaken = false;
     const { supervised } = connection;
-    // What was worn out lingers for a while. Until then the connection is known, so that there is never more than one of it.
+    // A replaced server lingers for a while. The connection stays known until it is gone, so that there is never more than one.
     if (supervised.state === 'idle' && !supervised.isLingering) this.forget(connection);
   }
 
-  /** It was closed because it was not used: nothing is kept of a principal that does not come back. */
+  /** Called when an idle connection closes: nothing is kept for a principal that does not return. */
   forget(connection: UpstreamConnection): void {
     for (const [key, one] of this.#shared) {
       if (one === connection && one !== this.#oneForAll && !one.hasServedCalls) this.#shared.delete(key);
@@ -230,7 +227,7 @@ export class EraPool {
     return free.find(({ supervised }) => supervised.isLive) ?? (this.#mayOpenOwn ? free[0] : undefined);
   }
 
-  /** Beside other calls: if it asks and they might, its question is refused at once. */
+  /** The call runs beside others: its question is refused if another call might have asked it. */
   #takeShared(client: ClientView): UpstreamConnection {
     const shared = this.#share(client);
     shared.hasServedCalls = true;
@@ -241,12 +238,12 @@ export class EraPool {
     return connections.filter(({ isTaken, asks }) => isTaken && !asks.isAsking).length;
   }
 
-  /** Where clients never share, one more is refused when it is opened. */
+  /** Where clients never share, the limit is enforced when the connection opens. */
   get #mayOpenOwn(): boolean {
     return this.#options.share === 'session' || this.#hasRoom({ isShared: false, mayReplace: true });
   }
 
-  /** No process is left for a client that has none. One with a session is refused: its server would not be its own. */
+  /** Without a free process a stateless client shares. A client with a session needs its own server and is refused. */
   #mustShare(client: ClientView): boolean {
     return client.dialect === 'stateless' && !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
   }
@@ -257,7 +254,7 @@ export class EraPool {
     return share === 'session' || Boolean(elicitation ?? sampling ?? roots);
   }
 
-  /** What the server is told about a client that shares its connection. */
+  /** The declarations sent to the server for a client that shares a connection. */
   #seen(opening: ClientOpening): ClientOpening {
     const seen = this.#declared(opening);
     if (this.#shared.size < MAX_SHARED || this.#shared.has(signatureOf(seen))) return seen;
@@ -280,7 +277,7 @@ export class EraPool {
     const isNamed = named !== undefined && (this.#shared.has(named) || isExpecting || this.#options.isOnly(client));
     const key = (isNamed ? named : signatureOf(opening)) + spare;
     const known = this.#shared.get(key);
-    // Where no process is left, what others are offered is better than an error.
+    // If no process is left, the offers made to other clients are better than an error.
     const isFull = !spare && !known?.supervised.isLive && !this.#hasRoom({ isShared: true, mayReplace: false });
     const found = (isFull ? this.shared : undefined) ?? known;
     if (found) return found;
@@ -289,7 +286,7 @@ export class EraPool {
     return connection;
   }
 
-  /** The connection that a client shares for its lists, if there is one. */
+  /** The shared connection of a client's lists, if it exists. */
   #sharedBy(client: ClientView): [key: string, connection: UpstreamConnection] | undefined {
     const opening = this.#seen(client);
     const introduction = this.#introductionOf(client);
@@ -302,7 +299,7 @@ export class EraPool {
     return shared && [plain, shared];
   }
 
-  /** The name to open a connection in that the client will have to itself. */
+  /** The name in which to open the client's own connection. */
   #introductionOf(client: ClientOpening): ClientIntroduction | undefined {
     return this.#needsOwn(client) ? toClientIntroduction(client) : undefined;
   }
@@ -325,7 +322,7 @@ export class EraPool {
     return connection;
   }
 
-  /** With one client, one connection will do: it has been shared with nobody. */
+  /** A client that is alone keeps its connection, which it has shared with no other. */
   #unshare(client: ClientView): UpstreamConnection | undefined {
     const [key, connection] = (this.#options.isOnly(client) && this.#sharedBy(client)) || [];
     if (!connection || connection.isForNobody) return undefined;
@@ -333,7 +330,7 @@ export class EraPool {
     return connection;
   }
 
-  /** What is declared is up to the client: beyond a few sets of it, a principal uses the connections of an earlier one. */
+  /** Clients choose what they declare: beyond a few sets, a principal uses the connections of an earlier set. */
   #keyOf(client: ClientView, use = ''): string {
     const owner = ownerOf(client, use);
     const key = `${owner} ${signatureOf(client)}`;
@@ -351,7 +348,7 @@ export class EraPool {
     return connection;
   }
 
-  /** Until a call is at its end, or asks. */
+  /** Waits until a call ends or asks. */
   #wait(group: Group, client: ClientView): Promise<UpstreamConnection> {
     const { clock, waitMs } = this.#options;
     return new Promise((resolve, reject) => {
@@ -377,17 +374,17 @@ export class EraPool {
   }
 }
 
-/** A call that asks does not count any more, so one that waits may have another connection. */
+/** A call that asks no longer counts as at work, so a waiting call may open another connection. */
 function letGoOnAsking({ waiting }: Group, { asks }: UpstreamConnection): void {
   asks.onAsking = () => waiting.shift()?.();
 }
 
-/** For a connection in the name of one client: shared, if at all, with others of the same name. */
+/** The key of a connection opened in a client's name; only clients of the same name share it. */
 function keyOf(opening: ClientOpening, introduction: ClientIntroduction): string {
   return `${signatureOf(opening)} ${JSON.stringify(introduction)}`;
 }
 
-/** A question for roots may wait on the connection for the next call, which must not be one of another kind of client. */
+/** A held question for roots waits on the connection for the next call, which must come from the same kind of client. */
 function ownerOf({ principal, dialect, assisted }: ClientView, use = ''): string {
   return `${use} ${dialect}${assisted ? ' assisted' : ''} ${principal}`;
 }

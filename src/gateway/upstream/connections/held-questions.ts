@@ -1,12 +1,12 @@
-// Questions that a server asks before any call can carry them. A client of the stateless era is asked only during its calls, so
-// the question waits for the next one. A server that asks for roots when it starts gets them this way.
+// Holds questions that a server asks before any call can carry them, such as for roots at its start. A stateless client can be
+// asked only during its calls, so the question waits for the next one.
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
 
-/** As long as the official SDKs wait for an answer. */
+/** How long the official SDKs wait for an answer. */
 const HOLD_MS = 60_000;
 const MAX_HELD = 16;
 
@@ -22,12 +22,12 @@ export class HeldQuestions {
     return this.#held.size === 0;
   }
 
-  /** Only roots: a form that appears during an unrelated call would confuse its user. */
+  /** Holds only questions for roots: a form that appears during an unrelated call would confuse its user. */
   takes({ method }: Ask): boolean {
     return method === 'roots/list' && this.#held.size < MAX_HELD;
   }
 
-  /** Rejects when no call comes in time, or with what the client of the call says. */
+  /** Rejects when no call comes in time, or when the client refuses. */
   hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       const settle = async (put: AskHandler | undefined): Promise<void> => {
@@ -44,10 +44,10 @@ export class HeldQuestions {
     });
   }
 
-  /** Puts all of them as part of a call. Resolves once the server has been sent the answers. */
+  /** Asks all held questions as part of a call. Resolves when the answers have been sent to the server. */
   async release(put: AskHandler): Promise<void> {
     await Promise.all([...this.#held].map((settle) => settle(put)));
-    // The answers are on their way through promises; the call that carried them is sent after them.
+    // The answers pass through a few promises first; the call must be sent after them.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

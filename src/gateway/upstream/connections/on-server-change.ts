@@ -1,4 +1,4 @@
-// What a server tells without being asked: what it means for what is known of the server, and who else has to know.
+// Handles a notification that a server sends on its own: updates what the gateway knows of the server, and notifies clients.
 import { hasEnded } from '../../../protocol/target.ts';
 import type { Change } from '../../../protocol/target.ts';
 import type { ChangeListeners } from './change-listeners.ts';
@@ -37,7 +37,7 @@ export function onServerChange(change: Change, connection: UpstreamConnection, c
   listeners.tell(connection, isDirect ? { ...change, isDirect } : change, current?.transport === 'stdio');
 }
 
-/** What changed while the server was away was told to nobody. */
+/** After a reconnection, tells clients about everything that may have changed meanwhile. */
 export function catchUp(upstream: Upstream, connection: UpstreamConnection, context: ChangeContext): void {
   context.taskOwners.forget(connection);
   void connection.repeatTo(upstream);

@@ -1,27 +1,26 @@
-// How many processes a server may have at once, and which of them ends where one more is needed. A process counts from the moment at
-// which it is to be started until nothing is left of it.
+// Limits the processes of a server, and chooses which one to end when another is needed. A process counts from the decision to
+// start it until all of its group has ended.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 
 export interface ProcessCapOptions {
-  /** Its configured name. */
+  /** The configured name. */
   server: string;
   max: number;
   connections: () => readonly UpstreamConnection[];
-  /** A client relies on it, though nobody calls. */
+  /** Whether a client relies on the connection although it makes no call. */
   isKept: (connection: UpstreamConnection) => boolean;
 }
 
 interface Room {
   others: readonly UpstreamConnection[];
   hasRoom: boolean;
-  /** What could make room. */
+  /** A connection that can be closed to make room. */
   unused?: UpstreamConnection;
 }
 
 export class ProcessCap {
   readonly #options: ProcessCapOptions;
-  /** Processes that are ending. */
   readonly #closing = new Set<Promise<void>>();
 
   constructor(options: ProcessCapOptions) {
@@ -33,7 +32,7 @@ export class ProcessCap {
     return hasRoom || (mayReplace && unused !== undefined);
   }
 
-  /** Where there are too many already, one that nobody needs now makes room. The promise is fulfilled when it is gone. */
+  /** At the limit, closes an unused connection to make room. The promise is fulfilled when its process has ended. */
   admit(connection: UpstreamConnection): Promise<void> | undefined {
     const { others, hasRoom, unused } = this.#roomFor(connection);
     const { server } = this.#options;
@@ -44,7 +43,7 @@ export class ProcessCap {
   }
 
   noteClosing(closed: Promise<void>): void {
-    const gone = closed.catch(() => {}).finally(() => this.#closing.delete(gone)); // told to the one who closes it
+    const gone = closed.catch(() => {}).finally(() => this.#closing.delete(gone)); // reported where it is closed
     this.#closing.add(gone);
   }
 
@@ -58,21 +57,21 @@ export class ProcessCap {
     return this.#options.connections().filter((one) => one !== connection && one.supervised.isLive);
   }
 
-  /** Worn-out processes count as well, and are the first to go. `live`: how many others there will be. */
+  /** Replaced processes that still linger count too, and are the first to end. `live`: the number of other processes. */
   #endWorn(live: number): void {
     const lingering = this.#options.connections().filter(({ supervised }) => supervised.isLingering);
     const excess = Math.max(0, live + lingering.length - this.#options.max);
     for (const { supervised } of lingering.slice(0, excess)) void supervised.closeWorn();
   }
 
-  /** The last process is left for a connection that clients share: calls that ask nothing must not be refused because of others that do. */
+  /** Reserves the last process for a shared connection: calls that ask nothing must not be refused because of calls that ask. */
   #roomFor(connection: Pick<UpstreamConnection, 'isShared'>): Room {
     const { max, isKept } = this.#options;
     const others = this.#othersThan(connection);
     const needsShared = !connection.isShared && !others.some((one) => one.isShared);
     if (others.length < Math.max(1, needsShared ? max - 1 : max)) return { others, hasRoom: true };
     const free = others.filter((one) => one.supervised.current && !one.supervised.isUsed && !isKept(one));
-    // Nobody is there who could miss what a server remembers, and others are. One that clients share is left.
+    // No client is present that could miss the server's state, but others are waiting. One shared connection always stays.
     const isSpare = others.filter((one) => one.isShared).length > 1;
     const unused =
       free.find((one) => one.isReplaceable) ?? (isSpare ? free.findLast((one) => one.isShared) : undefined);

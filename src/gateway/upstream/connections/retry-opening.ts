@@ -1,17 +1,17 @@
-// Tries again to reach a server that says it is busy or starting. Only for what opens a connection: a server that refuses it
-// has done nothing yet, while a call may have been made; those are told with `retryAfterMs` and left to the caller.
+// Retries opening a connection to a server that is busy or starting. Only an opening is safe to retry here, because the server
+// has not acted yet; a failed call carries `retryAfterMs` and its caller decides.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../../shared/errors.ts';
 import { Backoff } from './backoff.ts';
 
 const ATTEMPTS = 4;
-/** Who has to wait longer should know, and not find out. */
+/** A longer wait is reported to the caller instead. */
 const MAX_WAIT_MS = 30_000;
 
 export interface RetryOpeningOptions {
   backoff?: Backoff;
   signal?: AbortSignal | undefined;
-  /** Tests give their own. */
+  /** Tests pass their own. */
   pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -29,7 +29,7 @@ export async function retryOpening<T>(work: () => Promise<T>, patience: RetryOpe
   }
 }
 
-/** Undefined when waiting would not help. */
+/** Undefined if waiting would not help. */
 function waitAfter(thrown: unknown, backoffMs: number): number | undefined {
   if (!(thrown instanceof GatewayError)) return undefined;
   const passing = thrown.code === 'UPSTREAM_BUSY' || [502, 503, 504].includes(Number(thrown.details.status));

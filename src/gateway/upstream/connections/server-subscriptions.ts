@@ -1,10 +1,9 @@
-// What was asked of a server for the length of a session: to be told of resources, and from which level on to log. A server
-// that has forgotten the session has forgotten these too.
+// Counts resource subscriptions and keeps the log level of a session, to restore both when the server has lost the session.
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { ServerDialect } from '../../dialect/speak/server-dialect.ts';
 
 interface Subscription {
-  /** How many want it; the server knows of one. */
+  /** How many subscribers share the one subscription at the server. */
   count: number;
   done: Promise<JsonObject>;
 }
@@ -13,7 +12,7 @@ export class ServerSubscriptions {
   logLevel: string | undefined;
   readonly #subscriptions = new Map<string, Subscription>();
 
-  /** `tell` is called for the first who wants this resource; the others share its outcome. */
+  /** `tell` runs for the first subscriber of a resource; the others share its result. */
   async add(uri: string, tell: () => Promise<JsonObject>): Promise<JsonObject> {
     const known = this.#subscriptions.get(uri);
     const subscription = known ?? { count: 0, done: tell() };
@@ -27,14 +26,14 @@ export class ServerSubscriptions {
     }
   }
 
-  /** True when it was the last who wanted it. */
+  /** Returns true for the last subscriber. */
   remove(uri: string): boolean {
     const subscription = this.#subscriptions.get(uri);
     if (!subscription || --subscription.count > 0) return false;
     return this.#subscriptions.delete(uri);
   }
 
-  /** A server that no longer takes one of them is as good as one that has nothing to tell. */
+  /** A server that refuses one of them merely sends no updates. */
   async repeatTo(speaker: ServerDialect): Promise<void> {
     const { logLevel } = this;
     const told: Promise<unknown>[] = [...this.#subscriptions.keys()].map((uri) => speaker.subscribe(uri));

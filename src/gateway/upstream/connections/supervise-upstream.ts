@@ -1,4 +1,4 @@
-// A connection of a target, supervised: how it is opened, what it tells, and how long it stays unused.
+// Configures the supervision of a target's connection: how to open it, how to handle its events, and when it is idle.
 import type { Clock } from '../../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
@@ -6,16 +6,17 @@ import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { flowOf } from '../../../protocol/interaction.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import { SupervisedConnection } from './supervised-connection.ts';
+import type { SupervisedConnectionOptions } from './supervised-connection.ts';
 import { openUpstream } from '../upstream.ts';
 import type { Upstream } from '../upstream.ts';
 import type { UpstreamTargetOptions } from '../target-options.ts';
 
 export interface SupervisionOptions {
   events: ServerEvents;
-  /** `isAgain`: it was open before, and lost. */
+  /** `isAgain`: the connection was open before and lost. */
   onOpen(upstream: Upstream, isAgain: boolean): void;
   onIdle(): void;
-  /** Whether a client relies on it though it does not call. */
+  /** Whether a client relies on the connection although it makes no call. */
   isKept(): boolean;
   admit(): Promise<void> | undefined;
   onClosing(closed: Promise<void>): void;
@@ -28,9 +29,8 @@ export function superviseUpstream(
   options: UpstreamTargetOptions,
   supervision: SupervisionOptions,
 ): SupervisedConnection {
-  const { address, client, revision, era, timeoutMs, limits, id } = options;
-  const { events, log, clock } = supervision;
-  const { ownIdleMs } = { ...DEFAULT_LIMITS, ...limits };
+  const { log, clock } = supervision;
+  const { ownIdleMs } = { ...DEFAULT_LIMITS, ...options.limits };
   let isAgain = false;
   return new SupervisedConnection({
     clock,
@@ -39,14 +39,7 @@ export function superviseUpstream(
     isKept: () => supervision.isKept(),
     admit: () => supervision.admit(),
     onClosing: (closed) => supervision.onClosing(closed),
-    open: (onClose, signal) =>
-      openUpstream(address, {
-        info: client,
-        capabilities: connection.capabilities,
-        introduction: connection.introduction,
-        ...{ events, onClose, signal, revision, era, timeoutMs, limits, log, clock, id },
-        prefer: connection.era,
-      }),
+    open: openerFor(connection, options, supervision),
     onOpen: (upstream) => {
       log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');
       failures.delete(options);
@@ -69,15 +62,28 @@ export function superviseUpstream(
       connection.asks.reset();
       connection.reopen(clock);
     },
-    // Interactive sessions live in the server between calls.
+    // Interactive sessions stay in the server between calls.
     isAtWork: (upstream) => connection.asks.hasTasks || flowOf(upstream.server.capabilities)?.interactive === true,
   });
 }
 
-/** Why each server failed when it was last tried. */
+function openerFor(
+  connection: UpstreamConnection,
+  options: UpstreamTargetOptions,
+  { events, log, clock }: SupervisionOptions,
+): SupervisedConnectionOptions['open'] {
+  const { address, client: info, revision, era, timeoutMs, limits, id } = options;
+  const fixed = { info, revision, era, timeoutMs, limits, id, events, log, clock };
+  return (onClose, signal) => {
+    const { capabilities, introduction, era: prefer } = connection;
+    return openUpstream(address, { ...fixed, capabilities, introduction, prefer, onClose, signal });
+  };
+}
+
+/** The reason of each server's last failure. */
 const failures = new WeakMap<UpstreamTargetOptions, string>();
 
-/** A server that is down is tried again and again, by every client: the log says so once for each reason. */
+/** Every client retries a server that is down, so the log reports each reason only once. */
 function tellFailure(options: UpstreamTargetOptions, reason: string, log: Log): void {
   if (failures.get(options) === reason) return log.debug({ reason }, 'upstream.failed');
   failures.set(options, reason);

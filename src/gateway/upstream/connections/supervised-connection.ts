@@ -1,6 +1,6 @@
-// One connection to a server, opened when it is needed and again when it was lost. While a server keeps failing, a caller
-// gets the reason at once instead of waiting for the next failure, and the pause between attempts grows. A server that was
-// up and is lost is started again at once, but one that is lost repeatedly without having served a call is failing, too.
+// A connection to a server that opens on demand and again after a loss. While a server keeps failing, callers get the last reason
+// at once, and attempts become rarer. A server that is lost after serving calls is restarted at once; one that is lost repeatedly
+// before serving any counts as failing.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -11,55 +11,54 @@ import type { Upstream } from '../upstream.ts';
 
 export interface SupervisedConnectionOptions {
   clock: Clock;
-  /** Opens a connection and says when it is gone. Aborting gives it up, with all that was started for it. */
+  /** Opens a connection; `onClose` reports its end. Aborting ends everything that was started for it. */
   open(onClose: (reason: string) => void, signal: AbortSignal): Promise<Upstream>;
-  /** How long a connection may be unused before it is closed; undefined keeps it. Asked each time it is no longer used. */
+  /** How long a connection may be unused before it is closed; undefined keeps it open. Read whenever the last user leaves. */
   idleMs?(): number | undefined;
-  /** Somebody relies on the connection though nobody calls: it is not idle. */
+  /** Whether a client relies on the connection although it makes no call. */
   isKept?(): boolean;
-  /** Throws where the connection must not be opened now. A promise is waited for before it is. */
+  /** Throws if the connection must not be opened now; a returned promise delays the opening. */
   admit?(): Promise<void> | undefined;
-  /** It is being closed; `closed` is fulfilled when nothing of it is left. */
+  /** `closed` is fulfilled when the process or socket has ended. */
   onClosing?(closed: Promise<void>): void;
   onOpen?(upstream: Upstream): void;
   onLost?(reason: string): void;
-  /** It could not be opened. */
+  /** Called when an opening fails. */
   onFailed?(error: Error): void;
-  /** It is closed because nobody uses it. */
+  /** Called when the connection is closed because it was unused. */
   onIdle?(): void;
-  /** It was closed because it was worn out; the next use opens another one. */
+  /** Called when a worn-out connection is closed; the next use opens a new one. */
   onReplaced?(): void;
-  /** How long a worn-out server may go on with a call that nobody waits for: it may be in the middle of something. */
+  /** How long a worn-out server may continue an abandoned call: it may be in the middle of a change. */
   lingerMs?: number | undefined;
-  /** The server does something for which nobody waits just now: it must not be closed yet. */
+  /** Whether the server works on something without a waiting caller, and must not be closed yet. */
   isAtWork?(upstream: Upstream): boolean;
 }
 
-/** How long a caller waits for another attempt with a server that failed before. */
+/** How long a caller waits for a new attempt after a failure. */
 const RETRY_WAIT_MS = 5000;
-/** How often a caller opens it again after it was refused to others. */
+/** How often a caller opens the connection again after an opening for another request was refused as a loop. */
 const MAX_OPENINGS = 3;
 
 export class SupervisedConnection {
   readonly #options: SupervisedConnectionOptions;
   readonly #backoff = new Backoff();
   #opening: Promise<Upstream> | undefined;
-  /** The gateways that the request has passed for which it is opened. */
+  /** The gateways passed by the request that caused the current opening. */
   #openedBy = '';
   #current: Upstream | undefined;
   #failure: Error | undefined;
   #retryAt = 0;
-  /** How often in a row it was lost before anybody was served. */
+  /** Losses in a row without a served call. */
   #losses = 0;
   #users = 0;
-  /** Callers that wait for the connection to open. */
   #waiting = 0;
   #isRetired = false;
   #stopIdle: () => void = () => {};
   readonly #closing = new AbortController();
   readonly #onClosed: (() => void)[] = [];
   #isWorn = false;
-  /** The last one that was worn out; there is never more than one beside the current. */
+  /** The replaced server that still lingers; at most one beside the current one. */
   #worn: { upstream: Upstream; stop: () => void } | undefined;
 
   constructor(options: SupervisedConnectionOptions) {
@@ -70,22 +69,21 @@ export class SupervisedConnection {
     return this.#current;
   }
 
-  /** It is open, or about to be. */
+  /** Whether it is open or opening. */
   get isLive(): boolean {
     return this.#current !== undefined || this.#opening !== undefined;
   }
 
-  /** A worn-out server of it may still finish what it was doing. */
+  /** Whether a replaced server still finishes its work. */
   get isLingering(): boolean {
     return this.#worn !== undefined;
   }
 
-  /** Somebody works with it. */
   get isUsed(): boolean {
     return this.#users > 0;
   }
 
-  /** Nothing opens it any more, except a call that was under way when it was retired. */
+  /** When closed, only a call that was already under way can still open it. */
   get isClosed(): boolean {
     return this.#isRetired || this.#closing.signal.aborted;
   }
@@ -94,7 +92,7 @@ export class SupervisedConnection {
     return this.#users === 0 && this.#waiting === 0;
   }
 
-  /** Why the last attempt failed, until one succeeds. */
+  /** The reason of the last failed attempt, until one succeeds. */
   get failure(): Error | undefined {
     return this.#failure;
   }
@@ -105,13 +103,13 @@ export class SupervisedConnection {
     return this.#failure ? 'failing' : 'idle';
   }
 
-  /** A connection that is worn out is closed as soon as nobody uses it. The next use opens another one. */
+  /** A worn-out connection is closed as soon as it is unused; the next use opens a new one. */
   set isWorn(isWorn: boolean) {
     this.#isWorn = isWorn;
     if (isWorn && this.#isUnused) this.#replace();
   }
 
-  /** Works with the connection, which stays open meanwhile. */
+  /** Keeps the connection open while `work` runs. */
   async use<T>(work: (upstream: Upstream) => Promise<T>): Promise<T> {
     this.take();
     try {
@@ -121,7 +119,7 @@ export class SupervisedConnection {
     }
   }
 
-  /** Keeps the connection from being closed as unused until it is given back as often. */
+  /** Counts a user; the connection is not idle until each of them has called `giveBack`. */
   take(): void {
     this.#users++;
     this.#stopIdle();
@@ -143,7 +141,7 @@ export class SupervisedConnection {
       try {
         return await this.#get();
       } catch (thrown) {
-        // It was opened for a request that goes round. That says nothing about this one.
+        // The opening failed for a request that goes round in a loop, which says nothing about this one.
         if (!isLoop(thrown) || openedBy === via || attempt === MAX_OPENINGS) throw thrown;
       }
     }
@@ -168,8 +166,8 @@ export class SupervisedConnection {
   }
 
   /**
-   * Closes when nobody works with the connection or waits for it any more. A call that was under way elsewhere and comes for it
-   * only now opens it once more: it must not fail because the configuration has changed. Resolves when it is first closed.
+   * Closes the connection when its last user leaves. A call that was under way elsewhere may open it once more, so that it does
+   * not fail because the configuration has changed. Resolves when the connection is first closed.
    */
   async retire(): Promise<void> {
     this.#isRetired = true;
@@ -178,11 +176,11 @@ export class SupervisedConnection {
     await closed;
   }
 
-  /** One that is still being opened is not waited for but given up, and those who wait for it are told. */
+  /** Aborts an opening that is under way, and rejects its waiters. */
   async close(): Promise<void> {
     this.#closing.abort(closingError());
     this.#stopIdle();
-    await this.#opening?.catch(() => {}); // told to those who opened it
+    await this.#opening?.catch(() => {}); // reported to its waiters
     await Promise.all([this.closeWorn(), this.#end(this.#current)]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
@@ -198,7 +196,7 @@ export class SupervisedConnection {
       this.#failure = undefined;
       this.#current = upstream;
       this.#options.onOpen?.(upstream);
-      if (this.#isRetired && this.#isUnused) this.#unused(); // who opened it has given up meanwhile
+      if (this.#isRetired && this.#isUnused) this.#unused(); // its opener has given up meanwhile
       else if (this.#users === 0) this.#watchIdle();
       return upstream;
     } catch (thrown) {
@@ -215,7 +213,7 @@ export class SupervisedConnection {
     this.#current = undefined;
     this.#isWorn = false;
     this.#stopIdle();
-    if (this.isClosed || !upstream) return; // one that never came up has failed, and its opener gets that error
+    if (this.isClosed || !upstream) return; // the opener of a connection that never came up gets the error
     this.#judge(reason);
     this.#options.onLost?.(reason);
   }
@@ -225,7 +223,7 @@ export class SupervisedConnection {
     this.#failed(new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason }));
   }
 
-  /** The attempt goes on, also when the caller is told of the last failure meanwhile. */
+  /** Rejects with the last failure if the opening takes long; the attempt continues. */
   #unlessLong(opening: Promise<Upstream>, failure: Error): Promise<Upstream> {
     let stop = (): void => {};
     const late = new Promise<never>((_, reject) => {
@@ -240,7 +238,7 @@ export class SupervisedConnection {
   }
 
   #unused(): void {
-    // Not at once: who has waited for it takes it in this very turn.
+    // Not at once: a waiter takes the connection in this same tick.
     if (this.#isRetired) setImmediate(() => void this.#closeRetired());
     else if (this.#isWorn) this.#replace();
     if (!this.#isRetired && this.#current) this.#watchIdle();
@@ -263,7 +261,7 @@ export class SupervisedConnection {
     this.#worn = { upstream, stop };
   }
 
-  /** Ends the server that was worn out, whatever it is doing. */
+  /** Ends the replaced server, whatever it is doing. */
   async closeWorn(): Promise<void> {
     const worn = this.#worn;
     this.#worn = undefined;
@@ -280,7 +278,7 @@ export class SupervisedConnection {
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
-  /** The time runs from the last moment at which it was used, or kept. */
+  /** The time runs from the last moment at which it was used or kept. */
   #watchIdle(): void {
     const idleMs = this.#options.idleMs?.();
     if (idleMs !== undefined) this.#checkIdle(idleMs, ticksOf(this.#options.clock));
@@ -303,7 +301,6 @@ export class SupervisedConnection {
     await closed;
   }
 
-  /** Closes the connection until it is needed again. */
   rest(): void {
     const upstream = this.#current;
     this.#current = undefined;

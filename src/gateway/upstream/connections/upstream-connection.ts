@@ -1,5 +1,5 @@
-// One connection to a server and what is wished of it: calls, subscriptions, a log level. A connection that was lost and is
-// opened again is given all that once more, and those who watch are told that something may have been missed.
+// One connection to a server with its state for clients: questions, subscriptions, followed tasks and log level. After a
+// reconnection this state is restored, and watchers learn that they may have missed changes.
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -15,28 +15,28 @@ import type { Upstream } from '../upstream.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 60_000;
-/** Tasks that are followed at once; the oldest are left to be asked for. */
+/** Limits the tasks followed at once; clients have to poll the oldest. */
 const MAX_TASKS = 1000;
 
 export class UpstreamConnection {
-  /** What is declared on it, where that is done once for all calls. */
+  /** The capabilities declared once for all calls. */
   readonly capabilities: ClientCapabilities;
-  /** Its clients name no roots, and the configured ones are declared for them. */
+  /** Its clients have no roots, so the configured ones are declared for them. */
   readonly hasOurRoots: boolean;
-  /** The client in whose name it is opened; undefined: the gateway. */
+  /** The client that opens it; undefined for the gateway itself. */
   readonly introduction: ClientIntroduction | undefined;
   readonly asks: AskRouting;
   readonly users: ConnectionUsers = new ConnectionUsers();
-  /** The era to try first when it is opened. */
+  /** The era to try first. */
   era: SpokenEra;
-  /** Whose it is; undefined where it is shared. */
+  /** The owner; undefined if it is shared. */
   principal: string | undefined;
   readonly supervised: SupervisedConnection;
-  /** Taken by a call that must be alone on it. */
+  /** Reserved for a call that must be alone on it. */
   isTaken = false;
-  /** It was used for more than lists: the server may remember things for those who share it. */
+  /** It has served more than lists, so the server may keep state for its clients. */
   hasServedCalls = false;
-  /** The server was told something that holds for none of its clients, such as that there are no roots. */
+  /** The server got an answer that is true for none of its clients, such as that there are no roots. */
   isForNobody = false;
   readonly #wanted = new Map<string, Set<ClientView>>();
   readonly #tasks = new Set<string>();
@@ -52,7 +52,9 @@ export class UpstreamConnection {
     this.introduction = introduction;
     this.principal = principal;
     this.asks = new AskRouting({
-      ...{ capabilities, isExpecting, clock },
+      capabilities,
+      isExpecting,
+      clock,
       isShared: () => this.isShared,
       asksByRequest: () => this.supervised.current?.server.dialect === 'handshake',
       onWorn: (isWorn) => (this.supervised.isWorn = isWorn),
@@ -64,22 +66,24 @@ export class UpstreamConnection {
     return this.principal === undefined;
   }
 
-  /** A new one is as good as this one: its client can open it again, or it has served nothing but lists. */
+  /** Whether a new connection would do as well: its client can reopen it, or it has served only lists. */
   get isReplaceable(): boolean {
     return !this.isShared || !this.hasServedCalls;
   }
 
-  /** The resources that somebody is subscribed to. */
+  /** The resources with subscribers. */
   get uris(): string[] {
     return [...this.#wanted.keys()];
   }
 
-  /** Whether a client that is subscribed to something passes the test. */
   hasSubscriber(test: (client: ClientView) => boolean): boolean {
     return [...this.#wanted.values()].some((clients) => [...clients].some(test));
   }
 
-  /** Subscribes or unsubscribes a client. Its request and the server's result pass whole, where it reaches the server. */
+  /**
+   * Subscribes or unsubscribes a client. A request that reaches the server keeps all its params, and its result is returned
+   * whole.
+   */
   handleSubscription({ method, params, trace, client }: Exchange): Promise<JsonObject> {
     const uri = params.uri as string;
     const said = { params, trace };
@@ -87,7 +91,7 @@ export class UpstreamConnection {
     return method === 'resources/subscribe' ? this.#subscribe(uri, client, said) : this.#unsubscribe(uri, client, said);
   }
 
-  /** Only the first client that wants the resource causes a request to the server. */
+  /** Only the first subscriber of a resource causes a request to the server. */
   async #subscribe(uri: string, client: ClientView, said: SubscribeOptions): Promise<JsonObject> {
     const wanted = this.#wanted.get(uri);
     if (wanted) {
@@ -103,7 +107,7 @@ export class UpstreamConnection {
     }
   }
 
-  /** Only the last client that leaves the resource causes a request to the server. */
+  /** Only the last subscriber of a resource causes a request to the server. */
   async #unsubscribe(uri: string, client: ClientView, said?: SubscribeOptions): Promise<JsonObject> {
     const wanted = this.#wanted.get(uri);
     if (!wanted?.delete(client) || wanted.size > 0) return {};
@@ -111,7 +115,7 @@ export class UpstreamConnection {
     return this.supervised.current ? this.supervised.use((upstream) => upstream.unsubscribe(uri, said)) : {};
   }
 
-  /** Until it has ended: who else wants to know of it makes no difference to the server. */
+  /** Follows a task until it ends; the server need not know how many clients are interested. */
   async followTask(taskId: string): Promise<void> {
     this.#tasks.add(taskId);
     const [oldest] = this.#tasks;
@@ -128,14 +132,13 @@ export class UpstreamConnection {
     this.#tasks.delete(taskId);
   }
 
-  /** The client is gone. */
   async forget(client: ClientView): Promise<void> {
     await Promise.all(this.uris.map((uri) => this.#unsubscribe(uri, client)));
   }
 
   /**
-   * Makes the server log from this level on. On a shared connection only ever more of it: each client is told what it wants
-   * of it. A server that knows no levels logs as it likes.
+   * Sets the server's log level. On a shared connection the level only ever becomes more verbose, and each client's own level
+   * filters the messages. A server without levels ignores it.
    */
   async setLevel(level: LoggingLevel): Promise<void> {
     const known = this.#level;
@@ -144,20 +147,20 @@ export class UpstreamConnection {
     await this.supervised.use((upstream) => upstream.setLogLevel(level)).catch(() => {});
   }
 
-  /** The same in the name of a client that chose it: what the server says of it is for the client. */
+  /** The same on behalf of a client, which gets the server's error. */
   async tellLevel(level: unknown): Promise<void> {
     if (isLogLevel(level)) await this.setLevel(level);
     else await this.supervised.use((upstream) => upstream.call({ method: 'logging/setLevel', params: { level } }));
   }
 
-  /** Other roots are configured: a server that knows them may ask again. */
+  /** Called when other roots are configured: a server that knows the old ones may ask again. */
   tellRootsChanged(): void {
     const { current } = this.supervised;
     if (!this.hasOurRoots || current?.server.dialect !== 'handshake') return;
-    current.notify('notifications/roots/list_changed').catch(() => {}); // one that is gone asks when it is back
+    current.notify('notifications/roots/list_changed').catch(() => {}); // a lost server asks when it is back
   }
 
-  /** It is open, for the first time or again. Clients with subscriptions use the new one too. */
+  /** Called when the connection opens. Subscribed clients count as users of the new one. */
   resetUsers(): void {
     this.users.clear();
     for (const clients of this.#wanted.values()) {
@@ -165,7 +168,7 @@ export class UpstreamConnection {
     }
   }
 
-  /** It was lost while somebody waits for news of a resource: it is opened again before it is needed for a call. */
+  /** Reopens a lost connection that has subscribers, before a call needs it. */
   reopen(clock: Clock, pauseMs = FIRST_PAUSE_MS): void {
     if (this.uris.length === 0) return;
     clock.after(pauseMs, () => {
@@ -174,7 +177,7 @@ export class UpstreamConnection {
     });
   }
 
-  /** It was opened again: the new connection knows nothing of the old one's wishes. */
+  /** Restores subscriptions, tasks and log level on a new connection. */
   async repeatTo(upstream: Upstream): Promise<void> {
     const told: Promise<unknown>[] = this.uris.map((uri) => upstream.subscribe(uri));
     for (const taskId of this.#tasks) told.push(upstream.followTask(taskId));
@@ -189,7 +192,7 @@ export interface UpstreamConnectionOptions {
   hasOurRoots: boolean;
   introduction: ClientIntroduction | undefined;
   principal: string | undefined;
-  /** A client will come that can be asked outside of calls. */
+  /** Whether a client is about to come that can be asked outside of calls. */
   isExpecting: boolean;
   clock: Clock;
 }

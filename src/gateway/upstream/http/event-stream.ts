@@ -1,21 +1,21 @@
-// One connection of an event stream, read to its end. However that comes (ended, broken, aborted), it is no error here:
-// whether the stream was over is known by who reads the events.
+// Opens and reads one connection of an event stream. Its end is never an error here (closed, broken or aborted): the reader of
+// the events knows whether the stream was complete.
 import { SseReader, type SseEvent } from '../../codec/sse-reader.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { mediaType, toRefusal } from './http-body.ts';
 import type { HttpClient, UpstreamRequest } from './http-client.ts';
 import type { ResponseBody } from './response-body.ts';
 
-/** Where a stream stands; goes from one of its connections to the next. */
+/** The position in a stream, carried from one connection to the next. */
 export interface StreamPosition {
   lastEventId: string;
   retryMs: number | undefined;
-  /** Whether the server said anything since this was last set to false. */
+  /** Whether the server has sent anything since this was last set to false. */
   isHeard: boolean;
 }
 
 export interface EventStreamOptions {
-  /** Gets the events of the type `message`, which is also the default type; an empty one only carries an id. */
+  /** Gets events of all types, `message` by default; an event without data only carries an id. */
   onEvent(event: SseEvent): void;
   onOversize(): void;
   maxBytes: number;
@@ -25,7 +25,7 @@ export function createStreamPosition(): StreamPosition {
   return { lastEventId: '', retryMs: undefined, isHeard: false };
 }
 
-/** Rejects with HttpRefusal, with UPSTREAM_INVALID where the answer is no event stream, or as `http` does. */
+/** Rejects with HttpRefusal, with UPSTREAM_INVALID if the response is not an event stream, or with the error of `http`. */
 export async function openEventStream(
   http: HttpClient,
   request: Omit<UpstreamRequest, 'method'>,
@@ -34,13 +34,13 @@ export async function openEventStream(
   const response = await http.request({ ...request, method: 'GET', headers });
   if (response.statusCode >= 300) throw await toRefusal(response);
   if (mediaType(response) === 'text/event-stream') return response.body;
-  // Not `dump`: what is no event stream may be a download of any length.
+  // Not `dump`: the response may be a download of any length.
   response.body.destroy();
   const reason = `an event stream was asked for, ${mediaType(response) || 'nothing'} came`;
   throw new GatewayError('UPSTREAM_INVALID', { server: http.name, reason });
 }
 
-/** Resolves when the connection is over; never rejects. */
+/** Resolves when the connection ends; never rejects. */
 export function readEvents(body: ResponseBody, place: StreamPosition, options: EventStreamOptions): Promise<void> {
   const reader = new SseReader({
     maxBytes: options.maxBytes,

@@ -1,8 +1,8 @@
-// Follows one logical event stream over as many connections as it takes. Invariants:
-// 1. A connection after the first asks for what came after the last event id that was seen.
-// 2. The server's `retry:` is honoured; a server that fails is asked ever more rarely all the same.
-// 3. It never throws: it ends when it is done, aborted, refused, or has failed too often, and says which.
-// It knows nothing of messages; `isDone` is how it learns that the awaited one has come.
+// Follows one logical event stream over several connections. Invariants:
+// 1. Each later connection resumes after the last event id.
+// 2. The server's `retry:` is honoured, but a failing server is retried ever more slowly.
+// 3. It never throws: it ends when it is done, aborted, refused, or has failed too often, and reports which.
+// It knows nothing of messages: `isDone` tells it that the expected one has arrived.
 import { toSignal } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,23 +13,23 @@ import { HttpRefusal } from '../links/link.ts';
 import type { ResponseBody } from './response-body.ts';
 
 export interface FollowStreamOptions extends EventStreamOptions {
-  /** The connection that is already open. Without it, the first is opened like the others, and needs no event id. */
+  /** The connection that is already open. Without it the first one is opened too, and needs no event id. */
   first?: ResponseBody | undefined;
   open(lastEventId: string): Promise<ResponseBody>;
   isDone(): boolean;
-  /** The connection ended as the server wished: it said when to come back. */
+  /** Called when the server ends a connection and has said when to return. */
   onRelease?(retryMs: number): void;
   signal: Abortable;
   backoff: Backoff;
-  /** Failures in a row until it gives up. */
+  /** Failures in a row before it gives up. */
   maxFailures: number;
 }
 
 export type FollowEnd = { kind: 'done' } | { kind: 'aborted' } | { kind: 'lost'; reason: string };
 
-/** A server may ask for patience, but not for so much that a timer overflows. */
+/** Keeps a server's `retry:` from overflowing a timer. */
 const MAX_RETRY_MS = 10 * 60_000;
-/** Statuses of a server that may think otherwise later: it is busy, or still holds our old connection (409). */
+/** Statuses that may pass: the server is busy, or still holds our old connection (409). */
 const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 
 export async function followStream(options: FollowStreamOptions): Promise<FollowEnd> {
@@ -65,13 +65,13 @@ function isFinal(error: Error): boolean {
   return error instanceof GatewayError && error.code === 'UPSTREAM_INVALID';
 }
 
-/** A server that was heard knows when to come back; one that was not heard may be in trouble. */
+/** A server that has sent something knows when to return; a silent one may be in trouble. */
 async function pause(place: StreamPosition, { backoff, signal, first }: FollowStreamOptions): Promise<void> {
   const backoffMs = backoff.nextMs();
   const retryMs = Math.min(place.retryMs ?? backoffMs, MAX_RETRY_MS);
   const ms = place.isHeard ? retryMs : Math.max(retryMs, backoffMs);
   place.isHeard = false;
-  // Somebody waits for the answer of a request, so the process must not end meanwhile; for a mere listener it may.
+  // The process must stay alive for the answer of a request, but not for a mere listener.
   const ref = first !== undefined;
   await sleep(ms, undefined, { signal: toSignal(signal), ref }).catch(() => undefined);
 }

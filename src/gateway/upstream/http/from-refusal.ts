@@ -1,10 +1,10 @@
-// What an HTTP error means to a caller. Where the server answered in JSON-RPC, its words are kept; an error page never is:
-// it may be of any size and hold anything.
+// Converts an HTTP error response into an error for the caller. A JSON-RPC message of the server is kept; an error page is not,
+// because it may be of any size and hold anything.
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import type { HttpRefusal } from '../links/link.ts';
 
-/** What servers in the field say of a session that they do not know. */
+/** Codes that servers in the field use for an unknown session. */
 const OF_SESSIONS = [-32000, -32001, -32600];
 const MAX_CHARS = 500;
 
@@ -18,7 +18,7 @@ export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server:
   if (status === 401 || status === 403) return new GatewayError('UPSTREAM_UNAUTHORIZED', { server, status });
   const said = saidIn(body);
   if (status === 508) return new GatewayError('LOOP', { server, reason: said?.message ?? 'HTTP 508' });
-  const words = (said?.message ?? (status < 400 ? String(body) : '')).slice(0, MAX_CHARS); // where it wanted to send us
+  const words = (said?.message ?? (status < 400 ? String(body) : '')).slice(0, MAX_CHARS); // the target of a redirect
   const reason = words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`;
   const hint = hinted(said) ?? retryAfterMs;
   if (status === 429 || (status === 503 && hint !== undefined)) {
@@ -32,7 +32,7 @@ export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server:
   if (isSessionLost(status, said))
     return new GatewayError('UPSTREAM_UNREACHABLE', { server, status, reason, session: 'lost' });
   if (said && status < 500) return new ProtocolError(said.code, said.message, said.data);
-  // One that answers in JSON-RPC was reached: it is in trouble itself.
+  // A server that answers in JSON-RPC was reached, so it failed itself.
   return new GatewayError(said ? 'UPSTREAM_FAILED' : 'UPSTREAM_UNREACHABLE', { server, status, reason });
 }
 
@@ -47,8 +47,8 @@ function hinted(said: Said | undefined): number | undefined {
 }
 
 /**
- * 404 says so in every revision that has sessions, unless its body is about something else. Servers made after the example
- * of the official SDK answer 400 to a session that they do not know.
+ * 404 means a lost session in every revision with sessions, unless the body says otherwise. Servers modelled on the official
+ * SDK's example answer 400 to an unknown session.
  */
 function isSessionLost(status: number, said: Said | undefined): boolean {
   if (status === 404) return said === undefined || OF_SESSIONS.includes(said.code);

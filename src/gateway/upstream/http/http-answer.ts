@@ -1,6 +1,6 @@
-// Reads what a POST brings: one JSON text, or an event stream that is followed over its connections. Invariant: a
-// request is answered once, by the server or, when its answer was lost for good, by an error of ours; unless its caller
-// gave it up meanwhile. `isLostAnswer` tells the two apart, since no server can make the latter.
+// Reads the response to a POST: one JSON text, or an event stream that may span several connections. Invariant: a request gets
+// one answer, from the server or, if that is lost for good, an error made here, unless its caller has given up. No server can
+// make a message for which `isLostAnswer` is true.
 import { toErrorMessage, type Message, type RequestId } from '../../../protocol/message.ts';
 import { Backoff, type BackoffOptions } from '../connections/backoff.ts';
 import { followStream } from './follow-stream.ts';
@@ -11,14 +11,14 @@ import type { OpenRequest } from '../links/open-requests.ts';
 import type { ResponseBody } from './response-body.ts';
 
 export interface ReconnectOptions extends BackoffOptions {
-  /** Failures in a row until an answer is given up. */
+  /** Failures in a row before an answer is given up. */
   maxAttempts?: number | undefined;
 }
 
 export interface HttpAnswer {
   response: UpstreamResponse;
   isStream: boolean;
-  /** Of the request; undefined where no answer is awaited. */
+  /** The id of the request; undefined if no answer is expected. */
   id: RequestId | undefined;
   request: OpenRequest;
   inbox: Inbox;
@@ -31,7 +31,7 @@ const LINGER_MS = 5000;
 const INTERNAL_ERROR = -32603;
 const lostAnswers = new WeakSet<object>();
 
-/** Tells when all has come. */
+/** Calls back when the whole response has been read. */
 export function readAnswer(answer: HttpAnswer, told: () => void): void {
   const end = (missing: string | undefined): void => {
     const { id, inbox, request } = answer;
@@ -44,26 +44,26 @@ export function readAnswer(answer: HttpAnswer, told: () => void): void {
   else readResponseBody(answer.response.body, answer.inbox.maxBytes, (body) => end(takeJson(answer, body)));
 }
 
-/** Made in place of an answer that did not come. */
+/** An error in place of an answer that did not arrive. */
 export function toLostAnswer(id: RequestId, why: string): Message {
   const lost = toErrorMessage(id, { code: INTERNAL_ERROR, message: `The answer was lost: ${why}` });
   lostAnswers.add(lost);
   return lost;
 }
 
-/** Whether it was made here, in place of an answer that did not come. */
+/** Whether `toLostAnswer` made this message. */
 export function isLostAnswer(message: Message): boolean {
   return lostAnswers.has(message);
 }
 
-/** Says why there was no answer, as `readStream` does; undefined when there was one. */
+/** Returns why there is no answer; undefined if there is one. So does `readStream`. */
 function takeJson({ id, inbox }: HttpAnswer, body: BodyContent): string | undefined {
   if (body.kind === 'broken') return body.reason;
   if (body.kind === 'oversize') {
     inbox.oversize();
     return `it is larger than ${inbox.maxBytes} bytes`;
   }
-  // Some servers answer a notification with 200 and nothing.
+  // Some servers answer a notification with 200 and an empty body.
   const got = body.bytes.length === 0 ? [] : inbox.take(body.bytes, id);
   return got.some((message) => isAnswerTo(id, message)) ? undefined : 'the response holds none';
 }
@@ -87,7 +87,7 @@ async function readStream({ response, id, inbox, request, ...answer }: HttpAnswe
     },
     maxBytes: inbox.maxBytes,
     onRelease: (retryMs) => id !== undefined && inbox.released(id, retryMs),
-    // What was too large would be too large again.
+    // An oversize event would be as large again.
     isDone: () => isAnswered || isOversize,
     signal: request.signal,
     backoff: new Backoff(backoff),

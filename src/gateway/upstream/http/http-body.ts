@@ -1,17 +1,17 @@
-// What the body of a response says: read whole under a limit, and, where the status was an error, as an HttpRefusal.
-// Reading never throws: a body that breaks off or grows too large is an outcome to be told.
+// Reads the body of a response up to a limit, and turns an error response into an HttpRefusal. Reading never throws: a broken or
+// oversize body is a result.
 import type { UpstreamResponse } from './http-exchange.ts';
 import { HttpRefusal } from '../links/link.ts';
 import type { ResponseBody } from './response-body.ts';
 
 export type BodyContent = { kind: 'whole'; bytes: Buffer } | { kind: 'oversize' } | { kind: 'broken'; reason: string };
 
-/** An error is evidence for the era probe when it is JSON-RPC, and an error page otherwise. */
+/** An error body in JSON-RPC is evidence for the era probe; any other is an error page. */
 const MAX_ERROR_BYTES = 256 * 1024;
 const MAX_ERROR_CHARS = 2048;
 const MAX_DISCARDED_BYTES = 128 * 1024;
 
-/** Tells it once, when the body is over. */
+/** Calls back once, when the body ends. */
 export function readResponseBody(body: ResponseBody, maxBytes: number, told: (content: BodyContent) => void): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -29,7 +29,7 @@ export function readResponseBody(body: ResponseBody, maxBytes: number, told: (co
   });
 }
 
-/** Read and thrown away, so that the connection can be used again; of what is longer than that the connection is given up. */
+/** Reads and drops the body so that the connection can be reused; closes the connection if the body is long. */
 export function discardBody(body: ResponseBody): Promise<void> {
   return new Promise((resolve) => readResponseBody(body, MAX_DISCARDED_BYTES, () => resolve()));
 }

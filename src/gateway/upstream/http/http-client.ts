@@ -1,7 +1,6 @@
-// One server's HTTP, for the links that speak it: a keep-alive pool, the headers of every request, and redirects.
-// It never follows a redirect to another origin (it would hand our credentials to a stranger), never lets a URL with
-// its credentials or query into an error, and sets no deadline: a stream may be silent for hours, and how long to wait
-// is known above.
+// The HTTP client of one server: a keep-alive pool, common headers, and redirects. It never follows a redirect to another origin,
+// which would leak our credentials; never puts credentials or a query into an error; and sets no deadline, because a stream may
+// be silent for hours.
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { VIA_HEADER, arrivedVia, ownVia, viaFrom, writeVia } from '../../../shared/via.ts';
@@ -15,17 +14,17 @@ export interface HttpClientOptions {
   url: string | URL;
   /** Sent with every request. */
   headers?: Record<string, string> | undefined;
-  /** Of the gateway that sends the requests (shared/via.ts). */
+  /** The id of the gateway that sends the requests (shared/via.ts). */
   id?: string | undefined;
-  /** For https: whom to trust, and who we are. */
+  /** For https: trusted certificates, and our own. */
   tls?: Tls | undefined;
 }
 
 export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Of the same origin; the URL of the client where it is not given. */
+  /** A URL of the same origin; default: that of the client. */
   url?: URL | undefined;
-  /** Their names in lower case. */
+  /** With lower-case names. */
   headers?: Record<string, string> | undefined;
   body?: string | undefined;
   signal: Abortable;
@@ -37,7 +36,7 @@ export class HttpClient {
   readonly url: URL;
   /** The URL without credentials and query. */
   readonly name: string;
-  /** Of the URL, with its query. */
+  /** The path of the URL, with its query. */
   readonly #path: string;
   readonly #connections: HttpConnections;
   readonly #id: string | undefined;
@@ -53,23 +52,25 @@ export class HttpClient {
     this.#connections = connectionsTo(this.url.origin, tls);
   }
 
-  /** For every later request; an empty value takes the header away. */
+  /** Sets headers of all later requests; an empty value removes one. */
   setHeaders(headers: Record<string, string>): void {
     const all = Object.entries({ ...this.#headers, ...lowerCased(headers) });
     this.#headers = Object.fromEntries(all.filter(([, value]) => value !== ''));
   }
 
-  /** Resolves with the head of the response, whatever its status; rejects with UPSTREAM_UNREACHABLE, or as aborted. */
+  /**
+   * Resolves with the head of the response, whatever its status; rejects with UPSTREAM_UNREACHABLE or the reason of the abort.
+   */
   request(request: UpstreamRequest): Promise<UpstreamResponse> {
-    // Not spread: where keys meet, as they do here, that takes V8 ten times as long.
+    // Not spread: V8 takes ten times as long for it when keys collide, as they do here.
     const headers = Object.assign({}, this.#headers, request.headers);
-    // A connection is shared by clients that have come by different ways. Its streams and its end are nobody's request.
+    // Clients that share a connection may have come through different gateways. Only a POST belongs to one client's request.
     if (this.#id !== undefined && request.method === 'POST' && arrivedVia().length > 0)
       headers[VIA_HEADER] = writeVia(viaFrom(this.#id));
     return this.#hop(request, headers, request.url ?? this.url, 0);
   }
 
-  /** Breaks off everything that is still open. */
+  /** Aborts everything that is still open. */
   destroy(): Promise<void> {
     return this.#connections.destroy();
   }
@@ -125,7 +126,7 @@ function lowerCased(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Where to go instead. A POST is repeated only where the status promises that it stays a POST. */
+/** The URL to follow. A POST is repeated only if the status guarantees that it stays a POST. */
 function redirectOf({ statusCode, headers }: UpstreamResponse, method: string, from: URL): URL | undefined {
   if (statusCode < 300) return undefined;
   const isFollowed = method === 'GET' ? [301, 302, 307, 308] : [307, 308];

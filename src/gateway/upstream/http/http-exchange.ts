@@ -1,14 +1,14 @@
-// One HTTP request and the head of its response, whatever its status. Aborting breaks off what is under way, the body too;
-// then, and when the network fails, either the promise rejects or the body ends with an error. No listener stays on the
-// caller's signal, and no connection that is called off is used again.
-// The program that starts us waits for the first requests: `node:http` makes them sooner than undici would be loaded. A caller that makes many
-// gets the others from undici, for half the CPU.
+// Makes HTTP requests and resolves with the head of each response, whatever its status. Aborting ends the request and its body:
+// either the promise rejects, or the body ends with an error. No listener stays on the caller's signal, and an aborted connection
+// is not reused.
+// The first requests use `node:http`, because loading undici would delay a starting program. A caller that makes many requests
+// then gets undici, at half the CPU per request.
 import type { ConnectionOptions } from 'node:tls';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { PlainHttp } from './plain-http.ts';
 import type { ResponseBody } from './response-body.ts';
 
-/** A header that came several times is a list of them. */
+/** A repeated header is a list. */
 export type HttpHeaders = Record<string, string | string[] | undefined>;
 
 export interface UpstreamResponse {
@@ -27,14 +27,14 @@ export interface HttpExchangeOptions {
 
 export type Tls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>;
 
-/** Connections to one origin, as many as there are requests at once; those that are free wait a little for the next. */
+/** Keep-alive connections to one origin, as many as there are concurrent requests. */
 export interface HttpConnections {
   exchange(options: HttpExchangeOptions): Promise<UpstreamResponse>;
-  /** Breaks off everything that is still open. */
+  /** Aborts everything that is still open. */
   destroy(): Promise<void>;
 }
 
-/** Loading undici takes as much CPU as it saves with the first thousand requests, and 11 MB. Many sessions make fewer. */
+/** Loading undici costs 11 MB, and as much CPU as it saves in the first thousand requests; many sessions make fewer. */
 const PLAIN_REQUESTS = 200;
 
 export function connectionsTo(origin: string, tls: Tls | undefined, plainRequests = PLAIN_REQUESTS): HttpConnections {
@@ -59,7 +59,7 @@ class Connections implements HttpConnections {
   exchange(options: HttpExchangeOptions): Promise<UpstreamResponse> {
     if (this.#pooled) return this.#pooled.exchange(options);
     if (this.#isDestroyed) return Promise.reject(new Error('closed'));
-    if (this.#left-- === 0) this.#goOver().catch(() => {}); // then it goes on as it began
+    if (this.#left-- === 0) this.#goOver().catch(() => {}); // on failure it keeps using node:http
     return this.#plain.exchange(options);
   }
 
@@ -68,7 +68,7 @@ class Connections implements HttpConnections {
     await Promise.all([this.#plain.destroy(), this.#pooled?.destroy()]);
   }
 
-  /** What is under way stays where it is. */
+  /** Requests under way stay on node:http. */
   async #goOver(): Promise<void> {
     const { PooledHttp } = await import('./pooled-http.ts');
     if (!this.#isDestroyed) this.#pooled = new PooledHttp(this.#origin, this.#tls);

@@ -1,5 +1,5 @@
-// Requests to one origin by `node:http`, with the limits that undici has by default: a connection must be there in time, and one
-// that was free for long is not used again, since the server may be about to close it.
+// Makes requests to one origin with `node:http`, with the default limits of undici: connecting has a timeout, and a connection
+// that was free for long is not reused, since the server may be about to close it.
 import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Abortable } from '../../../shared/cancellation.ts';
@@ -18,7 +18,7 @@ export class PlainHttp implements HttpConnections {
     const { protocol, hostname, port } = new URL(origin);
     const kept = { keepAlive: true, timeout: FREE_MS };
     if (protocol === 'https:') {
-      const https = process.getBuiltinModule('node:https'); // it brings all of TLS
+      const https = process.getBuiltinModule('node:https'); // it loads all of TLS
       this.#request = https.request;
       this.#agent = new https.Agent({ ...kept, ...tls });
     } else {
@@ -60,7 +60,7 @@ function tellOf(
     request.destroy();
   };
   signal.addEventListener('abort', onAbort);
-  request.on('error', end); // and once more when all is over: only the first word counts
+  request.on('error', end); // only the first call of `end` counts
   request.on('close', () => end(new Error('it closed the connection')));
   request.on('response', (response: IncomingMessage) => {
     body = new ResponseBody(() => request.destroy());

@@ -1,5 +1,5 @@
-// Requests to one origin by undici, for those who make many. Only its pool is loaded: all of it takes four times as long, and its
-// `request` twice the CPU per call.
+// Makes requests to one origin with undici, for callers that make many. Only its pool is loaded: all of undici takes four times
+// as long to load, and its `request` twice the CPU per call.
 import { createRequire } from 'node:module';
 import type { Dispatcher, Pool } from 'undici';
 import type { Abortable } from '../../../shared/cancellation.ts';
@@ -47,7 +47,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: HttpHeaders): void {
-    if (statusCode < 200) return; // the head that counts comes later
+    if (statusCode < 200) return; // an informational response; the final head comes later
     this.#body = new ResponseBody((reason) => controller.abort(reason));
     this.#resolve({ statusCode, headers, body: this.#body });
   }
@@ -67,7 +67,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.#reject(error);
   }
 
-  /** One that waits for a connection is told at once, and is not sent when there is one. */
+  /** A request that waits for a connection is rejected at once and never sent. */
   readonly #onAbort = (): void => {
     const reason = this.#signal.reason as Error;
     if (this.#controller) this.#controller.abort(reason);

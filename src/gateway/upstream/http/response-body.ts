@@ -1,9 +1,9 @@
-// The body of a response as it arrives, for one reader; what comes before there is one waits for it. Far less than a stream:
-// nobody here reads slower than the network brings, and every reader has a limit.
+// The body of a response as it arrives, for one reader; chunks wait until the reader comes. It needs no backpressure, because
+// every reader has a limit and none is slower than the network.
 
 export interface BodyReader {
   onData(chunk: Buffer): void;
-  /** Last, and once. With an error when it broke off, or was destroyed. */
+  /** Called last, and once; with an error if the body broke off or was destroyed. */
   onEnd(error: Error | undefined): void;
 }
 
@@ -23,10 +23,10 @@ export class ResponseBody {
     this.#waiting = [];
     this.#reader = reader;
     for (const chunk of waiting) if (wasOver || !this.#isOver) reader.onData(chunk);
-    if (wasOver) reader.onEnd(this.#error); // else it is told when it comes
+    if (wasOver) reader.onEnd(this.#error); // otherwise `end` calls it
   }
 
-  /** The rest is not wanted: the connection is given up with it. */
+  /** Drops the rest, and closes the connection. */
   destroy(): void {
     if (this.#isOver) return;
     const reason = new Error('aborted');

@@ -1,6 +1,6 @@
-// Trouble of the network, for people.
+// Describes network errors for people.
 
-/** Codes of Node and OpenSSL for a certificate of an issuer that is not trusted here. */
+/** Codes of Node and OpenSSL for a certificate whose issuer is not trusted. */
 const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -9,7 +9,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** What the network said: several addresses that all failed are told by the first. */
+/** If all addresses of a host fail, describes the error of the first. */
 export function describeNetworkError(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describeNetworkError(error.errors[0]);
   const said = error instanceof Error ? error.message || error.name : String(error);

@@ -1,7 +1,7 @@
-// Where a link puts what it read; keeps the promises of link.ts once for all transports. Invariants:
+// Receives what a link reads and fulfils the contract of link.ts for all transports. Invariants:
 // 1. Nothing is delivered before `open` or after `close`, and `onClose` is called at most once.
-// 2. What is no message goes to `onGarbage`; it never throws, and never ends the link.
-// 3. A batch is delivered item by item, in its order; `onClose` in the midst of it ends it.
+// 2. Anything that is not a message goes to `onGarbage`; it never throws and never ends the link.
+// 3. A batch is delivered item by item, in order; an `onClose` in between ends it.
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../shared/limits.ts';
@@ -10,7 +10,7 @@ import { LARGE_BYTES, readRaw } from '../../codec/raw-message.ts';
 import { readFastResult } from '../../codec/fast-result.ts';
 import type { LinkEvents } from './link.ts';
 
-/** The limits that concern a link. */
+/** The limits of a link. */
 export type LinkLimits = Partial<Pick<Limits, 'maxResultBytes' | 'maxDepth' | 'keepAliveMs'>>;
 
 export class Inbox {
@@ -33,12 +33,12 @@ export class Inbox {
     return this.#events !== undefined && this.#closedBy === undefined;
   }
 
-  /** Why the link ended; undefined while it has not. */
+  /** Why the link ended; undefined while it is open. */
   get closedBy(): string | undefined {
     return this.#closedBy;
   }
 
-  /** Takes one message or batch, as text or as the bytes in which it came; returns what was delivered of it. */
+  /** Takes one message or batch, as text or bytes; returns the delivered messages. */
   take(written: string | Buffer, from?: RequestId): Message[] {
     if (!this.isOpen) return [];
     const raw = typeof written !== 'string' && written.length >= LARGE_BYTES && readRaw(written, this.#limits);
@@ -55,7 +55,7 @@ export class Inbox {
     return this.isOpen ? this.#deliver(toParsedInput(value, this.#limits), undefined) : [];
   }
 
-  /** Takes a message that is known to be one. */
+  /** Takes a valid message. */
   message(message: Message, from?: RequestId, sent?: string): void {
     if (this.isOpen) this.#events?.onMessage(message, from, sent);
   }
@@ -80,7 +80,7 @@ export class Inbox {
     this.#events?.onClose(reason);
   }
 
-  /** The link could not be started; who started it is told by the rejection alone. */
+  /** Called when the link cannot be started; only the rejection of `start` reports it. */
   abandon(reason: string): void {
     this.#closedBy ??= reason;
   }
@@ -99,10 +99,10 @@ export class Inbox {
 
 const EXCERPT_CHARS = 120;
 
-/** The beginning of what a server wrote, safe to show: in quotes, with control characters escaped. */
+/** The beginning of a server's output, safe to show: quoted, with control characters escaped. */
 function excerpt(text: string): string {
   const start = text.length > EXCERPT_CHARS ? `${text.slice(0, EXCERPT_CHARS)}…` : text;
-  // JSON leaves these as they are, and terminals obey some of them.
+  // JSON does not escape these, and terminals obey some of them.
   return JSON.stringify(start).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, (char) => {
     return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

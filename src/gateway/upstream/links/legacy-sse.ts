@@ -1,7 +1,7 @@
-// A server of the first HTTP transport: one event stream (GET) brings everything, and its first event names the URL to
-// which messages are POSTed. Invariants:
-// 1. That URL has the origin of the stream: a server must not send our credentials and messages elsewhere.
-// 2. The stream is the connection: when it ends, the link is over. It is never resumed, since the server has forgotten.
+// A link to a server of the first HTTP transport: one event stream (GET) carries everything, and its first event names the URL
+// for POSTs. Invariants:
+// 1. That URL has the origin of the stream: a server must not direct our credentials and messages elsewhere.
+// 2. The stream is the connection: the link ends with it. It is never resumed, because the server has forgotten the session.
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Message } from '../../../protocol/message.ts';
@@ -87,7 +87,7 @@ class SseLink implements Link {
     await this.#release();
   }
 
-  /** Resolves when the endpoint is known; the stream is read on from there. */
+  /** Resolves when the endpoint is known; reading continues. */
   async #connect(signal: Abortable): Promise<void> {
     const body = await openEventStream(this.#http, { signal });
     const inbox = this.#inbox;
@@ -114,7 +114,7 @@ class SseLink implements Link {
   }
 
   async #lost(): Promise<void> {
-    // Without an endpoint it was never started, which `start` tells.
+    // Without an endpoint the link never started, and `start` rejects.
     if (this.#endpoint !== undefined) this.#inbox.close('the event stream ended');
     await this.#release();
   }

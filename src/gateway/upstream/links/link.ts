@@ -1,7 +1,7 @@
-// One connection to a server, as bytes and messages go; knows no era. What it must keep:
+// The interface of one connection to a server, independent of eras. Each link guarantees:
 // 1. `onMessage` gets every message once, in the order in which the server wrote it on its stream.
-// 2. After `onClose` nothing is delivered, and it is called exactly once, whichever side ended the connection.
-// 3. Hitting a limit or meeting garbage costs that message alone: it is told by `onGarbage`, the connection lives.
+// 2. `onClose` is called exactly once, whichever side ends the connection, and nothing is delivered after it.
+// 3. An invalid or oversize message is reported by `onGarbage` and skipped; the connection stays open.
 import type { Abortable } from '../../../shared/cancellation.ts';
 import type {
   Message,
@@ -13,15 +13,15 @@ import type {
 
 export interface LinkEvents {
   /**
-   * `from` names the request on whose own stream the message came, where the transport can tell (HTTP). `sent` is the result of a
-   * small answer as it was written, where that is known.
+   * `from` is the request on whose own stream the message came, if the transport has such streams (HTTP). `sent` is the text of a
+   * small result, if it is known.
    */
   onMessage(message: Message, from?: RequestId, sent?: string): void;
-  /** The connection is gone for good. `reason` is for people: exit status and stderr tail, or the network's words. */
+  /** The connection has ended for good. `reason` is for people: the exit status and stderr tail, or the network error. */
   onClose(reason: string): void;
-  /** Something that was no message, or too large to be read (`oversize`); already skipped. */
+  /** Reports data that is not a message, or too large (`oversize`); it has been skipped. */
   onGarbage(what: string, kind?: 'oversize'): void;
-  /** The server let go of the stream of this request, which goes on after so long (HTTP). */
+  /** The server released the stream of this request and will resume it after `retryMs` (HTTP). */
   onRelease?(from: RequestId, retryMs: number): void;
 }
 
@@ -30,7 +30,7 @@ export interface SendOptions {
   headers?: Record<string, string> | undefined;
   /** Aborting ends the request's own stream (HTTP); other transports ignore it. */
   signal?: Abortable | undefined;
-  /** More is under way with this server: what can be written together, may wait for it. */
+  /** Other calls are pending, so this message may wait briefly to be written together with more. */
   others?: boolean | undefined;
 }
 
@@ -38,22 +38,22 @@ export interface Link {
   readonly kind: 'stdio' | 'streamable-http' | 'http+sse' | 'websocket' | 'memory';
   /** For error messages: the command or URL, without secrets. */
   readonly name: string;
-  /** True where each request has its own stream, and ending it is how a request is called off. */
+  /** Whether each request has its own stream, and is cancelled by ending it. */
   readonly perRequestStreams: boolean;
   start(events: LinkEvents): Promise<void>;
   /** Resolves when written; rejects with HttpRefusal, UPSTREAM_CLOSED or UPSTREAM_UNREACHABLE. */
   send(message: RequestMessage | NotificationMessage | ResponseMessage, options?: SendOptions): Promise<void>;
-  /** Streamable HTTP: headers for every later request, and the stream for messages that nobody asked for. */
+  /** Streamable HTTP: sets headers of all later requests, and opens the stream for unsolicited messages. */
   setHeaders?(headers: Record<string, string>): void;
   listen?(): void;
-  /** The server has forgotten the session: the next request opens a new one. */
+  /** Drops a session that the server has lost; the next request opens a new one. */
   forgetSession?(): void;
-  /** What a server process wrote to stderr of late; empty when nothing. */
+  /** The latest stderr output of a server process; empty if there is no output. */
   lastWords?(): string;
   close(): Promise<void>;
 }
 
-/** The server answered a POST with an HTTP error; the body, when it was JSON-RPC, is evidence for the era probe. */
+/** The server answered a POST with an HTTP error; a JSON-RPC body is evidence for the era probe. */
 export class HttpRefusal extends Error {
   readonly status: number;
   readonly body: unknown;

@@ -1,6 +1,5 @@
-// The requests of a link that are still under way, so that one can be called off by its caller and all by `close`.
-// Each has a signal of its own; the listener on the caller's signal is taken away when the request is over, since that
-// signal may live for hours.
+// The requests of a link that are under way: a caller can abort one of them, and `close` all. Each has its own signal; its
+// listener on the caller's signal, which may live for hours, is removed when the request ends.
 import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 
@@ -38,7 +37,7 @@ export class OpenRequest {
     this.#own.abort(reason);
   }
 
-  /** It is over; to be called in any case. */
+  /** Call this when the request is over, in any case. */
   leave(): void {
     this.#callers?.removeEventListener('abort', this.#onAbort);
     this.#all.delete(this);

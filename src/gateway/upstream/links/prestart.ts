@@ -1,6 +1,5 @@
-// A server process that is started before anybody can speak with it, while the rest of the program is still being loaded: its
-// start and ours then take no longer than the slower of the two. The first to open the server takes it over. It imports as
-// little as can be.
+// Starts a server process while the rest of the program still loads, so that both start-ups overlap. The first link to this
+// server takes the process over. This file imports as little as possible.
 import { VIA_VARIABLE, ownVia, writeVia } from '../../../shared/via.ts';
 import { ProcessGroup } from './process-group.ts';
 import { safeEnv } from './safe-env.ts';
@@ -11,16 +10,16 @@ export interface ServerCommand {
   args?: readonly string[] | undefined;
   env?: Record<string, string> | undefined;
   cwd?: string | undefined;
-  /** Of the gateway that starts it (shared/via.ts). */
+  /** The id of the gateway that starts it (shared/via.ts). */
   id?: string | undefined;
 }
 
-/** How long it may take to leave after its stdin was closed, and again after SIGTERM. */
+/** How long the process may take to exit after its stdin closes, and again after SIGTERM. */
 const STOP_MS = 2000;
 
 const ahead = new Map<string, ProcessGroup>();
 
-/** Of several that are the same only one is. */
+/** Starts only one of several identical commands. */
 export function prestart(command: ServerCommand): void {
   const key = keyOf(command);
   if (ahead.has(key)) return;
@@ -29,11 +28,11 @@ export function prestart(command: ServerCommand): void {
     if (group.child.pid !== undefined) ahead.set(key, group);
     else group.child.once('error', () => {});
   } catch {
-    // opening it fails in the same way, and is reported there; the others are started
+    // opening the server fails in the same way and reports it; other servers are not affected
   }
 }
 
-/** The process that was started ahead, once, if it still runs. */
+/** Returns the prestarted process, once, if it still runs. */
 export function takePrestarted(command: ServerCommand): ProcessGroup | undefined {
   if (ahead.size === 0) return undefined;
   const key = keyOf(command);
@@ -42,7 +41,7 @@ export function takePrestarted(command: ServerCommand): ProcessGroup | undefined
   return group?.child.exitCode === null && group.child.signalCode === null ? group : undefined;
 }
 
-/** It is over before anybody has spoken with it: it is asked to leave like any other server. */
+/** Ends the processes that no link has taken over. */
 export async function stopUnusedPrestarted(): Promise<void> {
   const left = [...ahead.values()];
   ahead.clear();
@@ -50,7 +49,7 @@ export async function stopUnusedPrestarted(): Promise<void> {
 }
 
 async function leave(group: ProcessGroup): Promise<void> {
-  group.child.stdin.on('error', () => {}).end(); // it may be gone already
+  group.child.stdin.on('error', () => {}).end(); // it may have exited already
   await settledWithin(group.exited, STOP_MS);
   await group.stop(STOP_MS);
 }

@@ -1,7 +1,7 @@
-// A child process with everything it starts, as one thing to signal. On POSIX the child leads a process group of its
-// own, so that what it left behind (npx starts a shell, which starts node) is ended with it. Invariants:
-// 1. A group is signalled only while our child lives or right after it, so that a reused pid is never hit.
-// 2. No group outlives this process when it exits by itself; a process that is killed cannot keep this promise.
+// A child process and its descendants, signalled together. On POSIX the child leads its own process group, so that everything it
+// leaves behind ends too (npx starts a shell, which starts node). Invariants:
+// 1. A group is signalled only while our child lives or right after, so that a reused pid is never hit.
+// 2. No group outlives this process when it exits by itself; a killed process cannot guarantee that.
 import type * as ChildProcess from 'node:child_process';
 
 export interface SpawnOptions {
@@ -14,13 +14,13 @@ export interface SpawnOptions {
 const isWindows = process.platform === 'win32';
 const POLL_MS = 20;
 
-/** Leaders of groups that may still have members. */
+/** Groups that may still have members. */
 const alive = new Set<ProcessGroup>();
 let isHooked = false;
 
 export class ProcessGroup {
   readonly child: ChildProcess.ChildProcessWithoutNullStreams;
-  /** Fulfilled when the leader was reaped, or could not be started. */
+  /** Fulfilled when the leader was reaped or could not be started. */
   readonly exited: Promise<void>;
   #hasExited = false;
 
@@ -41,25 +41,26 @@ export class ProcessGroup {
         resolve();
       };
       this.child.once('exit', done);
-      // Without a pid it was never started, and no 'exit' will come.
+      // Without a pid it never started, and emits no 'exit'.
       if (this.child.pid === undefined) this.child.once('error', done);
     });
     if (this.child.pid !== undefined) remember(this);
   }
 
-  /** Ends what is left of the group: politely, and after `graceMs` for good. Resolves when it is gone or unkillable. */
+  /**
+   * Ends the rest of the group with SIGTERM, and after `graceMs` with SIGKILL. Resolves when it has ended or cannot be killed.
+   */
   async stop(graceMs: number): Promise<void> {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (!this.signal(signal)) break;
       await this.#gone(graceMs);
     }
-    // A killed leader is always reaped; killed members may stay as zombies where pid 1 does not reap, for which we
-    // do not wait.
+    // A killed leader is always reaped. Killed members may stay as zombies where pid 1 does not reap; we do not wait for them.
     await this.exited;
     alive.delete(this);
   }
 
-  /** False when nobody is left who could get it. */
+  /** Returns false if no process is left to signal. */
   signal(signal: NodeJS.Signals | 0): boolean {
     const { pid } = this.child;
     if (pid === undefined || !alive.has(this)) return false;
@@ -77,7 +78,7 @@ export class ProcessGroup {
     }
   }
 
-  /** Resolves when the group is empty, at the latest after `ms`. There is no event for this, so it polls. */
+  /** Resolves when the group is empty, or after `ms`. There is no event for this, so it polls. */
   #gone(ms: number): Promise<void> {
     const until = performance.now() + ms;
     return new Promise((resolve) => {
@@ -90,7 +91,7 @@ export class ProcessGroup {
   }
 }
 
-/** A server behind a URL is reached without it. */
+/** Loaded late: servers behind a URL do not need it. */
 function childProcess(): typeof ChildProcess {
   return process.getBuiltinModule('node:child_process');
 }
@@ -104,7 +105,7 @@ function remember(group: ProcessGroup): void {
   });
 }
 
-/** One word for cmd.exe, which is what a shell is on Windows. */
+/** Quotes one word for cmd.exe, the shell on Windows. */
 function quote(word: string): string {
   return /^[\w.:\\/@=-]+$/.test(word) ? word : `"${word.replaceAll('"', '""')}"`;
 }

@@ -1,5 +1,5 @@
-// The environment of a child process: a small set that programs need to run at all, plus what was configured for this
-// server. Never the whole of ours: it holds the secrets of the gateway and of the other servers.
+// Builds the environment of a child process: a few variables that programs need to run, plus those configured for this server. It
+// never inherits our whole environment, which holds the secrets of the gateway and of other servers.
 const POSIX = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TERM', 'SHELL', 'TMPDIR', 'TZ'];
 const WINDOWS = [
   'APPDATA',

@@ -1,5 +1,5 @@
-// A transport of the official SDK as a link, for servers in the same process (InMemoryTransport) and for transports that
-// only the SDK has. Adds what the interface leaves open: no message after the end, one end, garbage that costs nothing.
+// Wraps a transport of the official SDK as a link, for servers in the same process (InMemoryTransport) and for transports that
+// only the SDK has. Adds the guarantees of a link: one end, no message after it, and invalid messages are skipped.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { toSignal } from '../../../shared/cancellation.ts';
 import { isRequest, type Message } from '../../../protocol/message.ts';
@@ -15,7 +15,7 @@ export function createTransportLink(transport: Transport, limits?: LinkLimits): 
   return new TransportLink(transport, limits);
 }
 
-/** A transport may say what errors call it. */
+/** A transport may provide its name for error messages. */
 export interface NamedTransport extends Transport {
   readonly displayName?: string;
 }
@@ -39,7 +39,7 @@ class TransportLink implements Link {
     Object.assign(this.#transport, {
       onmessage: (message) => void this.#inbox.value(message),
       onclose: () => this.#inbox.close('the transport was closed'),
-      // Transports tell here what they could not read, and go on.
+      // Transports report unreadable data here and continue.
       onerror: (error) => this.#inbox.garbage(error.message),
     } satisfies Partial<Transport>);
     try {
@@ -75,7 +75,7 @@ class TransportLink implements Link {
     if (wasOpen) await this.#transport.close();
   }
 
-  /** Comes also after the answer, when nobody waits any more. */
+  /** Also called after the answer, when no call waits any more. */
   #streamEnded(message: Message): void {
     if (isRequest(message)) this.#inbox.message(toLostAnswer(message.id, 'its stream ended'));
   }
@@ -85,7 +85,7 @@ class TransportLink implements Link {
   }
 }
 
-/** The HTTP transports of the SDK tell the status, and with it what is evidence for the era probe. */
+/** The HTTP transports of the SDK report the status, which is evidence for the era probe. */
 function toRefusal(cause: unknown): HttpRefusal | undefined {
   const { name, data } = cause as { name?: unknown; data?: { status?: unknown; text?: unknown } };
   if (name === 'UnauthorizedError') return new HttpRefusal(401, '');

@@ -1,5 +1,5 @@
-// The last words of a child process, for the message that says why it ended. Keeps the tail only: a server may write
-// gigabytes to stderr in its life, and none of it may grow our memory or stop the server at a full pipe.
+// Keeps the end of a child's stderr for the message that says why it exited. Only the tail is kept: a server may write gigabytes,
+// which must neither fill our memory nor block the server at a full pipe.
 import { StringDecoder } from 'node:string_decoder';
 
 const MAX_CHARS = 4096;
@@ -11,12 +11,12 @@ export class StderrTail {
 
   push(chunk: Buffer): string {
     const text = this.#decoder.write(chunk);
-    // A flat copy: a slice of a joined string would keep all the parts it was made of.
+    // A flat copy: a slice of a joined string would keep all its parts in memory.
     this.#tail = Buffer.from((this.#tail + text).slice(-MAX_CHARS)).toString();
     return text;
   }
 
-  /** Empty when nothing was written. Told to peers, so without stack traces and credentials in URLs. */
+  /** Sent to peers, so without stack traces and credentials in URLs. */
   text(): string {
     const lines = this.#tail
       .trimEnd()
@@ -26,6 +26,6 @@ export class StderrTail {
   }
 }
 
-/** JavaScript and Python. */
+/** Of JavaScript and Python. */
 const STACK_FRAME = /^\s+at .+|^\s+File ".+", line \d+/;
 const CREDENTIALS = /(\b[a-z][\w+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi;

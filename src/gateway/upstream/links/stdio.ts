@@ -1,8 +1,8 @@
-// A server that is our child process: one JSON message per line on its stdin and stdout. Invariants:
-// 1. The child is started without a shell, with an environment of its own, in a process group of its own.
-// 2. `onClose` comes after the child was reaped and its group ended, and all it had written was delivered.
-// 3. A pipe that breaks (EPIPE) is told by `send` or `onClose`; it never throws into the process.
-// What the child writes to stderr is kept for the reason of its end, and is never taken for a message.
+// A link to a child process: one JSON message per line on its stdin and stdout. Invariants:
+// 1. The child starts without a shell, in its own environment and process group.
+// 2. `onClose` comes after the child was reaped, its group has ended, and all its output was delivered.
+// 3. A broken pipe (EPIPE) is reported by `send` or `onClose`; it never throws into the process.
+// The child's stderr explains its exit, and is never read as messages.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Message } from '../../../protocol/message.ts';
@@ -21,14 +21,14 @@ import { settledWithin } from '../settled-within.ts';
 export interface StdioLinkOptions {
   command: string;
   args?: readonly string[] | undefined;
-  /** Added to the few variables that are inherited. */
+  /** Added to the few inherited variables. */
   env?: Record<string, string> | undefined;
   cwd?: string | undefined;
-  /** Of the gateway that starts it (shared/via.ts). */
+  /** The id of the gateway that starts it (shared/via.ts). */
   id?: string | undefined;
   limits?: LinkLimits | undefined;
   log?: Log | undefined;
-  /** How long the server may take to leave after its stdin was closed, and again after SIGTERM. */
+  /** How long the server may take to exit after its stdin closes, and again after SIGTERM. */
   stopMs?: number | undefined;
 }
 
@@ -36,9 +36,9 @@ export function createStdioLink(options: StdioLinkOptions): Link {
   return new StdioLink(options);
 }
 
-/** For a pipe that somebody outside the group still holds open. */
+/** For a pipe that a process outside the group still holds open. */
 const DRAIN_MS = 1000;
-/** Shorter values (`1`, `true`, `info`) are words of any output. */
+/** Shorter values (`1`, `true`, `info`) are too common to be redacted. */
 const MIN_SECRET_CHARS = 8;
 
 class StdioLink implements Link {
@@ -69,7 +69,7 @@ class StdioLink implements Link {
     this.#ended = this.#live(group);
   }
 
-  /** What it returns settles once the pipe has taken the line: a server that does not read holds back who waits for it. */
+  /** Settles when the pipe has taken the line, so a server that does not read holds its callers back. */
   send(message: Message, { others }: SendOptions = {}): Promise<void> {
     try {
       if (this.#out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
@@ -79,7 +79,7 @@ class StdioLink implements Link {
     }
   }
 
-  /** Without the values of variables that were given to it, which may be secrets. */
+  /** Redacts the values of its configured variables, which may be secrets. */
   lastWords(): string {
     const given = Object.values(this.#options.env ?? {}).filter((value) => value.length >= MIN_SECRET_CHARS);
     return given.reduce((words, value) => words.replaceAll(value, '[redacted]'), this.#tail.text());
@@ -87,7 +87,7 @@ class StdioLink implements Link {
 
   async close(): Promise<void> {
     this.#closeAsked.abort();
-    // A child that is being started is waited for: it would be left running otherwise.
+    // Waits for a child that is still starting: it would be left running otherwise.
     await this.#started?.catch(() => undefined);
     await this.#ended;
     this.#inbox.close('closed');
@@ -122,11 +122,11 @@ class StdioLink implements Link {
     }
   }
 
-  /** From start to end of the child, whatever ends it. */
+  /** Runs from the start of the child to its end. */
   async #live(group: ProcessGroup): Promise<void> {
     const { child } = group;
     const { stopMs = 2000 } = this.#options;
-    // A server that has closed its stdout can answer nothing any more: as good as gone.
+    // A server that has closed its stdout can answer nothing any more.
     const drained = new Promise((resolve) => child.stdout.once('close', resolve));
     await Promise.race([group.exited, drained, aborted(this.#closeAsked.signal)]);
     this.#out?.flush();
@@ -148,7 +148,7 @@ class StdioLink implements Link {
     return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: this.#inbox.closedBy ?? reason });
   }
 
-  /** A pipe breaks when the child has ended, mostly: how it ended says more. */
+  /** A pipe mostly breaks because the child has exited, and its exit status says more. */
   async #brokenError(reason: string): Promise<GatewayError> {
     if (this.#ended) await settledWithin(this.#ended, DRAIN_MS);
     return this.#closedError(reason);
@@ -160,7 +160,7 @@ class StdioLink implements Link {
 }
 
 function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioLinkOptions): string {
-  // The system says ENOENT for both, and names the command.
+  // The system reports ENOENT for both, and names the command.
   if (cwd !== undefined && !existsSync(cwd)) return `working directory not found: ${cwd}`;
   if (error.code === 'ENOENT') return `command not found: ${command}; is it on PATH?`;
   if (error.code === 'EACCES') return `not allowed to run: ${command}; is it executable?`;

@@ -1,9 +1,9 @@
-// A server behind one URL (Streamable HTTP): each message is a POST, the answers come in its response, as one JSON text
-// or as an event stream. Invariants:
-// 1. A request whose POST was accepted is answered once: by the server, or by an error of ours (-32603) when its stream
-//    was lost and could not be resumed. Not answered are requests that were aborted, or closed over.
-// 2. The session id that the server gave goes with every later request, until the server says that it is gone.
-// 3. Nothing here outlives `close`: no socket, no timer, no listener on the signal of a caller.
+// A link to a server behind one URL (Streamable HTTP): each message is a POST, and its response is one JSON text or an event
+// stream. Invariants:
+// 1. A request whose POST was accepted gets one answer: from the server, or an error made here (-32603) if its stream was lost
+//    and could not be resumed. Aborted requests, and those open at `close`, get none.
+// 2. The server's session id goes with every later request, until the server drops the session.
+// 3. Nothing outlives `close`: no socket, no timer, no listener on a caller's signal.
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { isRequest, type Message } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -32,14 +32,14 @@ export function createHttpLink(options: HttpLinkOptions): Link {
 }
 
 const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-/** How long the server may take to end the session before we go all the same. */
+/** How long the server may take to end the session when we close. */
 const DELETE_MS = 1000;
 
-/** A message on its way. */
+/** A message that is being sent. */
 interface PostedMessage {
   message: Message;
   headers: Record<string, string>;
-  /** That it was sent in. */
+  /** The session in which it was sent. */
   session: string | undefined;
   request: OpenRequest;
 }
@@ -71,7 +71,7 @@ class HttpLink implements Link {
     this.#http.setHeaders(headers);
   }
 
-  /** Resolves with the head of the response; the rest is read meanwhile. */
+  /** Resolves with the head of the response; reading continues. */
   send(message: Message, { headers = {}, signal }: SendOptions = {}): Promise<void> {
     let body: string;
     try {
@@ -125,14 +125,14 @@ class HttpLink implements Link {
   }
 
   async #refused(response: UpstreamResponse, { session, request }: PostedMessage): Promise<never> {
-    // The session is gone; a later initialize must not name it.
+    // The session is lost; a later initialize must not name it.
     if (response.statusCode === 404 && session === this.#session) this.#session = undefined;
     const refusal = await toRefusal(response);
     request.leave();
     throw refusal;
   }
 
-  /** A login page, for example, or nothing: it is no answer, whatever its status says. */
+  /** A login page, for example, or an empty body: not an answer, whatever the status. */
   #oddAnswer(
     { body, statusCode }: UpstreamResponse,
     type: string | undefined,
@@ -172,12 +172,12 @@ class HttpLink implements Link {
       backoff: new Backoff(this.#options.reconnect),
       maxFailures: Infinity,
     });
-    // Many servers have no such stream, which is no trouble at all.
+    // Many servers have no such stream, which is fine.
     this.#options.log?.debug({ link: this.name, ...end }, 'upstream.listen.ended');
   }
 
   #get(lastEventId: string, extra: Record<string, string>, signal: Abortable): Promise<ResponseBody> {
-    // Header values are bytes: the id goes back as the UTF-8 in which it came.
+    // Header values are bytes: the id is sent back in the same UTF-8.
     const id = Buffer.from(lastEventId).toString('latin1');
     const headers = { ...this.#headers(extra), ...(id === '' ? {} : { 'last-event-id': id }) };
     return openEventStream(this.#http, { headers, signal });
@@ -212,12 +212,12 @@ class HttpLink implements Link {
   }
 }
 
-/** Accepted, and nothing to read. */
+/** Accepted without a body. */
 function isSilent({ statusCode }: UpstreamResponse): boolean {
   return statusCode === 202 || statusCode === 204;
 }
 
-/** A server that names no type at all is given the benefit of the doubt. */
+/** A response without a type is assumed to be JSON. */
 function isAnswerType(type: string): boolean {
   return type === '' || type === 'text/event-stream' || type.endsWith('json');
 }

@@ -1,9 +1,9 @@
-// A server behind a WebSocket, subprotocol `mcp`: one JSON message per text frame. Invariants:
-// 1. A frame that is binary or no message is garbage, and skipped. One larger than the limit ends the connection with
-//    1009: the protocol has no way to skip it unread.
-// 2. `send` resolves when the socket has taken the frame, so a server that does not read holds back who writes to it.
-// 3. Compression stays off: it costs more than it saves on small messages.
-// 4. A server that is gone without a word is found out by its silence, also while nobody calls it.
+// A link to a server behind a WebSocket, subprotocol `mcp`: one JSON message per text frame. Invariants:
+// 1. A frame that is binary or not a message is skipped. An oversize frame ends the connection with 1009, because the protocol
+//    cannot skip it unread.
+// 2. `send` resolves when the socket has taken the frame, so a server that does not read holds its callers back.
+// 3. Compression is off: it costs more than it saves on small messages.
+// 4. Pings detect a lost server, also while no call is pending.
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, type RawData } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
@@ -22,7 +22,7 @@ export interface WebSocketLinkOptions {
   url: string | URL;
   headers?: Record<string, string> | undefined;
   limits?: LinkLimits | undefined;
-  /** Of the gateway that opens it (shared/via.ts). */
+  /** The id of the gateway that opens it (shared/via.ts). */
   id?: string | undefined;
   /** How long the handshake may take. */
   startMs?: number | undefined;
@@ -33,7 +33,7 @@ export function createWebSocketLink(options: WebSocketLinkOptions): Link {
   return new WebSocketLink(options);
 }
 
-/** How long the server may take to say goodbye before the socket is torn. */
+/** How long the server may take to close before the socket is destroyed. */
 const GOODBYE_MS = 1000;
 
 class WebSocketLink implements Link {
@@ -67,7 +67,7 @@ class WebSocketLink implements Link {
     this.#socket = socket;
     this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('error', (error) => (this.#lastError = describeNetworkError(error)));
-    // Before it is open: the first frame may come together with the answer to the handshake.
+    // Before it is open: the first frame may arrive together with the answer to the handshake.
     socket.on('message', (data, isBinary) => this.#read(data, isBinary));
     await this.#opened(socket);
   }
@@ -118,7 +118,7 @@ class WebSocketLink implements Link {
 
   #read(data: RawData, isBinary: boolean): void {
     if (isBinary) this.#inbox.garbage('a binary frame');
-    else this.#inbox.take(data as Buffer); // what `ws` gives unless it is told otherwise
+    else this.#inbox.take(data as Buffer); // the default binary type of `ws`
   }
 
   #reason(code: number, said: string): string {
@@ -137,7 +137,7 @@ function toWebSocketUrl(text: string | URL): URL {
   throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'a ws: or wss: URL is needed' });
 }
 
-/** The head is evidence enough; the body of an upgrade that was refused is nothing but an error page. */
+/** The status is evidence enough; the body of a refused upgrade is an error page. */
 function toRefusal(response: IncomingMessage): HttpRefusal {
   response.resume();
   return new HttpRefusal(response.statusCode ?? 0, response.statusMessage ?? '');

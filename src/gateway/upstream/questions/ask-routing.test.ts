@@ -40,7 +40,9 @@ function setUp({
   const clock = new FakeClock();
   const habits = new CallHabits();
   const routing = new AskRouting({
-    ...{ capabilities, isExpecting, clock },
+    capabilities,
+    isExpecting,
+    clock,
     isShared: () => isShared,
     asksByRequest: () => asksByRequest,
     onWorn: (isWorn) => void worn.push(isWorn),

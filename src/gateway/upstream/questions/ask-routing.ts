@@ -1,12 +1,12 @@
-// Decides whose question it is that a server asks on a connection.
-// 1. A question that names its call or its task goes there.
-// 2. Any other belongs to one of the calls that the server has not answered. A call that was cancelled, timed out or lost its
-//    client is one of them until the server answers it: its handler may still run. So is a task until it ends.
-// 3. If exactly one call can have asked, its client is asked. If that client has given up, or if there are several such calls,
-//    the question is refused at once: nobody is asked by guess, and nobody waits for the calls of others to end.
-// 4. A connection with a single client that is asked directly cannot lead to the wrong person: there the client is asked in any case.
-// 5. A question for roots on the own connection of a client that is asked only during calls waits for its next call.
-// What is known of the calls of a server (call-habits.ts) says which connection a call gets next time.
+// Decides which client gets a question that a server asks on a connection.
+// 1. A question that names its call or task goes there.
+// 2. Any other question comes from one of the calls that the server has not answered. A call that was cancelled, timed out or
+//    lost its client is one of them until the server answers it, because its handler may still run. So is a task until it ends.
+// 3. If exactly one call can have asked, its client gets the question. If that client has given up, or several calls can have
+//    asked, the question is refused at once: the gateway neither guesses nor waits for other calls to end.
+// 4. A connection with a single client that is asked directly cannot reach the wrong person, so that client is always asked.
+// 5. On the own connection of a client that is asked only during calls, a question for roots waits for its next call.
+// What is learned about a server's calls (call-habits.ts) decides which connection a call gets next time.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -22,19 +22,19 @@ import { HeldQuestions } from '../connections/held-questions.ts';
 export type AskHandler = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
 export interface AskRoutingOptions {
-  /** What the server was told that it may ask for. */
+  /** The capabilities declared to the server. */
   capabilities: ClientCapabilities;
   isShared: () => boolean;
-  /** Servers of the stateless era ask by their answers, which name the call. */
+  /** Stateless servers ask in their answers instead, which name the call. */
   asksByRequest: () => boolean;
   clock: Clock;
-  /** A client is about to come whose connection this will be, and which can be asked outside of calls. */
+  /** Whether a client is about to come that owns this connection and can be asked outside of calls. */
   isExpecting: boolean;
-  /** An abandoned call keeps the connection from being used for calls that may ask; or no longer does. */
+  /** Called when an abandoned call makes the connection unusable for calls that may ask, or no longer does. */
   onWorn?: (isWorn: boolean) => void;
 }
 
-/** Abandoned calls that are remembered one by one. */
+/** How many abandoned calls are remembered one by one. */
 const MAX_ABANDONED = 1000;
 
 const CAPABILITY_FOR: Record<string, 'elicitation' | 'sampling' | 'roots'> = dictionary({
@@ -45,26 +45,26 @@ const CAPABILITY_FOR: Record<string, 'elicitation' | 'sampling' | 'roots'> = dic
 
 export class AskRouting {
   readonly #options: AskRoutingOptions;
-  /** What the server has not answered. */
+  /** The calls that the server has not answered. */
   readonly #calls = new LinkedList<OpenCall>();
-  /** Whose call the server has answered last. What it said before may arrive after the answer, on another stream. */
+  /** The client of the last answered call. Earlier messages may arrive after that answer, on another stream. */
   latest: ClientView | undefined;
-  /** Abandoned calls because of which the connection should be replaced. */
+  /** Abandoned calls that make the connection worth replacing. */
   #wearing = new Set<OpenCall>();
   /** There were more abandoned calls than are remembered. */
   #hasForgotten = false;
   #questions = new Set<object>();
-  /** Questions of every kind: those that name their call and those that have waited for one, too. */
+  /** Open questions of every kind, also those that name their call or have waited for one. */
   #asking = 0;
   readonly #waiting = new Set<() => void>();
-  /** The client whose own connection this is, asked outside of calls. */
+  /** Asks the client that owns this connection, outside of calls. */
   #client: AskHandler | undefined;
   #isExpecting: boolean;
-  /** The client whose own connection this is can be asked during its calls only. */
+  /** The client that owns this connection can be asked during its calls only. */
   isAskedInCalls = false;
-  /** What waits for the next of these calls. */
+  /** Questions that wait for the next of these calls. */
   readonly held: HeldQuestions;
-  /** A question is open from now on. */
+  /** Called when a question opens. */
   onAsking: (() => void) | undefined;
 
   constructor(options: AskRoutingOptions) {
@@ -73,12 +73,12 @@ export class AskRouting {
     this.#isExpecting = options.isExpecting;
   }
 
-  /** Somebody will attend who can be asked outside of calls. */
+  /** Whether a client is about to come that can be asked outside of calls. */
   get isExpecting(): boolean {
     return this.#isExpecting;
   }
 
-  /** Questions wait for a client that is about to come. */
+  /** Whether questions wait for that client. */
   get isAwaited(): boolean {
     return this.#waiting.size > 0;
   }
@@ -87,34 +87,34 @@ export class AskRouting {
     return this.#client !== undefined && !this.#options.isShared();
   }
 
-  /** A user has a question of the call that this connection was taken for. */
+  /** Whether the call that has this connection to itself has an open question. */
   get isAsking(): boolean {
     return this.#asking > 0;
   }
 
-  /** Whether the questions of one more call could be told from those of others. */
+  /** Whether the questions of one more call could be told apart. */
   get takesCalls(): boolean {
     return this.#questions.size === 0 && this.#wearing.size === 0 && !this.#hasForgotten;
   }
 
-  /** The server is at work for nobody. */
+  /** Whether the server has answered every call. */
   get isFree(): boolean {
     return this.#calls.isEmpty && !this.#hasForgotten;
   }
 
-  /** The server runs tasks for calls that it has answered. */
+  /** Whether the server runs tasks for answered calls. */
   get hasTasks(): boolean {
     return this.#calls.values().some((one) => one.isTask);
   }
 
-  /** Everyone whose calls the server has not answered. */
+  /** The clients of all unanswered calls. */
   get clients(): Set<ClientView | undefined> {
     return new Set(this.#calls.values().map(({ client }) => client));
   }
 
   /**
-   * The only call that somebody waits for, where all that the server has not answered is of one principal. A stateless server never
-   * answers a cancelled call: without this, one cancel would silence it for good.
+   * The only call with a waiting caller, if all unanswered calls belong to one principal. A stateless server never answers a
+   * cancelled call; without this, one cancellation would silence it for good.
    */
   get soleOfPrincipal(): CallOwner | undefined {
     const calls = this.#calls.values();
@@ -123,7 +123,7 @@ export class AskRouting {
     return isOfOne && waiting.length === 1 && !this.#hasForgotten ? waiting[0]?.caller : undefined;
   }
 
-  /** The one call that the server is at work for; undefined when there are several, or none that anybody waits for. */
+  /** The caller of the only unanswered call; undefined if there are several, or the caller is gone. */
   get sole(): CallOwner | undefined {
     const [only, ...others] = this.#calls.values();
     return others.length === 0 && !this.#hasForgotten ? only?.caller : undefined;
@@ -139,17 +139,17 @@ export class AskRouting {
     if (this.#wearing.size > 0 && this.#wearing.delete(call)) this.#tellWorn();
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Called when the caller no longer waits for the answer. */
   abandon(call: OpenCall, isQuiet: boolean): void {
     if (!this.#calls.has(call)) return;
-    // Whatever it asks goes to its client, as what any other call of it asks.
+    // Its questions go to its client anyway, like those of the client's other calls.
     if (this.#isOwn && call.client && !call.client.assisted) return void this.#calls.delete(call);
     if (!isQuiet) this.#wear([call]);
     const abandoned = this.#calls.values().filter((one) => one.isAbandoned);
     if (abandoned.length > MAX_ABANDONED) this.#forgetOldest();
   }
 
-  /** Requests for its result that were given up are over with it. */
+  /** Also ends the abandoned requests for the task's result. */
   endTask(taskId: string): void {
     for (const call of this.#calls.values()) {
       if (call.taskId === taskId && (call.isTask || call.isAbandoned)) call.leave();
@@ -157,7 +157,7 @@ export class AskRouting {
     if (!this.hasTasks && this.#wearing.size > 0) this.#tellWorn();
   }
 
-  /** The connection is gone, and all that the server was doing with it. */
+  /** Called when the connection is lost, and all the server's work with it. */
   reset(): void {
     this.#calls.clear();
     this.latest = undefined;
@@ -166,19 +166,19 @@ export class AskRouting {
     this.#hasForgotten = false;
   }
 
-  /** The client is there, and answers what belongs to no call of it. */
+  /** Called when the owner of the connection is present and can be asked outside of calls. */
   attend(client: AskHandler): void {
     this.#client = client;
     this.#decide();
   }
 
-  /** Nobody will attend, now or any more. */
+  /** Called when no client will come, or it has left. */
   dismiss(): void {
     this.#client = undefined;
     this.#decide();
   }
 
-  /** For a call that has the connection to itself: whatever it asks, the connection is not at work meanwhile. */
+  /** For a call that has the connection to itself: counts its open questions, during which it is not at work. */
   counted(put: AskHandler): AskHandler {
     return async (ask, signal) => {
       this.#asking++;
@@ -206,7 +206,7 @@ export class AskRouting {
     return held([only], () => this.#ask(caller, ask, signal));
   }
 
-  /** A client is pinged on its own connection. Where it cannot be reached, the gateway is the other end. */
+  /** Pings the client that owns the connection. If it cannot be reached, the gateway answers. */
   async ping(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (!this.#isOwn) return {};
     try {
@@ -217,13 +217,13 @@ export class AskRouting {
     }
   }
 
-  /** It came on the stream of a call that has ended. */
+  /** For a question on the stream of a call that has ended. */
   async putLate(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (!this.#isOwn) throw abandoned(ask);
     return this.#client!(ask, signal);
   }
 
-  /** The calls that can have asked it. A task and the request that waits for its result are one. */
+  /** The calls that can have asked. A task and the request that waits for its result count as one. */
   #suspectsOf(ask: Ask): OpenCall[] {
     const taskId = relatedTask(ask);
     const all = this.#calls.values();
@@ -231,13 +231,13 @@ export class AskRouting {
     if (related.length > 0) return [related.findLast(({ caller }) => caller && !caller.isGone) ?? related.at(-1)!];
     const followed = new Set(all.filter((one) => !one.isTask).map((one) => one.taskId));
     const suspects = all.filter((one) => !one.isTask || !followed.has(one.taskId));
-    // Where there is one client, or none yet, it makes no difference whether a list or the gateway itself has led to it.
+    // With one client at most, it does not matter whether a list or the gateway itself caused the question.
     return this.#isOwn || this.#isExpecting ? suspects.filter(({ mayAsk }) => mayAsk) : suspects;
   }
 
   #isOwners({ method }: Ask, suspects: OpenCall[]): boolean {
     if (this.#options.isShared()) return false;
-    // In the place of a client that shows no forms, the call itself asks: then it has to be the right one.
+    // For a client without forms the call itself shows the question, so it has to be the right call.
     const isElicited = method === 'elicitation/create';
     if (isElicited && suspects.some(({ client }) => client?.assisted?.elicitation)) return false;
     return this.#isOwn || suspects.every(({ client }) => client && client === suspects[0]?.client);
@@ -249,7 +249,7 @@ export class AskRouting {
     try {
       return await this.#ask(caller, ask, signal);
     } catch (thrown) {
-      // The call has ended, and another one of the same client is the one that asked.
+      // The call has ended, so another call of the same client asked.
       const isOver = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
       const isInFlight = this.#calls.values().some((one) => one.caller === caller && !caller.isGone);
       if (!isOver || isInFlight || !(this.#isOwn || this.#mayHold(ask))) throw thrown;
@@ -293,7 +293,7 @@ export class AskRouting {
     return capability === undefined || this.#options.capabilities[capability] !== undefined;
   }
 
-  /** Where nothing may be asked, an abandoned call can do no harm; a client's own connection is the client's. */
+  /** Marks the connection as worn, unless nothing may be asked on it or it belongs to one client. */
   #wear(calls: OpenCall[]): void {
     const { elicitation, sampling, roots } = this.#options.capabilities;
     if (this.#isOwn || !this.#options.asksByRequest() || !(elicitation ?? sampling ?? roots) || calls.length === 0)
@@ -320,7 +320,7 @@ export class AskRouting {
   }
 }
 
-/** A question is open: the calls that can have asked it do not time out. */
+/** Keeps the calls that can have asked from timing out while a question is open. */
 async function held<T>(calls: readonly OpenCall[], work: () => Promise<T>): Promise<T> {
   const releases = calls.map((call) => call.hold());
   try {

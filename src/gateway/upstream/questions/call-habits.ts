@@ -1,22 +1,22 @@
-// What is known of a server's tools, prompts and resources: which of them ask, and which were answered without asking.
+// Remembers which tools, prompts and resources of a server ask questions, and which have answered without asking.
 import type { Exchange } from '../../../protocol/exchange.ts';
 
-/** Names come from clients. */
+/** Names come from clients, so their number is bounded. */
 const MAX_LEARNED = 10_000;
 
 export class CallHabits {
   readonly #asking = new Set<string>();
   readonly #answered = new Set<string>();
 
-  /** The server asks without naming the call, though the wire could tell. */
+  /** The server has asked without naming the call, although the transport allows it. */
   asksUnnamed = false;
 
-  /** It has asked, or may have. */
+  /** Whether it has asked, or may have. */
   asks(subject: string): boolean {
     return this.#asking.has(subject);
   }
 
-  /** It has been answered before, and was never suspected of asking. */
+  /** Whether it has been answered and was never suspected of asking. */
   isQuiet(subject: string): boolean {
     return this.#answered.has(subject) && !this.#asking.has(subject);
   }
@@ -30,7 +30,7 @@ export class CallHabits {
   }
 }
 
-/** What a call is about, as far as it tells whether it asks. */
+/** The tool, prompt or resource that a call is about. */
 export function subjectOf({ method, params }: Pick<Exchange, 'method' | 'params'>): string {
   if (method === 'tools/call') return String(params.name);
   const about = params.name ?? params.uri;

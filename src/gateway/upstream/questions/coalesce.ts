@@ -1,9 +1,9 @@
-// Questions that a server asks at once come one by one over the wire. Where they travel on in rounds, those that follow each
-// other closely belong into one.
+// Collects questions that arrive shortly after each other, so that a client that is asked in rounds gets them in one round. A
+// server sends questions one by one, even those that it asks together.
 import type { Clock } from '../../../shared/clock.ts';
 import type { AskHandler } from './ask-routing.ts';
 
-/** Matrix §4.2: long enough for what was written together, short enough not to be felt. */
+/** Long enough for questions written together, too short to be noticed. */
 const TOGETHER_MS = 40;
 
 export function coalesce(put: AskHandler, clock: Clock): AskHandler {

@@ -1,10 +1,10 @@
-// Waits for servers to say that a page has been visited (`notifications/elicitation/complete`). Not every server says so: after a
-// while the caller that waits tries again without it.
+// Waits for servers to report that a page was visited (`notifications/elicitation/complete`). Not every server does: after a
+// while the caller retries without it.
 import type { Abortable } from '../../../shared/cancellation.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 
-/** Of pages that were visited before anybody waited for them. */
+/** Visits reported before a caller waits for them. */
 const MAX_KNOWN = 1000;
 const FIRST_WAIT_MS = 15_000;
 const LAST_WAIT_MS = 120_000;
@@ -25,7 +25,10 @@ export class ElicitationCompletions {
     for (const look of this.#waiting) look();
   }
 
-  /** Resolves when all of these are complete, or when it is time to try again. `attempt` counts from 0. Rejects once the call is cancelled. */
+  /**
+   * Resolves when all of these are complete, or when it is time to retry. `attempt` counts from 0. Rejects if the call is
+   * cancelled.
+   */
   wait(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void> {
     if (signal.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     return new Promise((resolve, reject) => {

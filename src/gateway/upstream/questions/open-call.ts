@@ -1,5 +1,5 @@
-// A request that the server has not answered, or a task that has not ended. It leaves the connection only when the server is
-// done with it: that its client has gone away does not stop a handler.
+// A request that the server has not answered, or a task that has not ended. It stays on the connection until the server is done
+// with it, because the handler keeps running when its client leaves.
 import type { ClientView } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../../protocol/raw/raw-object.ts';
@@ -8,32 +8,32 @@ import { LinkedNode } from '../../../shared/containers/linked-list.ts';
 import type { AskRouting, AskHandler } from './ask-routing.ts';
 import type { CallHabits } from './call-habits.ts';
 
-/** Who made the request, as long as somebody waits for its answer. */
+/** The caller that waits for the answer of a request. */
 export interface CallOwner {
   readonly client: ClientView;
   readonly put: AskHandler;
-  /** Its client can be asked during it: not during a list, for example. */
+  /** Whether its client can be asked during the call; false for lists, for example. */
   readonly mayAsk: boolean;
-  /** Its client has given up, which the wire may not know yet. */
+  /** Whether its client has given up; the server may not know yet. */
   readonly isGone: boolean;
   tell(said: UnattributedChange): void;
 }
 
 export interface OpenCallOptions {
   method: string;
-  /** What is called: the name by which its habits are known. */
+  /** The tool, prompt or resource, as in `CallHabits`. */
   subject: string;
   habits: CallHabits;
-  /** The task that the request is about. */
+  /** The task of the request. */
   taskId?: string | undefined;
-  /** The answer may be that a task was started. */
+  /** Whether the answer may be a new task. */
   startsTask?: boolean | undefined;
 }
 
 const ENDED = new Set<unknown>(['completed', 'failed', 'cancelled']);
 
 export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
-  /** Undefined where nobody is to be asked: the call was abandoned, or was made by the gateway for itself. */
+  /** Undefined for an abandoned call, or one that the gateway makes for itself. */
   caller: CallOwner | undefined;
   readonly client: ClientView | undefined;
   taskId: string | undefined;
@@ -76,18 +76,18 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   onAbandoned(): void {
     const { habits, subject } = this.#options;
     this.isAbandoned = true;
-    this.caller = this.#request = undefined; // what they hold would outlive the call
+    this.caller = this.#request = undefined; // so that the call does not keep them in memory
     this.#routing.abandon(this, habits.isQuiet(subject));
   }
 
-  /** The server asked without naming a call; `maySuspect`: the next time, this one should be alone. */
+  /** Called when the server asks without naming a call; `maySuspect`: this call should be alone next time. */
   learnUnnamed(maySuspect: boolean): void {
     const { habits, subject } = this.#options;
     habits.asksUnnamed = true;
     if (maySuspect) habits.learnAsked(subject);
   }
 
-  /** It does not time out until the returned function is called. */
+  /** Stops its timeout until the returned function is called. */
   hold(): () => void {
     const request = this.#request;
     request?.pause();

@@ -1,6 +1,6 @@
-// A handshake server may refuse a call until its user has been to a page (-32042). For a client that does not know such an
-// error, the page is a question (matrix §4.2). Each page is asked for once. The client's answer says only that its user will open the
-// page, so the call is made again when the server says that the visit is complete, or after a while where it does not.
+// A handshake server may refuse a call until its user has visited a page (-32042). A client that does not know this error is
+// asked to open the page instead, once per page. Its answer says only that the user will open it, so the call is repeated when
+// the server reports the visit, or after a while.
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -10,12 +10,12 @@ import type { Abortable } from '../../../shared/cancellation.ts';
 import type { ResultHandler } from '../result-handler.ts';
 
 const URL_ELICITATION_REQUIRED = -32042;
-/** How often a call may send its user to other pages, one after the other. */
+/** How often a call may send its user to further pages. */
 const MAX_ROUNDS = 8;
-/** How often a call is made again for the same pages; about ten minutes. */
+/** How often a call is repeated for the same pages; about ten minutes in all. */
 const MAX_ATTEMPTS = 7;
 
-/** How calls of one kind are made, and what becomes of them; the same for all of them. */
+/** How to send calls of one kind and handle their results. */
 export interface CallKind {
   send(exchange: Exchange, handler: ResultHandler): Promise<ResultObject>;
   read(result: ResultObject, exchange: Exchange): ResultObject;
@@ -23,11 +23,11 @@ export interface CallKind {
   completed(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void>;
 }
 
-/** One call, with whatever pages have to be visited for it. */
+/** One call, with the pages that its user has to visit. */
 export class CallWithUrls implements ResultHandler {
   readonly #exchange: Exchange;
   readonly #kind: CallKind;
-  /** Ids and addresses of pages that were asked for; made for the first of them, because most calls need none. */
+  /** Ids and URLs of the pages asked for; created on first use, because most calls need none. */
   #asked: Set<string> | undefined;
   #round = 0;
   #attempt = 0;
@@ -61,7 +61,7 @@ export class CallWithUrls implements ResultHandler {
     return this.send();
   }
 
-  /** The answer of a user who does not want to. */
+  /** Returns the answer of a user who refuses. */
   async #ask(pages: JsonObject[]): Promise<JsonObject | undefined> {
     const round = ++this.#round;
     const known = (this.#asked ??= new Set());
@@ -71,7 +71,7 @@ export class CallWithUrls implements ResultHandler {
   }
 }
 
-/** A handshake client that opens pages knows the error; one that nobody can ask is told no less by it. */
+/** A handshake client that opens pages knows the error, and for one that cannot be asked the error is still the best answer. */
 function isToBeAsked(exchange: Exchange): boolean {
   const { dialect, capabilities } = exchange.client;
   if (dialect === 'stateless') return true;
@@ -87,7 +87,7 @@ function pagesOf(thrown: unknown): JsonObject[] {
   return Array.isArray(pages) ? pages.filter(isObject) : [];
 }
 
-/** Some servers give a page another id with each call. */
+/** Some servers give a page a new id with each call. */
 function namesOf({ elicitationId, url }: JsonObject): string[] {
   return [elicitationId, url].filter((name) => typeof name === 'string');
 }

@@ -1,23 +1,23 @@
-// For tests only (the build leaves `*.contract.ts` out): servers of the handshake era in memory. Each link is one process or session.
-// What a tool does is up to the test, step by step, and everything that it says names its call, so that a wrong delivery shows.
+// For tests only (the build leaves `*.contract.ts` out): handshake servers in memory, one link per process or session. The test
+// drives each tool step by step. Every message of a tool names its call, so that a wrong delivery is detected.
 import type { Message, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
 import { toPlainMessage } from '../../../protocol/raw/encoded-params.ts';
 import type { Link, LinkEvents, SendOptions } from '../links/link.ts';
 
 export type Wire = 'stdio' | 'streamable-http';
-/** What becomes of a call that is cancelled: most handlers go on, and most servers then do not send their answer. */
+/** What a server does with a cancelled call: most handlers continue, and most servers then send no answer. */
 export type OnCancel = 'answers late' | 'never answers';
 
-/** A tool at work. */
+/** A running tool call. */
 export interface Job {
-  /** Of the client's call that it works for. */
+  /** The tag of the client's call. */
   tag: string;
   server: FakeServer;
   id: RequestId;
   progressToken: RequestId | undefined;
   isCancelled: boolean;
-  /** Its stream was closed by the caller. */
+  /** The caller has closed its stream. */
   isCutOff: boolean;
   isAnswered: boolean;
   /** The client wants it to run as a task. */
@@ -85,18 +85,18 @@ export class FakeServer implements Link {
   die(reason = 'killed'): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const question of this.#asked.values()) question.isSettled = true; // there is nobody to be told
+    for (const question of this.#asked.values()) question.isSettled = true; // no client is left to answer
     this.#events?.onClose(reason);
   }
 
-  /** `isNamed`: on the stream of its call, or with the name of its task, where the wire has such. */
+  /** `isNamed`: on the stream of its call, or with the id of its task. */
   ask(job: Job, isNamed: boolean, method = 'elicitation/create'): void {
     if (this.isClosed) return;
     const id = `q${++this.#nextId}`;
     const question: AskedQuestion = { tag: job.tag, server: this, isSettled: false, isRefused: false };
     const _meta = isNamed && job.taskId !== undefined ? { [META_TASK]: { taskId: job.taskId } } : undefined;
     const from = isNamed && this.perRequestStreams && !job.isAnswered ? job.id : undefined;
-    if (from !== undefined && job.isCutOff) return; // written to a stream that nobody reads
+    if (from !== undefined && job.isCutOff) return; // the stream has no reader
     this.#asked.set(id, question);
     this.#servers.questions.push(question);
     this.#say({ id, method, params: { message: job.tag, requestedSchema: {}, ...(_meta && { _meta }) } }, from);
@@ -121,10 +121,10 @@ export class FakeServer implements Link {
     this.#say({ id: job.id, result: { content: [{ type: 'text', text: job.tag }] } }, this.#streamOf(job));
   }
 
-  /** Answers that the tool goes on as a task. */
+  /** Answers with a task in which the tool continues. */
   startTask(job: Job): void {
     if (!job.mayBeTask || job.isAnswered || job.isCancelled || this.isClosed) return;
-    job.taskId = `task-${++this.#nextTask}`; // two processes may well use the same names
+    job.taskId = `task-${++this.#nextTask}`; // two processes may use the same ids
     job.isAnswered = true;
     const at = new Date(0).toISOString();
     const task = { taskId: job.taskId, status: 'working', createdAt: at, lastUpdatedAt: at, ttl: 60_000 };
@@ -161,8 +161,15 @@ export class FakeServer implements Link {
     const { tag } = params.arguments as { tag: string };
     const { progressToken } = (params._meta ?? {}) as { progressToken?: RequestId };
     const job: Job = {
-      ...{ tag, server: this, id, progressToken },
-      ...{ isCancelled: false, isCutOff: false, isAnswered: false, mayBeTask: 'task' in params, taskId: undefined },
+      tag,
+      server: this,
+      id,
+      progressToken,
+      isCancelled: false,
+      isCutOff: false,
+      isAnswered: false,
+      mayBeTask: 'task' in params,
+      taskId: undefined,
     };
     this.#servers.jobs.push(job);
     signal?.addEventListener('abort', () => void (job.isCutOff = !job.isAnswered));

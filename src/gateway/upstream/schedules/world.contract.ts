@@ -1,5 +1,5 @@
-// For tests only (the build leaves `*.contract.ts` out): one target, its servers in memory, and clients of all kinds that come, call,
-// give up and go. It notes everything that reaches a client which is not its own.
+// For tests only (the build leaves `*.contract.ts` out): one target, its servers in memory, and clients of all kinds that come,
+// call, give up and leave. It records every message that reaches the wrong client.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -13,12 +13,12 @@ import { FakeServer } from './fake-server.contract.ts';
 import type { OnCancel, Servers, Wire } from './fake-server.contract.ts';
 
 const ASSISTED: ClientCapabilities = { elicitation: { form: {} } };
-/** Handshake or stateless; asked itself, or in its place by the call. */
+/** Handshake or stateless; asked directly, or through the call. */
 export const KINDS = ['session', 'stateless', 'asked session', 'asked stateless'] as const;
 export type Kind = (typeof KINDS)[number];
 
 interface Person {
-  /** The first part of the tags of its calls. */
+  /** The prefix of the tags of its calls. */
   name: string;
   kind: Kind;
   view: ClientView;
@@ -40,7 +40,7 @@ export class World {
   readonly clock = new FakeClock();
   readonly servers: Servers;
   readonly people: Person[] = [];
-  /** By name, also those who have gone. */
+  /** By name, also clients that have left. */
   readonly #everybody = new Map<string, Person>();
   readonly calls: Call[] = [];
   readonly questions = new Set<Question>();
@@ -54,13 +54,20 @@ export class World {
     this.servers = { wire, onCancel, all: [], jobs: [], questions: [], problems: this.problems };
     const address = { canReopen: true, open: () => new FakeServer(this.servers) };
     this.#target = new UpstreamTarget({
-      ...{ name: 'fake', address, client: { name: 'parley', version: '1' }, era: 'handshake', share },
-      ...{ assisted: () => ASSISTED, clock: this.clock, log: createLog({ level: 'silent' }), timeoutMs: 60_000 },
+      name: 'fake',
+      address,
+      client: { name: 'parley', version: '1' },
+      era: 'handshake',
+      share,
+      assisted: () => ASSISTED,
+      clock: this.clock,
+      log: createLog({ level: 'silent' }),
+      timeoutMs: 60_000,
       limits: { maxPool: 3 },
     });
   }
 
-  /** A client comes. Several of them may be one principal. */
+  /** Adds a client. Several clients may share a principal. */
   connect(kind: Kind, principal: string): Person {
     const name = `${principal}-${++this.#named}`;
     const person: Person = { name, kind, view: viewOf(kind, principal), unwatch: () => {} };
@@ -84,7 +91,7 @@ export class World {
     const controller = new AbortController();
     const call: Call = { tag, controller, isSettled: false };
     this.calls.push(call);
-    // Each request of the stateless era is a client of its own.
+    // Each stateless request has its own client object.
     const client = person.kind.endsWith('stateless') ? viewOf(person.kind, person.view.principal) : person.view;
     const exchange: Exchange = {
       ...{
@@ -122,7 +129,7 @@ export class World {
     void Promise.resolve(this.#target.handle({ ...exchange, ...quiet, ask })).catch(() => {});
   }
 
-  /** Everything under way comes to an end: whatever does not, hangs. */
+  /** Ends everything under way; anything left over hangs. */
   async end(): Promise<void> {
     const { jobs, questions } = this.servers;
     for (let round = 0; round < 4; round++) {
@@ -146,7 +153,7 @@ export class World {
     );
   }
 
-  /** Whatever has happened, a client that comes now is asked the question of its call, the second time at the latest. */
+  /** After any schedule, a new client gets the question of its call, at the latest at the second attempt. */
   async #checkIsWell(): Promise<void> {
     const person = this.connect('session', 'late');
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -169,7 +176,7 @@ export class World {
   #ask(person: Person, tag: string, ask: Ask, ...signals: (AbortSignal | undefined)[]): Promise<JsonObject> {
     const about = String(ask.params?.message);
     this.delivered++;
-    // What comes outside of calls is the client's own if it is of one of its calls.
+    // Outside of calls, a client may get the questions of any of its own calls.
     const isClients = tag === '' || isDirect(person) || ask.method !== 'elicitation/create';
     const isOwn = isClients ? this.#isOf(person, about) : about === tag;
     this.#check(isOwn, `the question of ${about} was put to ${person.name} (${tag})`);
@@ -188,7 +195,7 @@ export class World {
     });
   }
 
-  /** Requests of the stateless era that have one principal and declare the same are one client. */
+  /** Stateless requests with the same principal and capabilities are one client. */
   #isOf({ name, kind, view }: Person, tag: string): boolean {
     const owner = ownerOf(tag);
     const isSameClient = (other: Person | undefined): boolean =>
@@ -219,7 +226,7 @@ export async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Asked on its own connection, where any of its calls leads to it. */
+/** Asked on its own connection, where any of its calls may have asked. */
 function isDirect({ kind }: Person): boolean {
   return kind === 'asked session';
 }
@@ -231,8 +238,11 @@ function ownerOf(tag: string): string {
 function viewOf(kind: Kind, principal: string): ClientView {
   const capabilities: ClientCapabilities = kind.startsWith('asked') ? { elicitation: { form: {} } } : {};
   return {
-    ...{ dialect: kind.endsWith('stateless') ? 'stateless' : 'handshake', revision: '2025-11-25' },
-    ...{ info: { name: 'c', version: '1' }, capabilities, principal },
+    dialect: kind.endsWith('stateless') ? 'stateless' : 'handshake',
+    revision: '2025-11-25',
+    info: { name: 'c', version: '1' },
+    capabilities,
+    principal,
     assisted: kind.startsWith('asked') ? undefined : ASSISTED,
   };
 }

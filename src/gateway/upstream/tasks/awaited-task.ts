@@ -1,5 +1,5 @@
-// A call that runs as a task of a handshake server, awaited to its end. The client that waits for the result of a task is also asked its
-// questions, on the request that waits.
+// Runs a call as a task of a handshake server and waits for its end. The task's questions arrive on the request that waits for
+// its result, and go to the client of the call.
 import type { Ask, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -31,20 +31,20 @@ export class AwaitedTask {
     this.#clock = clock;
   }
 
-  /** `followed`: where it is found by what the server tells of its tasks. */
+  /** `followed` maps task ids to the listeners for status notifications. */
   async run(send: Send, followed: Map<string, StatusListener>): Promise<ResultObject> {
     this.#send = send;
     const created = await this.#create(send);
     const task = fieldOf(created, 'task');
     if (!isObject(task)) return created;
-    const { signal } = this.#exchange; // of the task that the call may have become, not of the request that made it
+    const { signal } = this.#exchange; // the signal of the task that the call may have become, not of the original request
     const taskId = (this.#taskId = String(task.taskId));
     followed.set(taskId, this.#say);
     try {
       if (signal.aborted) throw new GatewayError('CANCELLED');
       return withoutRelated(toPlainObject(await send({ method: 'tasks/result', params: { taskId }, signal })));
     } catch (thrown) {
-      // It may just have ended: then there is nothing to call off.
+      // A task that has just ended cannot be cancelled.
       if (signal.aborted) {
         await send({ method: 'tasks/cancel', params: { taskId }, signal: undefined }).catch(() => {});
       }
@@ -63,7 +63,7 @@ export class AwaitedTask {
     }
   }
 
-  /** Whether the task says of itself that it is on its way is known first: then its questions belong into the task. */
+  /** Reads the task's status first: if it has a message, the call becomes a task, and its questions belong to that task. */
   async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const params = { taskId: this.#taskId };
     const state = this.#taskId && (await this.#send?.({ method: 'tasks/get', params }).catch(() => undefined));

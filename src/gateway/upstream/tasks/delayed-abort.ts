@@ -1,12 +1,12 @@
-// A call that may create a task must not be called off at the very moment at which it does: the task would run on, and nobody
-// would know its name. So it is given a while to say it.
+// Delays the cancellation of a call that may create a task. Without the delay the server might create a task whose id is never
+// learned, so that it could not be cancelled.
 import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import type { Clock } from '../../../shared/clock.ts';
 
 const A_WHILE_MS = 1000;
 
-/** To be ended when the call is over. */
+/** Call `end` when the call is over. */
 export interface DelayedAbort {
   readonly signal: Abortable;
   end: () => void;

@@ -1,6 +1,5 @@
-// Tasks between a client and a server that know different kinds of them (matrix §4.5). The client's task is kept here and
-// follows the call, which is a task of the server's kind, or none, or answers at once: the client need not know.
-// Where both know the same kind, tasks pass as they are.
+// Translates tasks between a client and a server of different eras. The client's task is kept here and follows the server's call,
+// which may be a task of the server's own kind or an ordinary call. If both sides know the same kind, tasks pass unchanged.
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -31,27 +30,27 @@ import type { ToolFacts } from '../tool-facts.ts';
 type Calls = Pick<ConnectionLease, 'send' | 'release'> & { connection?: UpstreamConnection };
 
 export interface TaskBridgeOptions {
-  /** What is known of the tools as such a client sees them. */
+  /** The tools as this client sees them. */
   tools: (client: ClientView) => ToolFacts;
   clock: Clock;
   limits: Limits;
   tell: (change: Change) => void;
   leases: {
     send: ConnectionLeases['send'];
-    /** For calls that belong together; `ask` answers what is asked on the connection. */
+    /** Leases one connection for several calls; `ask` answers questions that arrive on it. */
     lease(exchange: Exchange, ask?: AskHandler): Calls | Promise<Calls>;
   };
 }
 
 const MAX_PAGES = 100;
-/** How long a call to another process is a plain one; a question or a word of its state mostly comes long before. */
+/** How long a call stays an ordinary one; most questions and status messages come long before. */
 const GRACE_MS = 1000;
 
 export class TaskBridge {
   readonly #options: TaskBridgeOptions;
   readonly #store: TaskStore;
   readonly #tasks: Tasks;
-  /** Who is told what a task of the server says of its state. */
+  /** Listeners for the status of the server's tasks, by connection and task id. */
   readonly #followed = new WeakMap<object, Map<string, StatusListener>>();
 
   constructor(options: TaskBridgeOptions) {
@@ -86,7 +85,7 @@ export class TaskBridge {
     return this.#send(exchange);
   }
 
-  /** One of the methods of tasks. */
+  /** Handles the `tasks/…` methods. */
   async handle(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     if (!isCrossing(exchange.client, server)) return this.#send(exchange);
     switch (exchange.method) {
@@ -105,7 +104,7 @@ export class TaskBridge {
     }
   }
 
-  /** A list of tools for a client that wants to know which of them run as tasks: here all may. */
+  /** Marks tools as able to run as tasks for handshake clients: with a stateless server, all of them may. */
   toList(result: JsonObject, { client }: Exchange, server: ServerView): JsonObject {
     if (client.dialect !== 'handshake' || server.dialect !== 'stateless' || !runsTasks(server)) return result;
     if (!Array.isArray(result.tools)) return result;
@@ -113,7 +112,7 @@ export class TaskBridge {
     return { ...result, tools };
   }
 
-  /** The server tells of a task; true when it is one that is followed here. */
+  /** Handles a task notification; returns true if the task is followed here. */
   onTask({ taskId, statusMessage }: TaskState, connection: object = this): boolean {
     const say = this.#followed.get(connection)?.get(taskId);
     if (say && statusMessage !== undefined) say(statusMessage);
@@ -137,7 +136,7 @@ export class TaskBridge {
     }
   }
 
-  /** It counts how long the call takes, not how long the connection does: that is lent first. */
+  /** Leases the connection first, so that only the time of the call itself counts. */
   async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<ResultObject> {
     let put: AskHandler = (ask, signal) => exchange.ask(ask, signal);
     const lease = await this.#options.leases.lease(exchange, (ask, signal) => put(ask, signal));
@@ -152,7 +151,7 @@ export class TaskBridge {
     });
   }
 
-  /** Without the extension the server answers the plain way, with progress and all; where it cannot, it has not begun yet. */
+  /** Without the tasks extension the server answers directly, with progress. If it refuses, it has not started yet. */
   #toStateless(exchange: Exchange, server: ServerView, handler: ResultHandler): Promise<ResultObject> {
     if (exchange.task?.requested && runsTasks(server)) return handleResult(this.#start(exchange, server), handler);
     return this.#send(exchange, {
@@ -171,7 +170,7 @@ export class TaskBridge {
     return this.#tasks.start(exchange, (own, say) => this.#follow(own, server, say));
   }
 
-  /** Clients whose revision has no tasks wait for the end of one. */
+  /** Clients whose revision has no tasks wait for the end of the task. */
   #toHandshake(exchange: Exchange, handler: ResultHandler): Promise<ResultObject> {
     const isRequired = this.#options.tools(exchange.client).taskSupport(String(exchange.params.name)) === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
@@ -192,7 +191,7 @@ export class TaskBridge {
     );
   }
 
-  /** A call to a stateless server, as the task that it may become. */
+  /** Calls a stateless server, and follows the task that the call may become. */
   #follow(exchange: Exchange, server: ServerView, say: StatusListener): Promise<ResultObject> {
     const { signal, trace } = exchange;
     return this.#with(exchange, async (send) => {
@@ -215,7 +214,7 @@ export class TaskBridge {
     return new AwaitedTask(exchange, { say, clock: this.#options.clock });
   }
 
-  /** Two processes may use the same names for tasks. */
+  /** Two processes may use the same task ids. */
   #followedOn({ connection = this }: { connection?: object }): Map<string, StatusListener> {
     let followed = this.#followed.get(connection);
     if (!followed) this.#followed.set(connection, (followed = new Map()));

@@ -1,5 +1,5 @@
-// Whose the tasks of a server are that pass through, and on which connection they run. A server that many share tells of all of
-// them, and two processes of one server may use the same names.
+// Remembers which client owns each upstream task, and on which connection it runs. A shared server reports everyone's tasks, and
+// two processes of one server may use the same ids.
 import type { ClientView } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { fieldOf } from '../../../protocol/raw/raw-object.ts';
@@ -7,14 +7,14 @@ import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
 
-/** The oldest are forgotten first: of them nobody is told any more, but they can still be asked for. */
+/** The oldest are forgotten first: their clients get no notifications, but can still poll. */
 const MAX_TASKS = 10_000;
 
 export class TaskOwners {
   readonly #principals = new WeakMap<UpstreamConnection, Map<string, string>>();
   readonly #connections = new Map<string, UpstreamConnection>();
 
-  /** Looks whether the result of a call is a task. */
+  /** Records the owner if the result of a call is a task. */
   note(result: ResultObject, { principal }: ClientView, connection: UpstreamConnection): void {
     const task = fieldOf(result, 'task');
     if (!isObject(task)) return;
@@ -25,24 +25,24 @@ export class TaskOwners {
     remember(this.#connections, keyOf(taskId, principal), connection);
   }
 
-  /** The change with whom it is for; undefined when that is not known. */
+  /** Adds the owner to a change; undefined if it is unknown. */
   address(change: Extract<Change, { kind: 'task' }>, connection: UpstreamConnection): Change | undefined {
     const principal = this.#principals.get(connection)?.get(change.task.taskId);
     return principal === undefined ? undefined : { ...change, principal };
   }
 
-  /** After the server was away: a new process may give new tasks the names of old ones, of which nobody is told any more. */
+  /** Called after a reconnection: a new process may reuse the ids of old tasks. */
   forget(connection: UpstreamConnection): void {
     this.#principals.delete(connection);
   }
 
-  /** The server has given this name to a task of somebody else, since it was started. */
+  /** Whether this id belongs to another principal's task on this connection. */
   isForeign(taskId: unknown, { principal }: ClientView, connection: UpstreamConnection): boolean {
     const owner = this.#principals.get(connection)?.get(String(taskId));
     return owner !== undefined && owner !== principal;
   }
 
-  /** Where a task of this client runs; undefined when that is not known. */
+  /** The connection on which a client's task runs; undefined if it is unknown. */
   connectionOf(taskId: unknown, { principal }: ClientView): UpstreamConnection | undefined {
     return typeof taskId === 'string' ? this.#connections.get(keyOf(taskId, principal)) : undefined;
   }

@@ -1,4 +1,4 @@
-// What the two sides know of tasks, and what a server says when it lacks that.
+// Determines whether clients and servers support tasks.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -7,14 +7,14 @@ import type { ServerView } from '../../../protocol/server-view.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 
-/** What it offers, with the tasks that are kept here for clients of the other kind. */
+/** The server's capabilities, with the tasks that the gateway adds for clients of the other era. */
 export function withTasksOf(server: ServerView): ServerCapabilities {
   const { capabilities, dialect } = server;
   if (dialect !== 'stateless' || !runsTasks(server)) return capabilities;
   return { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 }
 
-/** What a server of either era says of tools that run as tasks. */
+/** Whether the server can run tools as tasks. */
 export function runsTasks({ dialect, capabilities }: ServerView): boolean {
   const { tasks, extensions } = capabilities as {
     tasks?: { requests?: { tools?: { call?: unknown } } };
@@ -28,7 +28,7 @@ export function isCrossing(client: ClientView, server: ServerView): boolean {
   return (client.dialect === 'stateless') !== (server.dialect === 'stateless');
 }
 
-/** The server cannot do without tasks. */
+/** Whether the server refuses the call because it requires tasks. */
 export function needsTask(thrown: unknown): boolean {
   if (!(thrown instanceof ProtocolError) || thrown.code !== -32021 || !isObject(thrown.data)) return false;
   const { requiredCapabilities } = thrown.data;

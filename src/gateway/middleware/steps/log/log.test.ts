@@ -28,8 +28,15 @@ describe('log', () => {
     const [line, ...others] = await linesOf(last, { clock });
     expect(others).toEqual([]);
     expect(line).toEqual({
-      ...{ time: expect.any(String), level: 'info', event: 'exchange' },
-      ...{ exchange: 'exchange-1', method: 'tools/call', name: 'search', server: 'web', ms: 42, outcome: 'ok' },
+      time: expect.any(String),
+      level: 'info',
+      event: 'exchange',
+      exchange: 'exchange-1',
+      method: 'tools/call',
+      name: 'search',
+      server: 'web',
+      ms: 42,
+      outcome: 'ok',
       client: 'tester 1',
     });
   });

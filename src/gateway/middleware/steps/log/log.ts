@@ -35,8 +35,13 @@ export function log(options: LogOptions = {}): Step {
     handle: async function log(exchange, next) {
       const start = clock.now();
       const about = (outcome: string) => ({
-        ...{ exchange: exchange.id, method: exchange.method, name: nameOf(exchange), server: exchange.server },
-        ...{ ms: clock.now() - start, outcome, client: `${exchange.client.info.name} ${exchange.client.info.version}` },
+        exchange: exchange.id,
+        method: exchange.method,
+        name: nameOf(exchange),
+        server: exchange.server,
+        ms: clock.now() - start,
+        outcome,
+        client: `${exchange.client.info.name} ${exchange.client.info.version}`,
         ...(given.arguments && { arguments: exchange.params.arguments }),
       });
       try {

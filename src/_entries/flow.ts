@@ -12,7 +12,7 @@ export type { FileRef } from '../flow/question/check-file.ts';
 export type { Prompt } from '../protocol/prompt.ts';
 export { FlowClient, connectFlows } from '../flow/client/flow-client.ts';
 export type { FlowClientOptions } from '../flow/client/flow-client.ts';
-export type { PlayOptions } from '../flow/client/play-options.ts';
+export type { PlayOptions } from '../flow/client/flow-client.ts';
 export { CANCEL } from '../gateway/flow/play/flow-run.ts';
 export type { FlowOutcome } from '../gateway/flow/play/flow-run.ts';
 export { serveFlows } from '../flow/wire/serve-flows.ts';

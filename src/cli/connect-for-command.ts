@@ -51,7 +51,10 @@ export async function connectForCommand(
   const { url, headers, config, server, timeoutMs } = wanted;
   const log = createCliLog(wanted.log ?? 'error');
   const options: ConnectOptions = {
-    ...{ name: 'parley', version: version(), log, ...answering },
+    name: 'parley',
+    version: version(),
+    log,
+    ...answering,
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
   if (url !== undefined) {
@@ -76,8 +79,12 @@ export async function connectForCommand(
 
 /** The gateway with the given process id, else the one that serves the configuration here, else the newest. */
 export function findRunningGateway({ pid, timeoutMs }: TargetOptions, print: Printer): Promise<GatewaySearch> {
-  const around = readEnvironment();
-  return findGateway(stateFolder(around), print, { pid, ms: timeoutMs, config: findConfig(undefined, around).path });
+  const environment = readEnvironment();
+  return findGateway(stateFolder(environment), print, {
+    pid,
+    ms: timeoutMs,
+    config: findConfig(undefined, environment).path,
+  });
 }
 
 /** Certificates rarely cover the address of this machine, and the socket of a local gateway needs none. Headers need HTTP. */

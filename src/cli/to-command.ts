@@ -183,12 +183,10 @@ function toRun({ values, words }: ParsedArgs): RunnableCommand {
   const file = only(words, 'run');
   if (file === undefined) throw new UsageError('Name the file of the flow.');
   return {
-    ...{
-      name: 'run',
-      file,
-      flow: values['flow'] as string | undefined,
-      answers: values['answers'] as string | undefined,
-    },
+    name: 'run',
+    file,
+    flow: values['flow'] as string | undefined,
+    answers: values['answers'] as string | undefined,
     args: toPairs(values['arg'], '=', '--arg name=value'),
     json: values['json'] === true,
   };
@@ -214,7 +212,11 @@ function toFlows({ values, words }: ParsedArgs): RunnableCommand {
   if (known === 'replay' && against.length === 0)
     throw new UsageError('Name the file with the new code: --against FILE.');
   return {
-    ...{ name: 'flows', action: known, id, value, against },
+    name: 'flows',
+    action: known,
+    id,
+    value,
+    against,
     args: toPairs(values['arg'], '=', '--arg key=value'),
     store: values['store'] as string | undefined,
     config: values['config'] as string | undefined,

@@ -10,7 +10,7 @@ import { untilSignal } from './signals.ts';
 export function withConnection(
   wanted: TargetOptions,
   print: Printer,
-  work: (reached: CommandConnection) => Promise<number>,
+  work: (connection: CommandConnection) => Promise<number>,
 ): Promise<number> {
   return Promise.race([tryTo(wanted, print, work), untilSignal().then(() => 1)]);
 }
@@ -18,16 +18,16 @@ export function withConnection(
 async function tryTo(
   wanted: TargetOptions,
   print: Printer,
-  work: (reached: CommandConnection) => Promise<number>,
+  work: (connection: CommandConnection) => Promise<number>,
 ): Promise<number> {
-  let reached: CommandConnection | undefined;
+  let connection: CommandConnection | undefined;
   try {
-    reached = await connectForCommand(wanted, {}, print);
-    return reached ? await work(reached) : 1;
+    connection = await connectForCommand(wanted, {}, print);
+    return connection ? await work(connection) : 1;
   } catch (thrown) {
     print.problem(formatError(thrown));
     return 1;
   } finally {
-    await reached?.close();
+    await connection?.close();
   }
 }

@@ -5,7 +5,7 @@ import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import { toBridgeLine } from './serve/bridge-line.ts';
 import { createCliLog, formatLogLine } from './cli-log.ts';
 import { formatError } from './terminal/format-error.ts';
-import { toInheritedEnv } from './wrap/inherited-env.ts';
+import { toInheritedEnv } from './wrap/wrapped-address.ts';
 import { toResultLines } from './terminal/result-lines.ts';
 import { deriveServerName } from './serve/server-name.ts';
 import { ServerStderr } from './wrap/server-stderr.ts';

@@ -23,7 +23,7 @@ import type { Log } from '../shared/log.ts';
 import { listAllPages } from './list-all-pages.ts';
 import type { ListRequest } from './list-all-pages.ts';
 import type { AskResponder } from './ask-responder.ts';
-import type { ClientCallOptions } from './call-options.ts';
+import type { ClientCallOptions } from './types.ts';
 import { OutputChecks } from './output-checks.ts';
 import { ListedTools, isTool } from './listed-tools.ts';
 import type { Listeners } from './listeners.ts';

@@ -25,7 +25,13 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
       onNotice: ({ method, params }) => listeners.tell({ kind: 'notification', method, params }),
     },
     onClose: (reason) => listeners.close(reason),
-    ...{ revision, prefer, timeoutMs, maxTimeoutMs, probeMs, limits, log },
+    revision,
+    prefer,
+    timeoutMs,
+    maxTimeoutMs,
+    probeMs,
+    limits,
+    log,
   });
   opening = opened;
   return new Client(await opened, { answers, listeners, log });

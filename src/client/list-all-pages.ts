@@ -5,7 +5,7 @@ import { isObject } from '../protocol/message.ts';
 import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
-import type { ClientCallOptions } from './call-options.ts';
+import type { ClientCallOptions } from './types.ts';
 
 const MAX_PAGES = 1000;
 const METHOD_NOT_FOUND = -32601;

@@ -10,7 +10,7 @@ import type {
   Root,
   ToolAnnotations,
 } from '@modelcontextprotocol/client';
-import type { ClientCallOptions } from './call-options.ts';
+import type { CallOptions } from '../protocol/server-view.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { TaskState } from '../protocol/target.ts';
 import type { Limits } from '../shared/limits.ts';
@@ -73,6 +73,11 @@ export interface ConnectOptions {
   limits?: Partial<Limits>;
   log?: Log;
 }
+
+/** Options of every call. */
+export type ClientCallOptions = Pick<CallOptions, 'onProgress' | 'timeoutMs' | 'maxTimeoutMs' | 'trace'> & {
+  signal?: AbortSignal | undefined;
+};
 
 export interface CallToolOptions extends ClientCallOptions {
   /** Request a task if the server can run one; the call still resolves with the final result. */

@@ -49,7 +49,9 @@ function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder:
   const path = /^sqlite:(.*)$/s.exec(store)?.[1];
   return defined({
     store: path === undefined ? store : `sqlite:${resolve(folder, path)}`,
-    ...{ prefix, fileKey, keys: typeof keys === 'string' ? [keys] : [...keys] },
+    prefix,
+    fileKey,
+    keys: typeof keys === 'string' ? [keys] : [...keys],
   });
 }
 

@@ -3,6 +3,7 @@
 // 2. a client sees at most one definition per key: the first one whose scope includes it;
 // 3. `listed` is built once and shared, so nobody may change it.
 import type { ClientView } from '../protocol/exchange.ts';
+import { present } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { isInScope, ScopeSet, toScopeKey } from './scope.ts';
@@ -83,4 +84,16 @@ export class DefinitionRegistry<E extends Definition> {
     this.#listed = undefined;
     if (toScopeKey(entry.only) !== '*|*') this.#scoped += by;
   }
+}
+
+interface Described {
+  title?: string;
+  description?: string;
+  icons?: object[];
+  meta?: JsonObject;
+}
+
+/** The list entry of a definition, without undefined fields. */
+export function toListEntry(identity: JsonObject, { title, description, icons, meta }: Described, own: JsonObject) {
+  return present({ ...identity, title, description, ...own, icons, _meta: meta });
 }

@@ -6,7 +6,7 @@ import { ExchangeCall } from './call.ts';
 import { DefinitionRegistry } from './definition-registry.ts';
 import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
-import { toListEntry } from './listed.ts';
+import { toListEntry } from './definition-registry.ts';
 import { toListResult } from './list-pages.ts';
 import { MISSING, readString, readStrings, toInvalid } from '../protocol/params.ts';
 import type { Completer, PromptGetter, PromptOptions, PromptReturn, Registration, ServerOptions } from './types.ts';

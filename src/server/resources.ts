@@ -8,7 +8,7 @@ import { ExchangeCall } from './call.ts';
 import { DefinitionRegistry } from './definition-registry.ts';
 import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
-import { toListEntry } from './listed.ts';
+import { toListEntry } from './definition-registry.ts';
 import { fromCursor, toCacheHints, toListResult, toPage, toPageResult } from './list-pages.ts';
 import { readOptionalString, readString } from '../protocol/params.ts';
 import { continueWithProviders } from './provider-pages.ts';

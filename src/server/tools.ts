@@ -8,7 +8,7 @@ import { DefinitionRegistry } from './definition-registry.ts';
 import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
 import type { RequestHandler } from './extension.ts';
-import { toListEntry } from './listed.ts';
+import { toListEntry } from './definition-registry.ts';
 import { toListResult } from './list-pages.ts';
 import { readOptionalObject, readString } from '../protocol/params.ts';
 import { toReason } from '../protocol/schema/schema-problem.ts';

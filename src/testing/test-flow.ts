@@ -64,13 +64,13 @@ export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}, { cl
 
 async function crashEverywhere(playing: FlowPlayOptions, now: number | undefined) {
   const all = new CrashPoints();
-  const whole = await playFlow({ ...playing, boundaries: all, clock: manualClock(now) });
+  const whole = await playFlow({ ...playing, crashPoints: all, clock: manualClock(now) });
   const { result, failure } = whole;
   const crashes: string[] = [];
   for (let at = 0; at < all.passed; at++) {
-    const boundaries = new CrashPoints(at);
-    const played = await playFlow({ ...playing, boundaries, clock: manualClock(now) });
-    const where = boundaries.died ?? 'nowhere';
+    const crashPoints = new CrashPoints(at);
+    const played = await playFlow({ ...playing, crashPoints, clock: manualClock(now) });
+    const where = crashPoints.died ?? 'nowhere';
     crashes.push(where);
     if (!isDeepStrictEqual(played.result, result) || played.failure?.message !== failure?.message) {
       throw new Error(`A crash ${where} leads to ${describeResult(played)} instead of ${describeResult(whole)}`);
@@ -99,7 +99,9 @@ async function replay(flow: AnyFlow, journal: JournalEntry[]): Promise<ReplayRes
   const rest = await run.next();
   const wants = rest.kind === 'asks' ? [...rest.asks, ...rest.waits] : rest.kind === 'steps' ? rest.steps : [];
   return {
-    ...{ rest: rest.kind, open: wants.map(({ spec }) => spec.key), unasked: run.telling.unasked },
+    rest: rest.kind,
+    open: wants.map(({ spec }) => spec.key),
+    unasked: run.telling.unasked,
     refused: Object.fromEntries([...run.refused].map(([key, { error }]) => [key, error])),
     ...(rest.kind === 'ended' && { result: rest.value }),
     ...(rest.kind === 'failed' && { error: rest.error }),

@@ -5,7 +5,7 @@ import type { Progress } from '../../protocol/exchange.ts';
 import { createTerminalForm } from '../terminal/terminal-form.ts';
 import type { CallCommand } from '../command.ts';
 import { formatError, isGatewayError } from '../terminal/format-error.ts';
-import { toProgressLine } from '../terminal/progress-line.ts';
+import { toProgressLine } from '../terminal/result-lines.ts';
 import type { Printer } from '../terminal/print.ts';
 import { connectForCommand, stillStarting } from '../connect-for-command.ts';
 import type { CommandConnection } from '../connect-for-command.ts';
@@ -19,17 +19,17 @@ export async function runCall(command: CallCommand, print: Printer): Promise<num
   const terminal = createTerminal();
   const interrupt = new AbortController();
   void untilSignal().then(() => interrupt.abort());
-  let reached: CommandConnection | undefined;
+  let connection: CommandConnection | undefined;
   try {
     const onElicit = createTerminalForm(terminal, command);
-    reached = await connectForCommand(command, { onElicit, elicitUrls: true }, print);
-    return reached ? await callTool(reached, command, { print, terminal, signal: interrupt.signal }) : 1;
+    connection = await connectForCommand(command, { onElicit, elicitUrls: true }, print);
+    return connection ? await callTool(connection, command, { print, terminal, signal: interrupt.signal }) : 1;
   } catch (thrown) {
     print.problem(formatError(thrown));
     return 1;
   } finally {
     terminal.close();
-    await reached?.close();
+    await connection?.close();
   }
 }
 
@@ -40,15 +40,15 @@ interface CallContext {
 }
 
 async function callTool(
-  reached: CommandConnection,
+  connection: CommandConnection,
   command: CallCommand,
   { print, terminal, signal }: CallContext,
 ): Promise<number> {
-  const { client } = reached;
+  const { client } = connection;
   const tools = await client.listTools({ signal });
   const tool = tools.find(({ name }) => name === command.tool);
   // Servers of a file run for this call only, and it has already waited for them as long as it may.
-  const late = tool || command.config === undefined ? undefined : await startingOwner(reached, command.tool);
+  const late = tool || command.config === undefined ? undefined : await startingOwner(connection, command.tool);
   if (late !== undefined) {
     print.problem(stillStarting(late));
     return 1;
@@ -73,8 +73,8 @@ async function callTool(
 }
 
 /** The server named by the prefix of the tool, if it is still starting. */
-async function startingOwner(reached: CommandConnection, tool: string): Promise<string | undefined> {
-  const servers = (await reached.servers()) ?? [];
+async function startingOwner(connection: CommandConnection, tool: string): Promise<string | undefined> {
+  const servers = (await connection.servers()) ?? [];
   return servers.find(({ name, state }) => state === 'starting' && tool.startsWith(`${name}__`))?.name;
 }
 

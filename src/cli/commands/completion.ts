@@ -19,8 +19,11 @@ async function toolNames(): Promise<string[]> {
   const { listRunningGateways, stateFolder } = await import('../running/state-file.ts');
   const { sortByPreference } = await import('../running/find-gateway.ts');
   const { findConfig } = await import('../../config/read/find-config.ts');
-  const around = readEnvironment();
-  const [first] = sortByPreference(listRunningGateways(stateFolder(around)), findConfig(undefined, around).path);
+  const environment = readEnvironment();
+  const [first] = sortByPreference(
+    listRunningGateways(stateFolder(environment)),
+    findConfig(undefined, environment).path,
+  );
   if (!first) return [];
   const { connect } = await import('../../client/connect.ts');
   const { ControlTransport } = await import('../running/control-socket.ts');

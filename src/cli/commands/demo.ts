@@ -29,7 +29,8 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
     close: () => Promise.all([gateway.close(), server.close()]),
     announce: (url?: string) =>
       announceGateway({
-        ...{ url, serves: 'the demo' },
+        url,
+        serves: 'the demo',
         status: () => readStatus(gateway, started),
         accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
       }),
@@ -42,7 +43,10 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
 
 function toWelcome(host: string, { port, isChosen }: OpenedPort, print: Printer): string[] {
   return toWelcomeLines({
-    ...{ host, port, isChosen, print },
+    host,
+    port,
+    isChosen,
+    print,
     title: 'demo server',
     name: 'parley',
     about: [TOOLS],

@@ -29,12 +29,12 @@ export async function runFlows(command: FlowsCommand, print: Printer): Promise<n
 
 const WRITING: ReadonlySet<string> = new Set(['answer', 'cancel', 'retry']);
 
-async function act(open: OpenStore, telling: FlowsContext): Promise<number> {
-  const { action, id } = telling.command;
-  if (action === 'ls') return listSessions(open, telling);
-  if (action === 'replay') return replaySessions(open, telling);
+async function act(open: OpenStore, context: FlowsContext): Promise<number> {
+  const { action, id } = context.command;
+  if (action === 'ls') return listSessions(open, context);
+  if (action === 'replay') return replaySessions(open, context);
   const one = await findOneSession(open.store, id!);
-  return action === 'show' ? showSession(open, one, telling) : actOnSession(open, one, telling);
+  return action === 'show' ? showSession(open, one, context) : actOnSession(open, one, context);
 }
 
 async function findOneSession(store: FlowStore, id: string): Promise<ListedSession> {

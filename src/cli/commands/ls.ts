@@ -7,7 +7,7 @@ import { LS_KINDS } from '../command-specs.ts';
 import { findOwningServer } from '../serve/find-owning-server.ts';
 import type { Printer } from '../terminal/print.ts';
 import type { CommandConnection } from '../connect-for-command.ts';
-import { toClientStatus } from '../serve/status-of-client.ts';
+import { toClientStatus } from '../serve/status-page.ts';
 import { STATUS_HEADINGS, isFailing, toStatusRows } from '../serve/status-lines.ts';
 import type { ServerStatus } from '../serve/status-page.ts';
 import { firstSentence, toTable } from '../terminal/table.ts';
@@ -24,14 +24,14 @@ const HEADINGS: Record<Exclude<LsKind, 'servers'>, string> = {
 type ListedEntries = [LsKind, JsonObject[]];
 
 export function runLs(command: LsCommand, print: Printer): Promise<number> {
-  return withConnection(command, print, async (reached) => {
+  return withConnection(command, print, async (connection) => {
     const kinds = command.what === undefined ? LS_KINDS : [command.what];
     const found: ListedEntries[] = [];
-    for (const kind of kinds) if (kind !== 'servers') found.push([kind, await READ[kind](reached)]);
+    for (const kind of kinds) if (kind !== 'servers') found.push([kind, await READ[kind](connection)]);
     // Ask last: by now every server that can start has started.
-    const servers = await reached.servers();
+    const servers = await connection.servers();
     if (kinds.includes('servers'))
-      found.push(['servers', (servers ?? [toClientStatus(reached.client)]) as object[] as JsonObject[]]);
+      found.push(['servers', (servers ?? [toClientStatus(connection.client)]) as object[] as JsonObject[]]);
     show(
       found.map((one) => withOwners(one, servers)),
       command,
@@ -46,7 +46,7 @@ export function runLs(command: LsCommand, print: Printer): Promise<number> {
   });
 }
 
-const READ: Record<Exclude<LsKind, 'servers'>, (reached: CommandConnection) => Promise<JsonObject[]>> = {
+const READ: Record<Exclude<LsKind, 'servers'>, (connection: CommandConnection) => Promise<JsonObject[]>> = {
   tools: ({ client }) => orNone(client.listTools()),
   prompts: ({ client }) => orNone(client.listPrompts()),
   resources: async ({ client }) => [

@@ -24,7 +24,7 @@ import { formatError } from '../terminal/format-error.ts';
 import { loadFlow } from '../load-flow.ts';
 import { answerForOther, continuesByItself, findOtherQuestions, playToRest } from '../flows/other-questions.ts';
 import type { OtherQuestion } from '../flows/other-questions.ts';
-import { toProgressLine } from '../terminal/progress-line.ts';
+import { toProgressLine } from '../terminal/result-lines.ts';
 import type { Printer } from '../terminal/print.ts';
 import { untilSignal } from '../signals.ts';
 import { toArguments } from '../terminal/tool-arguments.ts';

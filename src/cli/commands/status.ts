@@ -11,7 +11,7 @@ import { fetchStatus, toPart, selectServers } from '../running/fetch-status.ts';
 import { deriveServerName } from '../serve/server-name.ts';
 import { untilSignal } from '../signals.ts';
 import { isFailing, toStatusHeading, toServerLines } from '../serve/status-lines.ts';
-import { toClientStatus } from '../serve/status-of-client.ts';
+import { toClientStatus } from '../serve/status-page.ts';
 import type { GatewayStatus, ServerStatus } from '../serve/status-page.ts';
 
 interface StatusReport {
@@ -64,15 +64,15 @@ function tellNone(print: Printer): void {
 
 /** Starts the servers of a file, or one command, to see their state. */
 async function reportStarted(command: StatusCommand, print: Printer): Promise<StatusReport | undefined> {
-  const reached = await connectForCommand(command, {}, print);
-  if (!reached) return undefined;
+  const connection = await connectForCommand(command, {}, print);
+  if (!connection) return undefined;
   try {
-    const tools = await reached.client.listTools().catch(() => undefined); // waits for a server that is slow to start
-    const servers = (await reached.servers()) ?? [toClientStatus(reached.client, tools?.length)];
+    const tools = await connection.client.listTools().catch(() => undefined); // waits for a server that is slow to start
+    const servers = (await connection.servers()) ?? [toClientStatus(connection.client, tools?.length)];
     const what = command.server ? deriveServerName(command.server) : `the servers of ${displayPath(command.config)}`;
     return { head: `Started for this: ${what}`, json: {}, servers };
   } finally {
-    await reached.close();
+    await connection.close();
   }
 }
 

@@ -39,8 +39,8 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   const client = { name: 'mcp-parley', version: version() };
   // Only on a port can state outlive this process; on stdio the client ends with it.
   const kept = port === undefined ? {} : { stateFolder: (await import('../running/state-file.ts')).ownStateFolder() };
-  const around = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
-  const asking = new HumanChannel(command.isAsking ? {} : { ask: { channels: [] } }, around);
+  const parts = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
+  const asking = new HumanChannel(command.isAsking ? {} : { ask: { channels: [] } }, parts);
   // Connections that open before the first client comes are the ones most clients will share.
   const assisted = () => asking.assisted;
   const target = new UpstreamTarget({ name: deriveServerName(server), address, client, revision, log, assisted, id });
@@ -60,7 +60,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   const behind = asking.before(wrapped);
   const front = createServeContext(
     command.logCalls ? await withCallLog(behind, deriveServerName(server)) : behind,
-    around,
+    parts,
   );
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {
@@ -127,7 +127,7 @@ async function withCallLog(target: Target, name: string): Promise<Target> {
   const lines = new CallLog();
   return new ObservedTarget(target, (exchange, handle) => {
     const work = async () => handle(exchange);
-    return lines.around(exchange, work, { resultOf: (result) => result, serverOf: () => name });
+    return lines.record(exchange, work, { resultOf: (result) => result, serverOf: () => name });
   });
 }
 

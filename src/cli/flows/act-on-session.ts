@@ -19,14 +19,14 @@ import { awaitOutcome } from './await-outcome.ts';
 import { parseTypedAnswer } from './typed-answer.ts';
 import { formatText } from './format.ts';
 
-export async function actOnSession(open: OpenStore, listed: ListedSession, telling: FlowsContext): Promise<number> {
-  const { command, clock } = telling;
+export async function actOnSession(open: OpenStore, listed: ListedSession, context: FlowsContext): Promise<number> {
+  const { command, clock } = context;
   const { id } = listed.header;
   const outside = { store: open.store, clock };
   const sessions = command.code === undefined ? undefined : await sessionsHere(open, listed, command);
   const asked = { ...(await handOver(outside, listed, command)), id };
   if (sessions) await doHere(sessions, id);
-  return awaitOutcome(outside, asked, { ...telling, isDone: sessions !== undefined });
+  return awaitOutcome(outside, asked, { ...context, isDone: sessions !== undefined });
 }
 
 /** A request in the store: the session when it was left, and the questions that it answers. */

@@ -119,12 +119,23 @@ function forWhom({ person }: Question): string {
 export function toPlainSession({ header, dueAt, heldUntil }: ListedSession): object {
   const { id, tool, version, principal, via, createdAt, lastActivityAt, expiresAt, rounds, reason, notUndone } = header;
   return {
-    ...{ id, flow: tool, state: conditionOf(header), version, principal, via, rounds },
-    ...{ createdAt: toIso(createdAt), lastActivityAt: toIso(lastActivityAt), expiresAt: toIso(expiresAt) },
-    ...{ dueAt: toIso(dueAt), heldUntil: toIso(heldUntil) },
+    id,
+    flow: tool,
+    state: conditionOf(header),
+    version,
+    principal,
+    via,
+    rounds,
+    createdAt: toIso(createdAt),
+    lastActivityAt: toIso(lastActivityAt),
+    expiresAt: toIso(expiresAt),
+    dueAt: toIso(dueAt),
+    heldUntil: toIso(heldUntil),
     questions: (header.current as Question[]).map(({ promptId, key, kind, prompt, person }) => {
       return { promptId, key, kind, message: prompt.message, ...(person && { person: person.principal }) };
     }),
-    ...{ parked: parkedReason(header), reason, notUndone },
+    parked: parkedReason(header),
+    reason,
+    notUndone,
   };
 }

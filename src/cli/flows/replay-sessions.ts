@@ -31,8 +31,8 @@ const COLOURS: Record<SessionReplay['verdict'], Style> = {
 const GOOD: ReadonlySet<string> = new Set(['ok', 'changes']);
 const VERDICT = Math.max(...Object.keys(COLOURS).map(({ length }) => length));
 
-export async function replaySessions({ store, keys }: OpenStore, telling: FlowsContext): Promise<number> {
-  const { command, print, clock } = telling;
+export async function replaySessions({ store, keys }: OpenStore, context: FlowsContext): Promise<number> {
+  const { command, print, clock } = context;
   const setup = createSessionContext({ store, keys });
   const files: ReplayFile[] = [];
   const counts = new Map<string, number>();

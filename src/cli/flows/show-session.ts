@@ -20,15 +20,15 @@ import { formatRelative, redactValue, formatText, formatValue, formatTime, wrapT
 export async function showSession(
   { store, keys }: OpenStore,
   listed: ListedSession,
-  telling: FlowsContext,
+  context: FlowsContext,
 ): Promise<number> {
-  const { command, print } = telling;
+  const { command, print } = context;
   const { id } = listed.header;
   const stored = await store.load(id);
   if (!stored) throw new Error(`${id} has just been forgotten. It had ended.`);
   const about = { ...listed, header: stored.header };
   if (command.json) print.line(JSON.stringify(toPlain(about, { stored, store, keys }), undefined, 2));
-  else for (const line of toLines(about, stored, { ...telling, store, keys })) print.line(line);
+  else for (const line of toLines(about, stored, { ...context, store, keys })) print.line(line);
   return 0;
 }
 
@@ -47,14 +47,14 @@ function toPlain(listed: ListedSession, { stored, store, keys }: StoreAccess & {
   };
 }
 
-function toLines(listed: ListedSession, stored: StoredSession, telling: FlowsContext & StoreAccess): string[] {
-  const { print, clock } = telling;
+function toLines(listed: ListedSession, stored: StoredSession, context: FlowsContext & StoreAccess): string[] {
+  const { print, clock } = context;
   const { header } = listed;
   const condition = conditionOf(header);
-  const facts = toFacts(listed, stored, telling).map(
+  const facts = toFacts(listed, stored, context).map(
     ([name, text]) => `  ${print.style('dim', name.padEnd(9))}  ${text}`,
   );
-  const { entries, isBare } = toEntries(stored, telling);
+  const { entries, isBare } = toEntries(stored, context);
   const lines = [...toTimeline(entries, isBare), ...toOpen(header, clock.now())];
   const timeline = laidOut(lines, process.stdout.columns);
   return [

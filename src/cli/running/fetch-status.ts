@@ -38,7 +38,10 @@ async function readReady(response: Response): Promise<GatewayStatus | undefined>
   const tools = { tools: null, ownTools: null, toolNames: [] };
   const told = Object.entries(servers).filter(([, state]) => STATES.includes(state));
   return {
-    ...{ version: null, pid: null, started: null, groups: {} },
+    version: null,
+    pid: null,
+    started: null,
+    groups: {},
     servers: told.map(([name, state]) => ({ ...unknown, ...tools, name, state })),
   };
 }

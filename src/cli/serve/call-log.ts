@@ -49,12 +49,12 @@ export class CallLog {
             if (method === 'elicitation/create') tell('waits for an answer');
           },
         });
-        return this.around(exchange, next, { resultOf: (outcome) => resultIn(outcome), serverOf });
+        return this.record(exchange, next, { resultOf: (outcome) => resultIn(outcome), serverOf });
       },
     };
   }
 
-  async around<T>(
+  async record<T>(
     exchange: LoggedCall,
     work: () => T | Promise<T>,
     { resultOf, serverOf }: CallLogOptions<T>,

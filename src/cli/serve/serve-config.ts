@@ -68,7 +68,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
     http: (options) => gateway.listen(options),
     announce: (url) =>
       announceGateway({
-        ...{ url, serves: found.path },
+        url,
+        serves: found.path,
         status: () => readStatus(gateway, started),
         accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
       }),

@@ -10,6 +10,7 @@ import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import { settledWithin } from '../../gateway/upstream/settled-within.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import { version } from '../../shared/version.ts';
+import type { Client } from '../../client/client.ts';
 
 export interface ServerStatus {
   name: string;
@@ -148,4 +149,22 @@ function isLocal({ headers, socket }: HttpRequest): boolean {
 function answer(response: HttpResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(`${JSON.stringify(body)}\n`);
+}
+
+/** The status of a server that is connected directly, without a gateway. `tools`: the number of its tools, if known. */
+export function toClientStatus({ server, transport }: Client, tools: number | null = null): ServerStatus {
+  const { info, dialect, revision } = server;
+  const { name, version } = info;
+  return {
+    name,
+    state: 'ready',
+    info: { name, version },
+    era: dialect,
+    revision,
+    transport,
+    tools,
+    ownTools: tools,
+    failure: null,
+    toolNames: [],
+  };
 }

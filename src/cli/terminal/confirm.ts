@@ -17,7 +17,9 @@ export function confirm({ message, ...options }: ConfirmOptions): Promise<boolea
   const bar = styleText('gray', S_BAR);
   const open = styleText('cyan', S_BAR);
   return new ConfirmPrompt({
-    ...{ active: YES, inactive: NO, ...options },
+    active: YES,
+    inactive: NO,
+    ...options,
     render() {
       const { state, value } = this;
       const title = message.split('\n').join(`\n${bar}  `);

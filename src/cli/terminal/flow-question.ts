@@ -16,9 +16,18 @@ const MAX_SHOWN = 10;
 
 /** MIME types of common files. */
 const TYPES: Record<string, string> = {
-  ...{ '.txt': 'text/plain', '.md': 'text/markdown', '.csv': 'text/csv', '.html': 'text/html' },
-  ...{ '.json': 'application/json', '.pdf': 'application/pdf', '.zip': 'application/zip' },
-  ...{ '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.gif': 'image/gif', '.svg': 'image/svg+xml' },
+  '.txt': 'text/plain',
+  '.md': 'text/markdown',
+  '.csv': 'text/csv',
+  '.html': 'text/html',
+  '.json': 'application/json',
+  '.pdf': 'application/pdf',
+  '.zip': 'application/zip',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.svg': 'image/svg+xml',
 };
 
 /** The value, or CANCELLED if the user pressed Esc. */
@@ -45,7 +54,8 @@ function showPrompt(field: TerminalQuestion, signal: AbortSignal): Promise<unkno
   const output = process.stderr;
   const message = printable(help === undefined ? prompt.message : `${prompt.message} (${help})`);
   const options = (prompt.choices ?? []).map(({ value, label, hint }) => ({
-    ...{ value, label: printable(label) },
+    value,
+    label: printable(label),
     ...(hint && { hint: printable(hint) }),
   }));
   const { defaultValue } = prompt;
@@ -60,7 +70,10 @@ function showPrompt(field: TerminalQuestion, signal: AbortSignal): Promise<unkno
     default:
       if (secret) return clack.password({ message, output, signal, validate });
       return clack.text({
-        ...{ message: kind === 'file' ? `${message} (path of a file)` : message, output, signal, validate },
+        message: kind === 'file' ? `${message} (path of a file)` : message,
+        output,
+        signal,
+        validate,
         ...(defaultValue !== undefined && { initialValue: printable(toText(defaultValue)) }),
         ...(prompt.placeholder !== undefined && { placeholder: printable(prompt.placeholder) }),
       });

@@ -23,3 +23,15 @@ function toText(block: ContentBlock): string {
       return `[${(block as { type: string }).type}; --json has it]`;
   }
 }
+
+interface Progress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
+
+/** Formats progress on one line: `  50 %  Searching…` */
+export function toProgressLine({ progress, total, message }: Progress): string {
+  const share = total === undefined || total <= 0 ? String(progress) : `${Math.round((100 * progress) / total)} %`;
+  return `  ${share.padStart(5)}${message === undefined ? '' : `  ${message}`}`;
+}

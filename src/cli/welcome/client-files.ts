@@ -18,17 +18,17 @@ export interface ClientFile {
 }
 
 /** Files that exist and have servers; those of this project first. */
-export function clientFiles(around: Environment): ClientFile[] {
-  return placesOf(around).flatMap(([client, path]) => {
+export function clientFiles(environment: Environment): ClientFile[] {
+  return placesOf(environment).flatMap(([client, path]) => {
     if (!existsSync(path)) return [];
-    const servers = countIn(path, around.cwd);
-    return servers === 0 ? [] : [{ client, path, shown: shownFrom(path, around), servers }];
+    const servers = countIn(path, environment.cwd);
+    return servers === 0 ? [] : [{ client, path, shown: shownFrom(path, environment), servers }];
   });
 }
 
 /** What to do if the user has named no configuration and has none here. */
-export function suggestConfigs(around: Environment): string[] {
-  const files = clientFiles(around);
+export function suggestConfigs(environment: Environment): string[] {
+  const files = clientFiles(environment);
   const [first] = files;
   const width = Math.max(0, ...files.map(({ shown }) => shown.length));
   return [

@@ -1,6 +1,5 @@
 // Explains why a wrapped server did not start and what to do, for the terminal and for the error that answers `initialize`.
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
-import { hintForPath } from './missing-path.ts';
 
 export interface StartFailure {
   server: CommandAddress | UrlAddress;
@@ -62,4 +61,12 @@ function hintForUrl(reason: string, url: string): string {
 
 function commandLine({ command, args = [] }: CommandAddress): string {
   return [command, ...args].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+}
+
+/** Advice for the most common mistake in URLs, the missing path; undefined if that is not the reason. */
+export function hintForPath(reason: string, url: string): string | undefined {
+  if (!/HTTP 404/.test(reason) || !URL.canParse(url)) return undefined;
+  const { pathname, origin } = new URL(url);
+  if (/\/(mcp|sse)\b/.test(pathname)) return undefined;
+  return `Most servers answer at /mcp: try ${origin}${pathname.replace(/\/$/, '')}/mcp.`;
 }

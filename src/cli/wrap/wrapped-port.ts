@@ -28,7 +28,8 @@ export class WrappedPort {
 
   announce(url: string | undefined): () => void {
     return announceGateway({
-      ...{ url, serves: `wrap ${this.#servers[0]!.name}` },
+      url,
+      serves: `wrap ${this.#servers[0]!.name}`,
       status: () => readStatus({ servers: this.#servers }, this.#started),
       accept: async (socket) => acceptStdio(this.#front, { input: socket, output: socket }),
     });

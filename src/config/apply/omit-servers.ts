@@ -14,7 +14,7 @@ export interface OmitContext {
   /** Path of the file. */
   path: string;
   problems: ConfigProblems;
-  around: Environment;
+  environment: Environment;
   own: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
 }
 
@@ -23,13 +23,13 @@ const KEEP_APART =
   'Keep the servers in a file of Parley: write them to parley.config.jsonc, { "mcpServers": { … } }, serve that one, and let the entry here lead to it.';
 
 /** A gateway must not be one of its own servers. */
-export function omitOwnEntries(input: ConfigInput, { path, problems, around, own }: OmitContext): ConfigPath[] {
+export function omitOwnEntries(input: ConfigInput, { path, problems, environment, own }: OmitContext): ConfigPath[] {
   const listen: ListenInput = typeof input.listen === 'number' ? { port: input.listen } : (input.listen ?? {});
   const { host = DEFAULT_HOST, port = listen.stdio ? undefined : DEFAULT_PORT } = listen;
   const address = own ? { ...own({ host, port }), publicUrl: input.publicUrl } : {};
   const left: ConfigPath[] = [];
   for (const { server, path: at } of listServers(input)) {
-    const what = server.disabled ? undefined : describeOwnEntry(server, { ...around, path, address });
+    const what = server.disabled ? undefined : describeOwnEntry(server, { ...environment, path, address });
     if (what === undefined) continue;
     const hint = 'It is left out: it belongs into the files of clients.';
     problems.ofKey(at, { message: what, hint, level: 'warning' });

@@ -19,15 +19,15 @@ export interface DiskCheck {
   filled: ReadonlySet<string>;
 }
 
-export function checkOnDisk(input: ConfigInput, around: DiskCheck): void {
+export function checkOnDisk(input: ConfigInput, context: DiskCheck): void {
   for (const { server, path } of listServers(input)) {
     if (server.disabled || server.command === undefined) continue;
-    checkCommand(server, path, around);
-    checkArgs(server, path, around);
+    checkCommand(server, path, context);
+    checkArgs(server, path, context);
     const { cwd } = server;
-    const folder = cwd === undefined ? undefined : resolve(dirname(around.path), cwd);
+    const folder = cwd === undefined ? undefined : resolve(dirname(context.path), cwd);
     if (folder !== undefined && !isFolder(folder)) {
-      around.problems.warn(
+      context.problems.warn(
         [...path, 'cwd'],
         'this folder does not exist',
         'Create it, or correct the path, which starts at the folder of this file.',
@@ -36,10 +36,10 @@ export function checkOnDisk(input: ConfigInput, around: DiskCheck): void {
   }
 }
 
-function checkCommand({ command = '', args = [], cwd }: ServerInput, path: ConfigPath, around: DiskCheck): void {
-  const { problems, env } = around;
+function checkCommand({ command = '', args = [], cwd }: ServerInput, path: ConfigPath, context: DiskCheck): void {
+  const { problems, env } = context;
   const at = [...path, 'command'];
-  const base = cwd === undefined ? around.cwd : resolve(dirname(around.path), cwd);
+  const base = cwd === undefined ? context.cwd : resolve(dirname(context.path), cwd);
   if (command.startsWith('~')) {
     const hint = 'No shell reads it: write ${userHome} in place of "~".';
     return problems.warn(at, '"~" does not stand for your home here', hint);
@@ -47,7 +47,7 @@ function checkCommand({ command = '', args = [], cwd }: ServerInput, path: Confi
   if (/\s/.test(command) && !existsSync(resolve(base, command))) {
     const [name = '', ...rest] = command.trim().split(/\s+/);
     const all = JSON.stringify([...rest, ...args]);
-    const isOurs = !around.filled.has(toPathId(at));
+    const isOurs = !context.filled.has(toPathId(at));
     const hint = isOurs ? `Write "command": ${JSON.stringify(name)}, "args": ${all}.` : 'Move them to "args".';
     return problems.warn(at, 'a command and its arguments are one text here', hint);
   }

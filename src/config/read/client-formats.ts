@@ -15,16 +15,16 @@ interface ClientFormatContext {
 
 export function normalizeClientFormats(
   config: Record<string, unknown>,
-  around: ClientFormatContext,
+  context: ClientFormatContext,
 ): Record<string, unknown> {
-  const known = withProject(config, around);
+  const known = withProject(config, context);
   for (const block of BLOCKS) {
     const entries = known[block];
     if (!isObject(entries)) continue;
     known[block] = Object.fromEntries(
       Object.entries(entries).map(([name, entry]) => [
         name,
-        isObject(entry) ? fromCodex(entry, [block, name], around) : entry,
+        isObject(entry) ? fromCodex(entry, [block, name], context) : entry,
       ]),
     );
   }

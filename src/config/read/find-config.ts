@@ -20,21 +20,22 @@ export const FILE_NAMES: readonly string[] = ['jsonc', 'json', 'yaml', 'yml'].ma
   (ending) => `parley.config.${ending}`,
 );
 
-export function findConfig(named: string | undefined, around: Environment): ConfigLocation {
-  const paths = pathsOf(around);
-  const isFolder = named !== undefined && isDirectory(paths.resolve(around.cwd, named));
-  const folders = named === undefined ? [around.cwd, userFolder(around)] : [paths.resolve(around.cwd, named)];
+export function findConfig(named: string | undefined, environment: Environment): ConfigLocation {
+  const paths = pathsOf(environment);
+  const isFolder = named !== undefined && isDirectory(paths.resolve(environment.cwd, named));
+  const folders =
+    named === undefined ? [environment.cwd, userFolder(environment)] : [paths.resolve(environment.cwd, named)];
   const searched =
     named === undefined || isFolder
       ? folders.flatMap((folder) => FILE_NAMES.map((name) => paths.join(folder, name)))
-      : [paths.resolve(around.cwd, named)];
+      : [paths.resolve(environment.cwd, named)];
   return { path: searched.find((path) => existsSync(path)), searched };
 }
 
 /** The configuration folder of this user. */
-export function userFolder(around: Environment): string {
-  const { env, home, platform = process.platform } = around;
-  const paths = pathsOf(around);
+export function userFolder(environment: Environment): string {
+  const { env, home, platform = process.platform } = environment;
+  const paths = pathsOf(environment);
   if (platform === 'win32') return paths.join(env['APPDATA'] || paths.join(home, 'AppData', 'Roaming'), 'parley');
   const xdg = env['XDG_CONFIG_HOME'];
   // The XDG specification says to ignore a relative path.

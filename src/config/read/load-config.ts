@@ -76,7 +76,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const envFiles = readEnvFiles(input, { folder, read, problems });
   const leftOut = isOwnFile(path) ? [] : omitBrokenServers(filledIn, input, problems);
   if (!problems.hasErrors) {
-    leftOut.push(...omitOwnEntries(input, { path, problems, around: options, own: options.own }));
+    leftOut.push(...omitOwnEntries(input, { path, problems, environment: options, own: options.own }));
     if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled });
   }
   const config = problems.hasErrors
@@ -99,9 +99,9 @@ function isOwnFile(path: string): boolean {
  * The project folder: the folder of the file, or its parent if an editor keeps the file in its own folder. For the user's own file, the
  * working folder.
  */
-function workspaceOf(path: string, around: Environment): string {
+function workspaceOf(path: string, environment: Environment): string {
   const folder = dirname(path);
-  if (folder === userFolder(around)) return around.cwd;
+  if (folder === userFolder(environment)) return environment.cwd;
   return /^\.(?:vscode|cursor)$/.test(basename(folder)) ? dirname(folder) : folder;
 }
 

@@ -32,13 +32,13 @@ function hasWaitingCall({ waiting }: ResumeContext, sessionId: string): boolean 
 }
 
 /** The newest abandoned session whose input does not differ from the new arguments. */
-export async function findAbandoned(start: StartRequest, offering: ResumeContext): Promise<StateView | undefined> {
+export async function findAbandoned(start: StartRequest, context: ResumeContext): Promise<StateView | undefined> {
   const { principal, tool, args = {} } = start;
-  const { sessions } = offering;
+  const { sessions } = context;
   const all = await sessions.list(principal);
-  const open = all.filter((header) => header.tool === tool && !hasWaitingCall(offering, header.id));
+  const open = all.filter((header) => header.tool === tool && !hasWaitingCall(context, header.id));
   const newest = open.filter(isWorthwhile).toSorted((one, other) => other.lastActivityAt - one.lastActivityAt)[0];
-  if (!newest) return findEnded(start, offering);
+  if (!newest) return findEnded(start, context);
   const view = await sessions.getState({ principal, sessionId: newest.id }).catch(ignoreEnded);
   if (!view) return undefined;
   const isSame = Object.entries(args).every(([name, value]) => isDeepStrictEqual(view.data[name], value));
@@ -80,12 +80,12 @@ export async function awaitRest(sessions: Sessions, session: SessionRequest, sig
 
 async function findEnded(
   { principal, tool, args }: StartRequest,
-  offering: ResumeContext,
+  context: ResumeContext,
 ): Promise<StateView | undefined> {
-  const { sessions } = offering;
+  const { sessions } = context;
   const bytes = await sessions.setup.store.getBlob(toNoteKey(principal, tool));
   const sessionId = bytes && Buffer.from(bytes).toString();
-  if (sessionId === undefined || hasWaitingCall(offering, sessionId)) return undefined;
+  if (sessionId === undefined || hasWaitingCall(context, sessionId)) return undefined;
   const view = await sessions.getState({ principal, sessionId }).catch(ignoreEnded);
   const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStartFingerprint(tool, args);
   return isSame && view.outcome ? view : undefined;

@@ -43,41 +43,41 @@ export interface FlowCallContext {
 /** Time for the answer to leave this process. */
 const ACKNOWLEDGE_MS = 200;
 
-export async function callFlow(exchange: Exchange, flow: AnyFlow, called: FlowCallContext): Promise<ResultObject> {
+export async function callFlow(exchange: Exchange, flow: AnyFlow, context: FlowCallContext): Promise<ResultObject> {
   const { principal, info } = exchange.client;
   const args = readOptionalObject(exchange.params, 'arguments') ?? {};
   const client = { name: info.name, version: info.version };
   const locale = localeOf(exchange, flow.options.messages);
   const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit', locale };
   try {
-    const { suspended, ...round } = await startCall(exchange, start, called);
+    const { suspended, ...round } = await startCall(exchange, start, context);
     if (suspended) return suspended;
-    const turn = await playRounds(round, exchange, called);
-    acknowledgeLater(exchange, called, turn);
+    const turn = await playRounds(round, exchange, context);
+    acknowledgeLater(exchange, context, turn);
     return await toResult(turn, flow);
   } catch (thrown) {
     return toErrorResult(thrown);
   }
 }
 
-async function startCall(exchange: Exchange, start: StartRequest, called: FlowCallContext): Promise<TokenCallRound> {
-  if (exchange.resumed?.state !== undefined) return callWithToken(exchange, start, called);
-  const left = await offerResume(exchange, start, called);
+async function startCall(exchange: Exchange, start: StartRequest, context: FlowCallContext): Promise<TokenCallRound> {
+  if (exchange.resumed?.state !== undefined) return callWithToken(exchange, start, context);
+  const left = await offerResume(exchange, start, context);
   if (left) return { turn: left };
-  if (exchange.maySuspend) return callWithToken(exchange, start, called); // not after it has asked something and waits here
-  const { sessions, waiting } = called;
+  if (exchange.maySuspend) return callWithToken(exchange, start, context); // not after it has asked something and waits here
+  const { sessions, waiting } = context;
   const sessionId = isAnonymous(start.principal) ? undefined : await reserveSessionId(sessions, start);
   if (sessionId !== undefined) waiting.set(sessionId, exchange);
-  const telling = reportProgress(exchange, sessions, sessionId);
+  const reporter = reportProgress(exchange, sessions, sessionId);
   try {
     const turn = await sessions.start({ ...start, sessionId });
-    telling.of(turn.header.id);
+    reporter.of(turn.header.id);
     return { turn: await afterSteps(turn) };
   } catch (thrown) {
     if (sessionId !== undefined) waiting.delete(sessionId);
     throw thrown;
   } finally {
-    telling.stop();
+    reporter.stop();
   }
 }
 
@@ -113,10 +113,10 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
   };
   const moves = new SessionWatch(sessions, round.turn.header);
   waiting.set(sessionId, exchange);
-  const telling = reportProgress(exchange, sessions, sessionId);
+  const reporter = reportProgress(exchange, sessions, sessionId);
   const onWaiting = ({ header }: Turn): void => {
     isForOthers = peopleOf(header).length > 0;
-    telling.waits(header);
+    reporter.waits(header);
   };
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
@@ -126,7 +126,7 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
       isForOthers = false;
-      telling.goesOn();
+      reporter.goesOn();
       if (progress) sendProgress(exchange, progress);
       const answer = await askClient(exchange, round, moves, sessions.setup.clock);
       round = answer
@@ -144,7 +144,7 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
     giveUp(); // it has ended, or nobody will come back for it
     throw thrown;
   } finally {
-    telling.stop();
+    reporter.stop();
     exchange.signal.removeEventListener('abort', giveUp);
     moves.close();
     stopWaiting(waiting, sessionId, exchange);

@@ -29,20 +29,20 @@ export class ResumeDeclinedError extends Error {
 export async function offerResume(
   exchange: Exchange,
   start: StartRequest,
-  offering: ResumeContext,
+  context: ResumeContext,
 ): Promise<Turn | undefined> {
   const { principal } = start;
   if (isAnonymous(principal)) return undefined; // an anonymous caller cannot be recognized
-  const left = await findAbandoned(start, offering);
+  const left = await findAbandoned(start, context);
   if (!left) return undefined;
   const ask = toOffer(left);
   if (!exchange.canAsk(ask)) return undefined;
-  const answer = await askAlive(exchange, ask, offering.sessions.setup);
+  const answer = await askAlive(exchange, ask, context.sessions.setup);
   if (answer.action !== 'accept') throw new ResumeDeclinedError(start.tool);
   const session = { principal, sessionId: left.header.id };
-  if (answerContent(answer)[FIELD] === true) return awaitRest(offering.sessions, session, exchange.signal);
-  if (isEnded(left.header)) await offering.sessions.acknowledge(session.sessionId);
-  else await offering.sessions.cancel({ ...session, reason: 'It was started over' }).catch(() => {});
+  if (answerContent(answer)[FIELD] === true) return awaitRest(context.sessions, session, exchange.signal);
+  if (isEnded(left.header)) await context.sessions.acknowledge(session.sessionId);
+  else await context.sessions.cancel({ ...session, reason: 'It was started over' }).catch(() => {});
   return undefined;
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { Choice, Prompt, Validation } from '../../protocol/prompt.ts';
 import { precheck } from './precheck.ts';
 import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
-import type { PlayOptions } from './play-options.ts';
+import type { PlayOptions } from './flow-client.ts';
 
 /** Undefined if the user cancels. */
 export async function collectArguments(

@@ -12,10 +12,15 @@ import type { Address } from '../../gateway/upstream/address.ts';
 import { START_ID, takesStartIds } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { PlayOptions } from './play-options.ts';
 import { precheck } from './precheck.ts';
 import { retryRequest } from './retry-request.ts';
 import { collectArguments } from './collect-arguments.ts';
+import type { PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
+
+export interface PlayOptions extends PromptHandlers {
+  context?: JsonObject | undefined;
+  timeout?: number | undefined;
+}
 
 export interface FlowClientOptions extends ConnectOptions {
   /** False: do not check first whether the server is interactive. */

@@ -42,26 +42,19 @@ export const BLOCKED_MODULES: Readonly<Record<string, BlockedModule>> = {
 };
 
 /** Blocked methods of `process`, including `dlopen` for native addons and the internal bindings. */
-export const BLOCKED_PROCESS_METHODS = [
-  ...[
-    'abort',
-    'chdir',
-    'disconnect',
-    'execve',
-    'exit',
-    'kill',
-    'loadEnvFile',
-    'openStdin',
-    'reallyExit',
-    'send',
-    'umask',
-  ],
-  ...['initgroups', 'setegid', 'seteuid', 'setgid', 'setgroups', 'setuid'],
-  ...['_debugEnd', '_debugProcess', '_kill', '_rawDebug', '_linkedBinding', 'binding', 'dlopen'],
-] as const;
+export const BLOCKED_PROCESS_METHODS: readonly string[] = (
+  'abort chdir disconnect execve exit kill loadEnvFile openStdin reallyExit send umask ' +
+  'initgroups setegid seteuid setgid setgroups setuid ' +
+  '_debugEnd _debugProcess _kill _rawDebug _linkedBinding binding dlopen'
+).split(' ');
 
 export const BLOCKED_GLOBALS = [
-  ...['fetch', 'EventSource', 'WebSocket', 'setImmediate', 'setInterval', 'setTimeout'],
+  'fetch',
+  'EventSource',
+  'WebSocket',
+  'setImmediate',
+  'setInterval',
+  'setTimeout',
 ] as const;
 
 /** Web storage, which Node keeps in a file or in the process. */

@@ -26,8 +26,15 @@ export function createPlaceholders(): StepPlaceholders {
     return new Proxy(() => {}, {
       // Promises look for `then` in the value they resolve with.
       get: (_, name) => (name === 'then' ? undefined : use()),
-      ...{ apply: use, construct: use, has: use, ownKeys: use, getOwnPropertyDescriptor: use, getPrototypeOf: use },
-      ...{ set: use, deleteProperty: use, defineProperty: use },
+      apply: use,
+      construct: use,
+      has: use,
+      ownKeys: use,
+      getOwnPropertyDescriptor: use,
+      getPrototypeOf: use,
+      set: use,
+      deleteProperty: use,
+      defineProperty: use,
     });
   };
   return {

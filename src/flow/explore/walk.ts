@@ -119,7 +119,12 @@ function begin(
   const start: JournalEntry = { t: 'start', input: sampleInput(flow.input?.json), seed, ts };
   let onStall = (): void => {};
   const run = new PlacedRun({
-    ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: ts, isTrusting: true },
+    flow,
+    folded: fold([start]),
+    sessionId: 'explored',
+    incoming: [],
+    now: ts,
+    isTrusting: true,
     checks: 'off', // the sandbox reports what was tried
     onStall: () => onStall(),
   });

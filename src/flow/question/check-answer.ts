@@ -2,10 +2,11 @@
 // 1. Nothing from a peer reaches the body unchecked, and nothing is coerced: "5" is not a number.
 // 2. Absent, null and "" count as no answer, so the default applies, if there is one.
 import { isObject } from '../../protocol/message.ts';
+import { cachedSchemaCheck } from '../../protocol/schema/cached-schema-check.ts';
+import { toReason } from '../../protocol/schema/schema-problem.ts';
 import { checkChoiceAnswer, checkChoicesAnswer } from './check-choice.ts';
 import { checkDateAnswer } from './check-date.ts';
 import { checkFileAnswer } from './check-file.ts';
-import { checkCustomAnswer } from './check-schema.ts';
 import { checkTextAnswer } from './check-text.ts';
 import type { Complaint, Field, Kind } from './question.ts';
 
@@ -54,6 +55,12 @@ function checkNumber(value: unknown, { prompt }: Field): Complaint | undefined {
   if (typeof min === 'number' && value < min) return { error: `Must be at least ${min}` };
   if (typeof max === 'number' && value > max) return { error: `Must be at most ${max}` };
   return undefined;
+}
+
+function checkCustomAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
+  if (prompt.schema === undefined) return undefined;
+  const { problems } = cachedSchemaCheck(prompt.schema, 'schema of a custom question')(value);
+  return problems && { error: toReason(problems) };
 }
 
 /** Checks all fields, so that every mistake is reported at once. */

@@ -35,13 +35,13 @@ export class CrashPoints {
 }
 
 /** The store as one process sees it, until it crashes. */
-export function createCrashingStore(inner: FlowStore, boundaries: CrashPoints, journal: JournalEntry[]): FlowStore {
-  const alive = <T>(work: () => Promise<T>): Promise<T> => (boundaries.isDead ? new Promise(() => {}) : work());
+export function createCrashingStore(inner: FlowStore, crashPoints: CrashPoints, journal: JournalEntry[]): FlowStore {
+  const alive = <T>(work: () => Promise<T>): Promise<T> => (crashPoints.isDead ? new Promise(() => {}) : work());
   const write = async <T>(name: string, work: () => Promise<T>, add: JournalEntry[] = []): Promise<T> => {
-    await boundaries.pass(`before ${name}`);
+    await crashPoints.pass(`before ${name}`);
     const done = await alive(work);
     if (isWritten(done)) journal.push(...add);
-    await boundaries.pass(`after ${name}`);
+    await crashPoints.pass(`after ${name}`);
     return done;
   };
   return {

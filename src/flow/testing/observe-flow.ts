@@ -19,7 +19,7 @@ export interface Observation {
 type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOptions<unknown>) => Promise<unknown>;
 
 /** The flow in one process; nothing is recorded after its crash. */
-export function observeFlow(flow: AnyFlow, boundaries: CrashPoints, seen: Observation): AnyFlow {
+export function observeFlow(flow: AnyFlow, crashPoints: CrashPoints, seen: Observation): AnyFlow {
   const watched = (ask: Ask): Ask => {
     const original: Step = (key, work, options) => (ask as unknown as { step: Step }).step(key, work, options);
     // Retries need no pause here, as the test clock moves only for sleeps.
@@ -27,12 +27,12 @@ export function observeFlow(flow: AnyFlow, boundaries: CrashPoints, seen: Observ
       original(
         key,
         async (context) => {
-          await boundaries.pass(`before step ${key}`);
+          await crashPoints.pass(`before step ${key}`);
           const result = await withoutPauses(retry, (attempt) => {
             seen.steps.push({ key, idempotencyKey: context.idempotencyKey, effect: options.effect });
             return work(attempt === 1 ? context : { ...context, attempt });
           });
-          await boundaries.pass(`after step ${key}`);
+          await crashPoints.pass(`after step ${key}`);
           return result;
         },
         options,
@@ -41,7 +41,7 @@ export function observeFlow(flow: AnyFlow, boundaries: CrashPoints, seen: Observ
   };
   const body = async (ask: Ask, input: unknown) => {
     const returned: unknown = await flow.body(watched(ask), input);
-    if (!boundaries.isDead) seen.returned = returned;
+    if (!crashPoints.isDead) seen.returned = returned;
     return returned;
   };
   return { ...flow, body };

@@ -50,15 +50,15 @@ export interface FlowPlayOptions {
   flow: AnyFlow;
   args: Record<string, unknown>;
   answers: ScriptedAnswers;
-  boundaries?: CrashPoints;
+  crashPoints?: CrashPoints;
   /** Moved if only time can continue the flow. Default: a new clock. */
   clock?: ManualClock | undefined;
 }
 
 const MAX_ROUNDS = 1000;
 
-export async function playFlow({ flow, args, answers, ...around }: FlowPlayOptions): Promise<PlayResult> {
-  const { boundaries: fatal = new CrashPoints(), clock = manualClock() } = around;
+export async function playFlow({ flow, args, answers, ...options }: FlowPlayOptions): Promise<PlayResult> {
+  const { crashPoints: fatal = new CrashPoints(), clock = manualClock() } = options;
   const stage = createTestStage(flow, { fatal, clock });
   const { act, journal, seen } = stage;
   let turn = await act((sessions) => sessions.start({ ...TESTER, tool: flow.name, args }));
@@ -75,8 +75,14 @@ export async function playFlow({ flow, args, answers, ...around }: FlowPlayOptio
     refuseWrong(turn, answers);
   }
   return {
-    ...{ result: turn.questions.length === 0 ? seen.returned : undefined, failure: turn.failure, rounds, journal },
-    ...{ asked: [...asked.values()], open: openOf(turn), waiting: eventsOf(turn), steps: seen.steps },
+    result: turn.questions.length === 0 ? seen.returned : undefined,
+    failure: turn.failure,
+    rounds,
+    journal,
+    asked: [...asked.values()],
+    open: openOf(turn),
+    waiting: eventsOf(turn),
+    steps: seen.steps,
   };
 }
 

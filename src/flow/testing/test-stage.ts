@@ -45,18 +45,18 @@ interface StageOptions {
 export function createTestStage(flow: AnyFlow, { fatal, clock }: StageOptions): TestStage {
   const memory = memoryStore({ clock });
   const journal: JournalEntry[] = [];
-  let boundaries = fatal;
+  let crashPoints = fatal;
   const seen: Observation = { steps: [] };
   const begin = () => {
     // All answers come within one second of the test clock.
     const limits = { respondsPerSecond: Infinity };
     const options = { clock, limits, leaseMs: 0, graceMs: 0, warm: 0, log: createLog({ level: 'silent' }) };
     const fixed = { newId: () => 'session_test', newSeed: () => 'c2VlZGZvcnRlc3RzISEhIQ', keys: ['tests'] };
-    return new Sessions([observeFlow(flow, boundaries, seen)], {
+    return new Sessions([observeFlow(flow, crashPoints, seen)], {
       ...options,
       ...fixed,
       baseUrl: () => UNREACHABLE_URL,
-      store: createCrashingStore(memory, boundaries, journal),
+      store: createCrashingStore(memory, crashPoints, journal),
     });
   };
 
@@ -73,9 +73,9 @@ export function createTestStage(flow: AnyFlow, { fatal, clock }: StageOptions): 
 
   let process = begin();
   const act: TestStage['act'] = async (request) => {
-    const outcome = await Promise.race([request(process).then(afterSteps), boundaries.death()]);
+    const outcome = await Promise.race([request(process).then(afterSteps), crashPoints.death()]);
     if (outcome) return outcome;
-    boundaries = new CrashPoints();
+    crashPoints = new CrashPoints();
     process = begin();
     const left = await recover(process);
     if (left && (isEnded(left.header) || left.header.rounds <= 1)) return left;

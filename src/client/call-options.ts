@@ -1,6 +1,0 @@
-// Options of every call.
-import type { CallOptions } from '../protocol/server-view.ts';
-
-export type ClientCallOptions = Pick<CallOptions, 'onProgress' | 'timeoutMs' | 'maxTimeoutMs' | 'trace'> & {
-  signal?: AbortSignal | undefined;
-};

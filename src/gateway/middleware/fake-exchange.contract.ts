@@ -1,5 +1,5 @@
-// For tests only (the build leaves `*.contract.ts` out): an exchange that records what is sent back, a clock moved by hand,
-// and steps run in front of a function.
+// For tests only (the build leaves `*.contract.ts` out): an exchange that records what is sent back, a manual clock, and a chain
+// of steps before a function.
 import type { Handle } from '../../protocol/target.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -13,7 +13,7 @@ export class FakeExchange implements Exchange {
   readonly method: string;
   readonly client: ClientView;
   readonly controller = new AbortController();
-  /** All that was sent back, in order. */
+  /** Everything sent back, in order. */
   readonly sent: unknown[] = [];
   params: JsonObject;
   server?: string | undefined;
@@ -73,7 +73,7 @@ export class FakeClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Moves the time, then lets everything that waited for it go on. */
+  /** Moves the time, then runs everything that waited for it. */
   async advance(ms: number): Promise<void> {
     this.#now += ms;
     for (const timer of [...this.#timers].filter(({ at }) => at <= this.#now)) {
@@ -84,12 +84,12 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets all promises that can go on do so. */
+/** Lets pending promises settle. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The steps in front of `last`, called with a method and params, or with an exchange. */
+/** The steps before `last`, called with a method and params, or with an exchange. */
 export function chainOf(steps: (Step | StepFunction)[], last: Handle): Call {
   const named = steps.map((step) => (typeof step === 'function' ? { name: step.name, handle: step } : step));
   const chain = createChain(named, last);
@@ -99,7 +99,7 @@ export function chainOf(steps: (Step | StepFunction)[], last: Handle): Call {
 
 export type Call = (exchange: string | Exchange, params?: JsonObject) => Promise<JsonObject>;
 
-/** A server with these tools and prompts that answers with what it was called by. Pages hold two entries. */
+/** A server with these tools and prompts that answers with the called name. Pages hold two entries. */
 export function serverOf(lists: { tools?: JsonObject[]; prompts?: JsonObject[] }): Handle & { seen: string[] } {
   const seen: string[] = [];
   const last: Handle = ({ method, params }) => {

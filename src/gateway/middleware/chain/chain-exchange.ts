@@ -1,7 +1,6 @@
-// An exchange as steps see it: what travels back passes their hooks, innermost first. Everything else is the exchange itself.
-// 1. A hook that fails fails the exchange, in the name of its step; what it was given is not sent, for it may have to be kept
-//    from the client.
-// 2. Once `silence` was called, nothing more travels back.
+// An exchange as steps see it: everything sent back to the client passes their hooks, innermost first.
+// 1. A hook that fails fails the exchange in the name of its step. Its message is not sent, because it may have to be withheld.
+// 2. After `silence`, nothing more is sent back.
 import { DelegatedExchange } from '../../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { FormAnswerOf, FormAsk } from '../../../protocol/schema/form-answer.ts';
@@ -15,19 +14,19 @@ import type { Log } from '../../../shared/log.ts';
 import { toStepOutcome } from './outcome.ts';
 import { toStepError } from './step-error.ts';
 
-/** Whom a request would be handed to, so far as that is known. */
+/** The server that would handle a request, as far as it is known. */
 export type OwnerOf = (exchange: Pick<Exchange, 'method' | 'params'>) => string | undefined;
 
-/** What all exchanges of a chain have in common. */
+/** What all exchanges of a chain share. */
 export interface ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
   readonly log: Log;
-  /** The same for chains that take each other's place. */
+  /** The same for successive versions of a chain. */
   readonly lineage: string;
-  /** Lets the chain answer that has taken the place of this one; undefined where none has. */
+  /** Handles the exchange with the chain that has replaced this one; undefined if none has. */
   again(exchange: Exchange): Promise<ResultObject> | undefined;
-  /** Somebody has to correct a step. */
+  /** Reports a mistake in the code of a step. */
   onMisuse(error: GatewayError): void;
 }
 
@@ -44,9 +43,9 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   #silent = false;
   #hasAsked = false;
   #params: JsonObject;
-  /** The step that has it now. */
+  /** The step that is handling it. */
   step = '';
-  /** Why a hook failed, if one did. */
+  /** The error of a failed hook. */
   failure: Error | undefined;
 
   constructor(inner: Exchange, chain: ChainContext) {
@@ -91,7 +90,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     this.#own = cancellation;
   }
 
-  /** What a step has set, if one has: to be put back without making a signal that nobody looks at. */
+  /** The cancellation set by a step; restoring it must not create an unused signal. */
   get ownCancellation(): Abortable | undefined {
     return this.#own;
   }
@@ -101,8 +100,8 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   }
 
   /**
-   * A person may take days to answer, and rules can change meanwhile: then it starts again, as it came, with the steps of now. Undefined
-   * where it goes on as it is.
+   * Starts over with the current steps if they changed while a question was open, because a person may take days to answer.
+   * Undefined if the exchange continues as it is.
    */
   again(): Promise<Outcome> | undefined {
     return this.#mayBeOutdated
@@ -114,7 +113,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     return this.#hasAsked || (this.inner instanceof ChainExchange && this.inner.#mayBeOutdated);
   }
 
-  /** Its params before any step had it. */
+  /** The original params. */
   get #first(): JsonObject {
     return this.inner instanceof ChainExchange ? this.inner.#first : this.inner.params;
   }
@@ -125,7 +124,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     else this.#intercepting = [one];
   }
 
-  /** Nothing that still works on it is heard any more. */
+  /** Drops everything that is still sent on it. */
   silence(): void {
     this.#silent = true;
   }
@@ -202,7 +201,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   }
 }
 
-/** Heard as the other one is, by the steps that have that one. */
+/** The same exchange with its original params; the hooks of the earlier steps still apply. */
 class RenewedExchange extends DelegatedExchange {
   #params: JsonObject;
 

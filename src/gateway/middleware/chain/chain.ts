@@ -1,5 +1,5 @@
-// Folds the steps into one function, once per method that some step names. The mistakes that are easily made in such chains
-// are errors that name the step (step-run.ts). A method that no step handles costs nothing: it goes to the target as it came.
+// Composes the steps into one function, once per method that a step names. Common mistakes in steps become errors that name the
+// step (step-run.ts). A method without a step goes straight to the target.
 import type { Handle } from '../../../protocol/target.ts';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import { InternalExchange } from '../../../protocol/internal-exchange.ts';
@@ -22,17 +22,17 @@ const nextScope = createCounter('chain-');
 const SILENT = createLog({ level: 'silent' });
 
 export interface ChainOptions {
-  /** Tells steps which server `last` would hand a request to. */
+  /** Tells steps which server would handle a request. */
   ownerOf?: OwnerOf | undefined;
-  /** Tells steps where what `last` calls so comes from. */
+  /** Tells steps the origin of a name. */
   originOf?: OriginOf | undefined;
-  /** Where steps write lines, and each mistake of a step is told once. */
+  /** Gets the lines of steps, and each mistake of a step once. */
   log?: Log | undefined;
-  /** By what steps keep apart what they remember; default: one of its own. */
+  /** Separates what steps remember for different chains; default: unique. */
   scope?: string | undefined;
-  /** The same for chains that take each other's place; default: the scope. */
+  /** The same for successive versions of a chain; default: the scope. */
   lineage?: string | undefined;
-  /** Lets the chain answer that has taken the place of this one; undefined where none has. */
+  /** Handles the exchange with the chain that has replaced this one; undefined if none has. */
   again?: ChainContext['again'] | undefined;
 }
 
@@ -56,7 +56,9 @@ class Chain implements ChainContext {
   readonly #last: Handle;
   readonly #originOf: OriginOf;
   readonly #logged = new Set<string>();
-  /** What comes after each place, by method. Methods that no step names share one entry: clients may call anything. */
+  /**
+   * The rest of the chain after each place, by method. Methods that no step names share one entry, because clients may send any.
+   */
   readonly #runs: Map<string, ChainRunner>[];
   readonly #named: Set<string>;
 
@@ -80,7 +82,7 @@ class Chain implements ChainContext {
     return this.#start(run, exchange);
   };
 
-  /** The client is told that something is wrong, and so is the log: only the operator of the gateway can correct it. */
+  /** Logs a mistake once, since only the operator can correct it; the client gets the error. */
   onMisuse({ message, details }: GatewayError): void {
     if (this.#logged.has(message)) return;
     this.#logged.add(message);
@@ -95,7 +97,7 @@ class Chain implements ChainContext {
     });
   }
 
-  /** The target may look for another name; a step finds again what it has passed on. */
+  /** The target may change the params; the step gets back its own. */
   readonly #end: ChainRunner = (exchange) => {
     const { params } = exchange;
     return this.#answer(exchange).then(
@@ -105,7 +107,7 @@ class Chain implements ChainContext {
       },
       (thrown: unknown) => {
         exchange.params = params;
-        throw toError(thrown); // from here on, an error that is not ours is a step's
+        throw toError(thrown); // from here on, a foreign error comes from a step
       },
     );
   };

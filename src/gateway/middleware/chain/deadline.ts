@@ -1,5 +1,5 @@
-// A time after which a call is given up. Progress restarts it where that is wanted, and it stands still while the user is
-// asked something. Leaves no timer and no listener behind.
+// Aborts a call when its time is up. Progress may restart the time, and it stops while the user is asked. Leaves no timer and no
+// listener behind.
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Hooks } from '../../../protocol/step.ts';
@@ -15,14 +15,14 @@ export interface DeadlineOptions {
   alarms: DeadlineList;
 }
 
-/** Aborted when the time is up, or nobody wants the outcome any more. */
+/** Aborts when the time is up, or with its parent. */
 export class Deadline extends Cancellation implements Hooks {
   readonly #options: DeadlineOptions;
   readonly #parent: Abortable;
   readonly #alarm: DeadlineItem;
   #pauses = 0;
   #over = false;
-  /** Called when the time is over. */
+  /** Called when the time is up. */
   onExpired: (() => void) | undefined;
 
   constructor(options: DeadlineOptions, parent: Abortable) {
@@ -35,7 +35,7 @@ export class Deadline extends Cancellation implements Hooks {
     this.#renew();
   }
 
-  /** The parent was aborted. */
+  /** Called when the parent aborts. */
   handleEvent(): void {
     this.abort();
   }
@@ -56,7 +56,7 @@ export class Deadline extends Cancellation implements Hooks {
     }
   }
 
-  /** The work if it ends in time. */
+  /** Resolves with the work if it ends in time. */
   race<T>(work: Promise<T>, toReason: () => Error): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.onExpired = () => reject(toReason());
@@ -83,7 +83,7 @@ export class Deadline extends Cancellation implements Hooks {
     if (this.#pauses === 0 && !this.#over) this.#options.alarms.set(this.#alarm, this.#options.ms);
   }
 
-  /** It is not needed any more. */
+  /** Call this when the deadline is no longer needed. */
   end(): void {
     this.#over = true;
     this.#alarm.callOff();

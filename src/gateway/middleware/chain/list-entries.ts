@@ -1,9 +1,9 @@
-// Everything the rest of the chain lists of one kind, page by page.
+// Fetches all tools or prompts from the rest of the chain, page by page.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { LookUp } from '../../../protocol/step.ts';
 
-/** A list that never ends is cut off here. */
+/** Ends an endless list. */
 const MAX_PAGES = 1000;
 
 export async function listAllEntries(lookUp: LookUp, area: 'tools' | 'prompts'): Promise<ListEntry[]> {

@@ -1,15 +1,15 @@
-// Steps for some methods only. All other methods pass them by at no cost.
+// Creates steps for some methods only. Other methods bypass them at no cost.
 import type { StepFunctionOf, StepMethod } from '../../../protocol/step-methods.ts';
 import type { Step, StepFunction } from '../../../protocol/step.ts';
 
 export const LIST_METHODS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const;
 
-/** For methods of the protocol, by their names. A misspelled one does not compile. */
+/** For methods of the protocol; a misspelled one does not compile. */
 export function onMethod<M extends StepMethod>(methods: M | readonly M[], handle: StepFunctionOf<M>): Step {
   return onCustomMethod(methods, handle as unknown as StepFunction);
 }
 
-/** For methods that the protocol does not know. */
+/** For methods outside the protocol. */
 export function onCustomMethod(methods: string | readonly string[], handle: StepFunction): Step {
   const named = typeof methods === 'string' ? [methods] : methods;
   return { name: handle.name || named.join(', '), methods: named, handle };

@@ -1,5 +1,5 @@
-// Makes outcomes. Only what is made here is one, so that a step that returns something else is told so. The mark is known to
-// every copy of this package: a step that was loaded from a file may have its own.
+// Creates outcomes. Only this file does, so that a step that returns anything else gets an error. All copies of this package
+// share the mark, because a step loaded from a file may have its own copy.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { RawObject, toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
@@ -16,7 +16,7 @@ class MadeOutcome {
   }
 }
 
-/** One whose result nobody has read. Who reads the result may also have changed it. */
+/** An outcome with an unparsed result. Reading the result parses it, since the reader may change it. */
 class UnreadOutcome {
   readonly [MARK] = true;
   #held: ResultObject;
@@ -42,12 +42,12 @@ class UnreadOutcome {
   }
 }
 
-/** The answer of a target, on its way through the steps. */
+/** Wraps the target's result for the steps. */
 export function toStepOutcome(result: ResultObject): Outcome {
   return result instanceof RawObject ? (new UnreadOutcome(result) as unknown as Outcome) : respond(result);
 }
 
-/** The result as it is now, unread if no step has read it. */
+/** The current result, unparsed if no step has read it. */
 export function resultIn(outcome: Outcome): ResultObject {
   return outcome instanceof UnreadOutcome ? (outcome as UnreadOutcome).held : outcome.result;
 }

@@ -1,5 +1,5 @@
-// A step of its own for every client, made when it first calls: tools per user, caches per team. What such a step remembers is that client's
-// alone. Steps are forgotten when there are too many of them, the one that was used longest ago first, and made again when needed.
+// Creates a separate step for every client when it first calls: tools per user, caches per team. Such a step remembers only its
+// own client's data. Beyond a limit, the least recently used steps are dropped and created again when needed.
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { Step } from '../../../protocol/step.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
@@ -14,7 +14,7 @@ export interface PerClientOptions {
   key?: ((client: ClientView) => string) | undefined;
 }
 
-/** Must tell the same for the same key: `make` is not asked again. */
+/** `make` must be deterministic per key: it is called once. */
 export function perClient(make: (client: ClientView) => Step, options: PerClientOptions = {}): Step {
   const { name = make.name || 'perClient', key = ({ principal }) => principal } = options;
   const steps = new BoundedMap<string, Step>(MAX_STEPS);
@@ -39,7 +39,10 @@ export function perClient(make: (client: ClientView) => Step, options: PerClient
       }
       return undefined;
     },
-    /** A change goes to everybody: what one client may not see is not named, and each client's step hears that its list has changed. */
+    /**
+     * A change goes to all clients, so it names nothing that one of them may not see. Each client's step sees that its list has
+     * changed.
+     */
     onChange(change, originOf) {
       for (const [, { onChange }] of steps.entries()) onChange?.(change, originOf);
       return change.kind === 'tools' ? { kind: 'tools' } : change;

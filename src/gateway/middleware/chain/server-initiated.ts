@@ -1,11 +1,11 @@
-// How steps take part in what is no request of a client. It travels back like an answer does: the innermost step is first.
+// Runs steps on changes and questions that belong to no request. Like an answer, they pass the innermost step first.
 import type { Ask, ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { OriginOf, Step } from '../../../protocol/step.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { toStepError } from './step-error.ts';
 
-/** The change as clients should hear of it; undefined when they should not. */
+/** The change for clients; undefined hides it. */
 export function passChange(
   steps: readonly Step[],
   change: Change,
@@ -19,12 +19,12 @@ export function passChange(
   return told;
 }
 
-/** Where something comes from, by the name that `steps`, from a place on, show it by. */
+/** Finds the origin of a name as the outermost of these steps shows it. */
 export function originBehind(steps: readonly Step[], scope: string, last: OriginOf): OriginOf {
   return (area, name) => last(area, nameBehind(steps, area, name, scope));
 }
 
-/** A question that belongs to no exchange, on its way to `put`. */
+/** Passes a question outside of an exchange to `put`. */
 export function passAsk(
   steps: readonly Step[],
   put: (ask: Ask) => Promise<JsonObject>,
@@ -42,14 +42,14 @@ export function passAsk(
   }, put);
 }
 
-/** What the servers call something that clients know by this name, as far as the steps have learnt it from lists. */
+/** The servers' name for something that clients know by this name, as far as lists have shown it. */
 export function nameBehind(
   steps: readonly Step[],
   area: 'tools' | 'prompts' | 'resources',
   name: string,
   scope: string,
 ): string {
-  if (area === 'resources') return name; // steps do not rename these
+  if (area === 'resources') return name; // steps do not rename resources
   const hook = area === 'tools' ? 'toolBehind' : 'promptBehind';
   return steps.reduce((known, step) => step[hook]?.(known, scope) ?? known, name);
 }

@@ -1,4 +1,5 @@
-// The deadline of a step: what it passes on as the cancellation, `next()` ends with. The run of the step waits for both (step-run.ts).
+// A deadline for the rest of the chain. A step sets it as `exchange.cancellation`; `next()` rejects when it expires
+// (step-run.ts).
 import type { StepExchange } from '../../../protocol/step.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { Deadline } from './deadline.ts';
@@ -14,7 +15,7 @@ export class StepDeadline extends Deadline {
     this.#ms = options.ms;
   }
 
-  /** In whose words the time is up. */
+  /** The error when the time is up. */
   toError(): GatewayError {
     const { server = 'The server', method } = this.#exchange;
     return new GatewayError('UPSTREAM_TIMEOUT', { server, method, ms: this.#ms, why: '' });

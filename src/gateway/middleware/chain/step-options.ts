@@ -1,9 +1,9 @@
-// Options of the built-in steps: what is not given has its default, what is misspelled or of the wrong kind is an error that
-// names it. A filter must not let everything pass because somebody wrote "dney".
+// Reads the options of built-in steps: fills in defaults, and rejects misspelled or mistyped ones by name. A filter must not let
+// everything pass because of a typo like "dney".
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 
-/** `defaults` has a key for every option there is; where a default is undefined, the step checks the value itself. */
+/** `defaults` has a key for every option; an option with an undefined default is checked by the step itself. */
 export function withDefaults<T extends object, D extends { [K in keyof T]-?: unknown }>(
   step: string,
   given: T,
@@ -25,7 +25,7 @@ export function withDefaults<T extends object, D extends { [K in keyof T]-?: unk
   return chosen as Chosen<T, D>;
 }
 
-/** What has a default is always there. */
+/** Options with a default are always present. */
 type Chosen<T, D> = {
   [K in keyof D]: undefined extends D[K] ? T[K & keyof T] : Exclude<T[K & keyof T], undefined>;
 };
@@ -38,14 +38,14 @@ export function checkOptionChoice(option: string, value: string, choices: readon
   if (!choices.includes(value)) throw badOption(option, `must be ${choices.join(' or ')}`);
 }
 
-/** In a configuration file, a number or flag that comes from a variable is text. */
+/** In a configuration file, a number or flag from a variable is text. */
 function fromText(value: unknown, fallback: unknown): unknown {
   if (typeof fallback === 'number' && typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
   if (typeof fallback === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }
 
-/** Every number among the options is a count, a size or a span of time. */
+/** Every numeric option is a count, size or duration. */
 function problemOf(value: unknown, fallback: unknown): string | undefined {
   if (typeof fallback === 'number') {
     return typeof value === 'number' && value >= 0 ? undefined : 'must be a number from 0 up';

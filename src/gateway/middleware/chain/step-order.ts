@@ -1,5 +1,5 @@
-// The built-in steps as one list, outermost first, with the reason for each place. A chain is run in the order its author gives;
-// this is the order to give unless there is a reason for another.
+// The recommended order of the built-in steps, outermost first, with the reason for each place. A chain runs in the order that
+// its author gives.
 import type { Step } from '../../../protocol/step.ts';
 import { approve } from '../steps/approve/approve.ts';
 import { cache } from '../steps/results/cache.ts';
@@ -16,7 +16,7 @@ import { retry } from '../steps/failures/retry.ts';
 import { sizeLimit } from '../steps/results/size-limit.ts';
 import { timeout } from '../steps/failures/timeout.ts';
 
-/** Takes options as they stand in a configuration, and checks them. */
+/** Checks options from a configuration and creates the step. */
 export type StepFactory = (options?: unknown) => Step;
 
 export interface BuiltInStep {
@@ -45,12 +45,12 @@ export const STEP_ORDER: readonly BuiltInStep[] = [
   builtIn(timeout, 'innermost: counts the time of the server alone'),
 ];
 
-/** For the configuration: `"log"` or `{ "filter": { … } }`. Undefined for a name that none has. */
+/** For the configuration: `"log"` or `{ "filter": { … } }`. Undefined for an unknown name. */
 export function findBuiltIn(name: string): StepFactory | undefined {
   return STEP_ORDER.find((one) => one.name === name)?.create;
 }
 
-/** Every factory is called by its own name, and takes no options for granted. */
+/** Every factory has the name of its step, and checks its options. */
 function builtIn(create: (options: never) => Step, why: string): BuiltInStep {
   return { name: create.name, create: create as StepFactory, why };
 }

@@ -1,8 +1,8 @@
-// One step's part in one exchange, and the rules for it:
-// 1. next() is called at most once, and waited for; a step that may repeat calls it again only when the former call has ended.
-// 2. What is returned is an outcome.
-// 3. What a step has passed on, it finds again after next(): params and signal, whatever was done to them further in.
-// 4. Every attempt of a step that may repeat has an exchange of its own: one that failed is not heard any more.
+// Runs one step on one exchange and enforces the rules:
+// 1. next() is called at most once and awaited; a repeating step may call it again when the previous call has ended.
+// 2. The step returns an outcome.
+// 3. After next() the step finds its own params and signal again, whatever inner steps did to them.
+// 4. Each attempt of a repeating step has its own exchange; messages of a failed attempt are dropped.
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { LookUp, Next, OriginOf, Outcome, Step } from '../../../protocol/step.ts';
@@ -15,7 +15,7 @@ import { misuseError, toStepError } from './step-error.ts';
 
 export type ChainRunner = (exchange: ChainExchange) => Promise<Outcome>;
 
-/** A step in its place: what comes after it, for its exchanges and for what it looks up. */
+/** A step and the rest of the chain after it, for its exchanges and lookups. */
 export interface StepPlace {
   readonly step: Step;
   readonly rest: ChainRunner;
@@ -39,19 +39,19 @@ export function runMiddlewareStep(place: StepPlace, exchange: ChainExchange): Pr
 class StepRun {
   readonly #place: StepPlace;
   readonly #exchange: ChainExchange;
-  /** As the step has found them. */
+  /** The values before the step ran. */
   readonly #params: JsonObject;
   readonly #ownCancellation: Abortable | undefined;
   #hasChanged = false;
   #running = false;
   #over = false;
-  /** The step has returned, if only a promise. */
+  /** The step has returned, maybe only a promise. */
   isAway = false;
-  /** What the step returned is what next() gave. */
+  /** The step returned exactly what next() gave. */
   #isPassed = false;
   #isTimed = false;
   #misuse: Error | undefined;
-  /** What next() has given, if it was called. */
+  /** The promise that next() returned. */
   #pending: Promise<Outcome> | undefined;
 
   constructor(place: StepPlace, exchange: ChainExchange) {
@@ -77,7 +77,7 @@ class StepRun {
 
   readonly lookUp: LookUp = (method, params) => this.#place.lookUp(this.#exchange, method, params);
 
-  /** A step that only lets pass has kept all rules: this is the shortest way. */
+  /** The fast path: a step that only returns next() has kept all rules. */
   isPassing(returned: unknown): returned is Promise<Outcome> {
     return returned !== undefined && returned === this.#pending && !this.#misuse;
   }
@@ -90,7 +90,7 @@ class StepRun {
     return this.#give(pending);
   }
 
-  /** Ends with the deadline that the step has set, if that comes first. Where it is all that the step gives, the step ends with it. */
+  /** Rejects when the step's deadline expires first. If the step returned this promise, its run ends with it. */
   #inTime(rest: Promise<Outcome>, deadline: StepDeadline): Promise<Outcome> {
     this.#isTimed = true;
     return new Promise((resolve, reject) => {
@@ -119,7 +119,7 @@ class StepRun {
     return this.#give(Promise.resolve(returned));
   }
 
-  /** What came of it, by the rules. */
+  /** Checks what the step returned. */
   #give(returned: Promise<unknown>): Promise<Outcome> {
     return returned.then(
       (outcome) => {
@@ -145,11 +145,11 @@ class StepRun {
     const exchange = this.#exchange;
     this.#over = true;
     exchange.params = this.#params;
-    // What still works on it has to find that it was called off.
+    // Work that continues has to see the abort.
     if (!this.#running) exchange.ownCancellation = this.#ownCancellation;
   }
 
-  /** Who does not wait for it is told so; that must not end the process as well. */
+  /** A step that does not await next() gets an error; an unhandled rejection must not also end the process. */
   #follow(pending: Promise<Outcome>): void {
     const settled = (): void => {
       if (!this.#step.repeats) this.#running = false;
@@ -167,7 +167,7 @@ class StepRun {
     return error;
   }
 
-  /** What the step has thrown, or let pass. */
+  /** The error that the step threw or passed on. */
   #failure(thrown: unknown, passedOn: JsonObject): Error {
     const { name, reword } = this.#step;
     const error =
@@ -182,7 +182,7 @@ class StepRun {
     return (this.#misuse = this.#misused('called next() twice'));
   }
 
-  /** It has ended before who waits for it goes on, and may try again. */
+  /** A chain replaced meanwhile handles the rest. */
   #rest(exchange: ChainExchange): Promise<Outcome> {
     return exchange.again() ?? this.#place.rest(exchange);
   }
@@ -210,7 +210,7 @@ function refused(refusal: Error): Promise<never> {
 
 function ignore(): void {}
 
-/** The usual mistakes: a forgotten return, and in a configuration a function that makes a step and got no options. */
+/** Common mistakes: a forgotten return, and a configured function that makes a step but got no options. */
 function whyNone(returned: unknown): string {
   if (isObject(returned) && typeof returned.handle === 'function')
     return 'returned a step: it is a function that makes one, so give it its options ({ "./its-file.ts": { … } }), or call it';

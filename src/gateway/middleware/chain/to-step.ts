@@ -1,5 +1,5 @@
-// Steps as they were given to a gateway: functions get a name for errors and logs, and what cannot be a step is refused at once, since
-// programs in JavaScript have no types that would.
+// Normalizes the steps given to a gateway: names functions for errors and logs, and rejects anything else at once, because
+// JavaScript programs have no types to do so.
 import type { Step, StepFunction } from '../../../protocol/step.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 
@@ -20,7 +20,7 @@ function whyNot(step: unknown): string | undefined {
   return doesNothing ? `step ${(step as Step).name} does nothing; give it a handle` : undefined;
 }
 
-/** As it would be imported. */
+/** The name to import. */
 function toName(step: string): string {
   return /^[a-z]\w*$/i.test(step) ? step : 'filter';
 }

@@ -1,4 +1,4 @@
-// What servers say of their tools, remembered from the lists that pass and looked up when it is needed.
+// Remembers the annotations of tools from passing lists, and fetches missing ones on demand.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { isGatewayTool } from '../../../protocol/gateway-tool.ts';
@@ -10,25 +10,24 @@ import { listAllEntries, toListEntries } from './list-entries.ts';
 import type { ListEntry } from './list-entries.ts';
 import type { ChainLookup } from '../steps/names/name-mapper.ts';
 
-/** More than a model can tell apart; beyond it they are looked up again. */
+/** More than a model can tell apart; beyond it they are fetched again. */
 const MAX_TOOLS = 10_000;
 
 export class ToolAnnotations {
   readonly #annotations = new BoundedMap<string, JsonObject>(MAX_TOOLS);
 
-  /** Takes in a list that passes. */
   learn(exchange: StepExchange, result: JsonObject): void {
     this.#keep(exchange, toListEntries(result.tools));
   }
 
-  /** Of the tool that is to be run; empty where there are none, or nobody can tell. */
+  /** Empty if the tool has no annotations or the list is not available. */
   async annotations(tool: string, exchange: StepExchange, lookUp: LookUp): Promise<JsonObject> {
     return (await this.#find(tool, exchange, lookUp)) ?? {};
   }
 
   /**
-   * Refuses a name that is not listed: a rule cannot know what a server would take it for. Undefined where that needs no waiting. Where the
-   * list cannot be had, the server has the last word.
+   * Rejects an unlisted name: a rule cannot know which tool a server would run for it. Undefined if the tool is known. If the
+   * list cannot be fetched, the server decides.
    */
   checkListed(tool: string, exchange: StepExchange, { lookUp, originOf }: ChainLookup): Promise<void> | undefined {
     if (this.#annotations.get(keyOf(exchange, tool))) return undefined;
@@ -44,7 +43,7 @@ export class ToolAnnotations {
     try {
       this.#keep(exchange, await listAllEntries(lookUp, 'tools'));
     } catch {
-      return {}; // the server is in trouble, or this would not be asked
+      return {}; // the server is failing, and its error will follow
     }
     return this.#annotations.get(key);
   }
@@ -57,7 +56,7 @@ export class ToolAnnotations {
   #keep(exchange: StepExchange, tools: ListEntry[]): void {
     for (const tool of tools) {
       const { name, annotations } = tool;
-      if (isGatewayTool(tool)) continue; // says nothing of a tool that a server calls the same
+      if (isGatewayTool(tool)) continue; // a server may have a tool of the same name
       this.#annotations.set(keyOf(exchange, name), isObject(annotations) ? annotations : {});
     }
   }

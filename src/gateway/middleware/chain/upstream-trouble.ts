@@ -1,5 +1,5 @@
-// Errors that say nothing about the request: the server could not be reached, fell silent, or had too much to do. The same
-// request may well succeed later. What a server itself answers is its last word.
+// Detects errors that say nothing about the request: the server could not be reached, timed out, or was busy, so the same request
+// may succeed later. An error answered by the server itself is final.
 import type { ErrorCode } from '../../../shared/error-table.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 

@@ -1,12 +1,12 @@
-// Starts the steps of a gateway and closes them. A step that takes the place of one with the same name is given what that one keeps.
-// 1. Each step is started once before it is used, and closed once when it is not used any more.
-// 2. A step that cannot be started leaves everything as it was. One that cannot be closed costs a line in the log.
+// Starts and closes the steps of a gateway. A step that replaces one of the same name gets its state.
+// 1. Each step is started once before use and closed once after it.
+// 2. A step that fails to start changes nothing. One that fails to close is logged.
 import type { Step } from '../../../protocol/step.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 
-/** How long the end of a gateway waits for its steps. */
+/** How long closing a gateway waits for its steps. */
 const CLOSE_MS = 5000;
 
 export class StepLifecycle {
@@ -20,12 +20,12 @@ export class StepLifecycle {
     this.#clock = clock;
   }
 
-  /** Resolves when all steps have started. Rejects with the reason of one that could not be. */
+  /** Resolves when all steps have started; rejects if one fails. */
   get started(): Promise<unknown> {
     return this.#starting;
   }
 
-  /** These steps from now on. Throws when one cannot be started. */
+  /** Replaces the steps. Throws if one fails to start. */
   replace(next: readonly Step[]): void {
     const gone = this.#steps.filter((step) => !next.includes(step));
     const fresh = [...new Set(next)].filter((step) => !this.#steps.includes(step));
@@ -61,7 +61,7 @@ export class StepLifecycle {
   }
 }
 
-/** `former`: the step, or the version of it, whose place it takes. Throws, or rejects, when it cannot be started. */
+/** `former`: the step, or its earlier version, that is replaced. Throws or rejects if the step fails to start. */
 export function startStep(step: Step, former?: Step): Promise<void> | undefined {
   if (!step.start) return undefined;
   try {

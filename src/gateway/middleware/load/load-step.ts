@@ -1,4 +1,4 @@
-// A step from a user's file, `.ts` or JavaScript.
+// Loads a step from a user's TypeScript or JavaScript file.
 import { existsSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
@@ -7,12 +7,12 @@ import type { Step, StepFunction } from '../../../protocol/step.ts';
 import { importFresh, describeImportError } from './import-fresh.ts';
 import { badOption } from '../chain/step-options.ts';
 
-/** By name, since the package is not part of itself while it is built. */
+/** By name, because the package cannot import itself while it is built. */
 const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
 
 /**
- * `path` is absolute. Everything it imports by path is loaded afresh each time. The export is the step; with options it is a
- * function that makes the step of them.
+ * `path` is absolute. The file and its imports by path are loaded again each time. It exports the step; with options, a function
+ * that makes the step from them.
  */
 export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
   return (await loadStepFile(path, options)).step;
@@ -20,7 +20,7 @@ export async function loadStep(path: string, options: JsonObject = {}): Promise<
 
 export interface LoadedStep {
   step: Step;
-  /** It was given no options, and is a function of one parameter: what makes a step of options looks so, too. */
+  /** Without options, a function of one parameter may be a step, or a factory that wants options. */
   mayWantOptions: boolean;
 }
 
@@ -54,7 +54,7 @@ function pickExport(module: unknown): [string, unknown] {
 function toStep(path: string, exportName: string, value: unknown): Step {
   if (isStep(value)) return value;
   if (typeof value !== 'function') throw new Error('exports no step: a function (exchange, next), or { name, handle }');
-  // The loader calls a function without a name `_default`.
+  // The loader names an anonymous function `_default`.
   const ownName = [value.name, exportName].find((name) => !['', 'default', '_default'].includes(name));
   return { name: ownName ?? basename(path, extname(path)), handle: value as StepFunction };
 }

@@ -1,5 +1,5 @@
-// A step from a file that is loaded again when the file changes, or one beside it. A new version that cannot be loaded or started
-// leaves the old one in place, and the log says why. Calls under way end with the version they began with, which is then closed.
+// Loads a step from a file and reloads it when the file, or one beside it, changes. If the new version cannot be loaded or
+// started, the old one stays and the log says why. Calls under way finish with their version, which is then closed.
 import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -12,21 +12,21 @@ import { loadStep } from './load-step.ts';
 
 export interface WatchStepOptions {
   log: Log;
-  /** Of the step, where its file takes some. */
+  /** The options of the step, if it takes any. */
   options?: JsonObject | undefined;
-  /** Something new is there: lists may look different now. */
+  /** Called after a reload: lists may have changed. */
   onReload?: (() => void) | undefined;
   clock?: Clock | undefined;
 }
 
 export interface WatchedStep {
-  /** Stays the same and does what the newest version does. Its gateway starts and closes it. */
+  /** A stable step that delegates to the newest version. The gateway starts and closes it. */
   readonly step: Step;
-  /** Stops following the file. */
+  /** Stops watching the file. */
   close(): void;
 }
 
-/** Editors write a file in several goes. */
+/** Editors write a file in several steps. */
 const SETTLE_MS = 100;
 const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
 
@@ -34,7 +34,7 @@ export async function watchStep(path: string, options: WatchStepOptions): Promis
   const { log, onReload, clock = systemClock } = options;
   const versions = new Versions(await loadStep(path, options.options), log);
   let closed = false;
-  let reloading: Promise<void> = Promise.resolve(); // one after the other
+  let reloading: Promise<void> = Promise.resolve(); // one reload at a time
   let stop = (): void => {};
   const reload = async (): Promise<void> => {
     try {
@@ -47,7 +47,7 @@ export async function watchStep(path: string, options: WatchStepOptions): Promis
       log.warn({ step: versions.step.name, path, error }, 'step.kept');
     }
   };
-  // The folder, not the file: editors put a new file in its place.
+  // Watches the folder, because editors replace the file.
   const watcher = watch(dirname(path), { persistent: false }, (_event, file) => {
     if (file !== null && !SOURCE.test(file)) return;
     stop();
@@ -62,7 +62,7 @@ export async function watchStep(path: string, options: WatchStepOptions): Promis
   return { step: versions.step, close };
 }
 
-/** The newest version, as one step that stays. Others are closed once the calls that began with them have ended. */
+/** The newest version as one stable step. Former versions are closed when their calls have ended. */
 class Versions {
   readonly #log: Log;
   #current: Version;
@@ -73,17 +73,17 @@ class Versions {
     this.#current = new Version(first, log);
   }
 
-  /** Rejects, and changes nothing, when it cannot be started. */
+  /** Rejects and changes nothing if the step fails to start. */
   async replace(next: Step): Promise<void> {
     if (this.#isStarted) await startStep(next, this.#current.step);
     const former = this.#current;
     this.#current = new Version(next, this.#log);
-    // The gateway may have closed while this one was starting.
+    // The gateway may have closed while the step was starting.
     if (this.#isStarted) void former.retire();
     else if (former.isRetired) void this.#current.retire();
   }
 
-  /** A chain reads which methods a step is for only once: so it is for all, and looks each time. */
+  /** A chain reads the methods of a step only once, so this one takes all methods and checks each time. */
   readonly step: Step = this.#following(() => this.#current);
 
   #following(current: () => Version): Step {
@@ -113,7 +113,7 @@ class Versions {
       onAsk: (ask, next, client) => current().step.onAsk?.(ask, next, client) ?? next(ask),
       reword: (...told) => current().step.reword?.(...told),
       toolBehind: (shown, scope) => current().step.toolBehind?.(shown, scope),
-      // Only where it has one: a step that has it is taken for one that changes names of prompts.
+      // Present only if the step has it, because its presence means that the step renames prompts.
       get promptBehind() {
         const behind: Step['promptBehind'] = (shown, scope) => current().step.promptBehind?.(shown, scope);
         return current().step.promptBehind && behind;
@@ -126,7 +126,7 @@ class Versions {
   }
 }
 
-/** One version, and the calls that it handles. */
+/** One version and its running calls. */
 class Version {
   readonly step: Step;
   readonly #log: Log;

@@ -1,9 +1,8 @@
-// The question whether a call may be made, in words for a person, and what counts as a yes.
-// 1. It shows which tool of which server, and every argument, or how much of them is left out. Names and values come from a
-//    model: they can neither look like other lines of the question nor hide what comes after them.
-// 2. What is called like a secret, or looks like one, is not shown: clients keep what they were asked.
-// 3. The form is never empty, and nothing in it is filled in beforehand: a client that agrees to all that it is asked has
-//    not said yes.
+// Writes the question whether a call may be made, and reads the answer.
+// 1. It shows the tool, its server and every argument, or how many are left out. Names and values come from a model: they can
+//    neither imitate other lines of the question nor hide what follows.
+// 2. Arguments that are named like secrets, or look like one, are not shown, because clients keep their questions.
+// 3. The form is never empty or prefilled: a client that accepts every question has not said yes.
 import type { Ask } from '../../../../protocol/exchange.ts';
 import { membersOf, writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
@@ -13,7 +12,7 @@ import { visible } from '../../../../shared/visible.ts';
 import { Redactor } from '../redact/redactor.ts';
 import { SECRET_KEYS, SECRET_PATTERNS } from '../redact/well-known-secrets.ts';
 
-/** `{tool}`, `{server}` and `{arguments}` are filled in. */
+/** `{tool}`, `{server}` and `{arguments}` are placeholders. */
 export const DEFAULT_MESSAGE = 'Call {tool} of {server}?\n\n{arguments}';
 
 const MAX_ARGUMENTS = 20;
@@ -43,7 +42,7 @@ export function toApprovalQuestion(calling: CallToApprove, message: string, note
   return { method: 'elicitation/create', params, key: randomId('approve_'), human: true, ofGateway: true };
 }
 
-/** Why it is not a yes, or undefined where it is. */
+/** The reason of a refusal; undefined for a yes. */
 export function refusalIn({ action, content }: JsonObject): string | undefined {
   if (action === 'accept' && isObject(content) && content.approve === true) return undefined;
   if (action === 'accept' && isObject(content) && content.approve === false) return 'the user said no';
@@ -57,7 +56,7 @@ function toLines({ arguments: given }: CallToApprove): string {
   if (!isObject(given)) return toLine(exact, MAX_VALUE);
   const entries = Object.entries(secrets.value(given));
   const members = membersOf(exact);
-  const areAll = members.length === entries.length; // what a step has set to undefined is none
+  const areAll = members.length === entries.length; // a step may have set some to undefined
   const lines = entries.slice(0, MAX_ARGUMENTS).map(([name, value], index) => {
     const text = areAll && value === given[name] ? toLine(members[index]!, MAX_VALUE) : toValue(value);
     return `${toLine(name, MAX_NAME)}: ${text}`;

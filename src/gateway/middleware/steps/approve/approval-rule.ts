@@ -1,19 +1,19 @@
-// Which calls need a person's approval. Deny wins over allow, and allow over ask.
+// Decides which calls need a person's approval. Deny wins over allow, and allow over ask.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import type { Origin, ToolRule } from '../../../../protocol/step.ts';
 import { toNameRule, toPermission, toToolRules } from '../filter/name-rule.ts';
 import { badOption } from '../../chain/step-options.ts';
 
 /**
- * `destructive`: all tools but those that their server calls read-only or not destructive; a tool about which nothing is said
- * may destroy, as the protocol has it. Other texts are globs over names; a list may hold both.
+ * `destructive`: all tools except those annotated as read-only or not destructive; by the protocol, a tool without annotations
+ * may be destructive. Any other text is a glob over names; a list may hold both.
  */
 export type ApproveWhen = 'destructive' | 'always' | (string & {}) | string[];
 
 export interface ApprovalRule {
   /** Globs: called without asking. */
   allow?: string[] | undefined;
-  /** What is left. Default: what may destroy. */
+  /** For all other tools. Default: `destructive`. */
   ask?: ApproveWhen | undefined;
   /** Globs: refused without asking. */
   deny?: string[] | undefined;
@@ -22,13 +22,13 @@ export interface ApprovalRule {
 export type Judgement = 'allow' | 'ask' | 'deny';
 
 export interface JudgedTool {
-  /** As it is shown where the step stands. */
+  /** The name as this step sees it. */
   name: string;
   origin: Origin | undefined;
 }
 
 export interface Judge {
-  /** Whether it needs to know what servers say of their tools. */
+  /** Whether it needs the tools' annotations. */
   readonly byAnnotations: boolean;
   readonly rules: readonly ToolRule[];
   judge(tool: JudgedTool, annotations: () => Promise<JsonObject>): Promise<Judgement>;
@@ -55,7 +55,7 @@ export function readRule(when: ApproveWhen | ApprovalRule): Judge {
   };
 }
 
-/** Read-only tools destroy nothing, whatever else is said of them. */
+/** A read-only tool destroys nothing, whatever its other annotations. */
 function mayDestroy({ readOnlyHint, destructiveHint }: JsonObject): boolean {
   return readOnlyHint !== true && destructiveHint !== false;
 }

@@ -1,5 +1,5 @@
-// Puts the question of approve.ts, and remembers answers: of one call for as long as it may be tried again, and a yes for as
-// long as the configuration says, for the same principal alone. Every decision leaves a line in the log that says how it was given.
+// Asks for approval and remembers the answers: each answer while its call may be retried, and a yes as long as configured, for
+// the same principal only. Every decision is logged with how it was made.
 import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import type { AnswerWay, Ask } from '../../../../protocol/exchange.ts';
 import type { StepExchange } from '../../../../protocol/step.ts';
@@ -16,7 +16,7 @@ import { Deadline } from '../../chain/deadline.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
 import { badOption, checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 
-/** For how long a yes holds, and for what: just these arguments, or the tool whatever its arguments. */
+/** How long a yes holds, and whether for the same arguments or for the tool with any arguments. */
 export interface Remember {
   ms: number;
   per?: 'arguments' | 'tool' | undefined;
@@ -31,19 +31,19 @@ export interface ApprovalsOptions {
 
 export interface Decision {
   way: AnswerWay | 'remembered' | 'rule';
-  /** Why not; absent for a yes. */
+  /** The reason of a refusal; absent for a yes. */
   refusal?: string | undefined;
 }
 
 const MAX_KEPT = 10_000;
-/** Of all steps that ask, by call: the reason why not, if it is not approved. */
+/** The answers by call, for all approving steps; undefined means approved. */
 const calls = new BoundedMap<string, Promise<string | undefined>>(MAX_KEPT);
 
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #remember: Required<Remember> | undefined;
   readonly #limit: DeadlineOptions;
-  /** Until when a yes holds. */
+  /** When each yes expires. */
   readonly #given = new BoundedMap<string, number>(MAX_KEPT);
 
   constructor(options: ApprovalsOptions) {
@@ -52,7 +52,7 @@ export class Approvals {
     this.#remember = options.remember && readRemember(options.remember);
   }
 
-  /** Why it is not approved; undefined where it is. Rejects when the call is over, or there is no way to ask. */
+  /** Resolves with the reason of a refusal, or undefined if approved. Rejects if the call is over or no person can be asked. */
   ask({ name: tool, origin }: JudgedTool, exchange: StepExchange): Promise<string | undefined> {
     const digest = digestOf(exchange);
     const lasting = JSON.stringify([
@@ -111,7 +111,7 @@ export class Approvals {
   }
 }
 
-/** As a warning, so that it is written at the default level: what was approved must be known afterwards. */
+/** As a warning, so that approvals are logged at the default level. */
 export function logDecision(tool: string, exchange: StepExchange, decision: Decision): void {
   const { id, owner: server, client, gatewayLog } = exchange;
   const { way, refusal } = decision;
@@ -120,7 +120,7 @@ export function logDecision(tool: string, exchange: StepExchange, decision: Deci
   else gatewayLog.warn({ ...about, reason: refusal }, 'approval.refused');
 }
 
-/** A question that could not be brought to an end was not answered with yes. */
+/** A question without an answer counts as a no. */
 function toRefusal(thrown: unknown, signal: AbortSignal): string {
   if (!(thrown instanceof GatewayError) || signal.aborted) throw thrown;
   if (thrown.code === 'ASK_REFUSED') return String(thrown.details.reason);
@@ -135,12 +135,12 @@ function readRemember(remember: Remember): Required<Remember> {
   return { ms, per };
 }
 
-/** A call that starts again with other steps has been asked about. */
+/** A call that starts over with other steps is not asked about again. */
 function lineageOf(exchange: StepExchange): string {
   return exchange instanceof ChainExchange ? exchange.chain.lineage : exchange.scope;
 }
 
-/** Of the arguments as they are sent: two ids that JavaScript reads as the same number are not the same arguments. */
+/** Digests the arguments exactly as sent: two large ids may be the same JavaScript number but different arguments. */
 function digestOf({ params }: StepExchange): string {
   const written = params.arguments === undefined ? '' : writeExactly(params.arguments);
   return lazyCrypto().createHash('sha256').update(written).digest('base64url');

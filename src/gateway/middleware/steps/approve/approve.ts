@@ -1,6 +1,6 @@
-// Asks a person before tools are called, by whichever way the client's user can be asked. Nothing reaches the server before
-// the yes. Whatever else comes back, silence included, is a no, told to the model as a result that it can read.
-// Nobody is asked twice for one call, however often a step further out tries it and however many rules want it asked.
+// Asks a person before a tool is called, through any channel that reaches the client's user. Nothing reaches the server before a
+// yes. Anything else, including silence, is a no, which the model gets as a readable result. A call is asked about only once,
+// however often an outer step retries it and however many rules apply.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { readString } from '../../../../protocol/params.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
@@ -17,13 +17,13 @@ import { respond } from '../../chain/outcome.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 
 export interface ApproveOptions {
-  /** Which tools: `destructive` ones (the default), `always`, globs, or a rule of several of these. */
+  /** The tools: `destructive` (the default), `always`, globs, or a rule that combines them. */
   when?: ApproveWhen | ApprovalRule | undefined;
-  /** The question; `{tool}`, `{server}` and `{arguments}` are filled in. */
+  /** The question; `{tool}`, `{server}` and `{arguments}` are placeholders. */
   message?: string | undefined;
-  /** A yes holds for a while. Default: it holds for one call. */
+  /** Lets a yes hold for a while. Default: for one call. */
   remember?: Remember | undefined;
-  /** Nobody answers: it is not approved. */
+  /** How long to wait for an answer; then the call is not approved. */
   timeoutMs?: number | undefined;
   clock?: Clock | undefined;
 }
@@ -57,13 +57,13 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
       }
       const isCall = exchange.method === 'tools/call';
       const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
-      if (exchange.ownTool?.name === tool) return next(); // it brings an answer, and does nothing else
-      // Before tools are listed, a name that a step has changed seems to be of another tool.
+      if (exchange.ownTool?.name === tool) return next(); // the gateway's own tool only delivers an answer
+      // Before tools are listed, a renamed tool would be taken for another one.
       await tools.checkListed(tool, exchange, { lookUp, originOf });
       const judged = { name: tool, origin: originOf?.('tools', tool) };
       const judgement = await rule.judge(judged, () => tools.annotations(tool, exchange, lookUp));
       if (judgement === 'allow') return next();
-      // Before a session is begun there is nobody to ask in it: it is played as a call, and asked about as one.
+      // There is no session yet in which to ask, so the client has to make an ordinary call.
       if (!isCall) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
       const refusal = judgement === 'deny' ? forbidden(tool, exchange) : await approvals.ask(judged, exchange);
       return refusal === undefined ? next() : respond(notApproved(tool, refusal));

@@ -1,4 +1,4 @@
-// Arguments for calls that leave them out. The listed schema tells them, and no longer requires them.
+// Fills in omitted arguments. The listed schema shows the defaults and no longer requires them.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';

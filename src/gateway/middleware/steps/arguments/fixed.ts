@@ -1,4 +1,4 @@
-// Arguments that clients cannot set: they are not in the listed schema, and whatever a call has in their place is replaced.
+// Sets arguments that clients cannot choose: the listed schema omits them, and the values of a call are replaced.
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { ToolAnnotations } from '../../chain/tool-annotations.ts';

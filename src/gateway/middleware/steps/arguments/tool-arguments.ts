@@ -1,4 +1,4 @@
-// Arguments by tool, for the steps that set some: which hold for a tool, and its input schema with and without them.
+// Finds the configured arguments of a tool, and edits calls and input schemas with them.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import type { Next, Origin, Outcome, StepExchange } from '../../../../protocol/step.ts';
@@ -9,10 +9,10 @@ import { toNameRule } from '../filter/name-rule.ts';
 import { badOption } from '../../chain/step-options.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
 
-/** By name or glob of the tool; where several fit, the later one counts. */
+/** By name or glob of the tool; later entries win. */
 export type ToolArguments = Record<string, JsonObject>;
 
-/** What holds for a tool, or undefined. */
+/** The arguments of a tool, or undefined. */
 export type ArgumentsOf = (tool: unknown, origin?: Origin) => JsonObject | undefined;
 
 export function readArguments(step: string, given: ToolArguments): ArgumentsOf {
@@ -27,7 +27,7 @@ export function readArguments(step: string, given: ToolArguments): ArgumentsOf {
   };
 }
 
-/** The requests that run a tool with arguments, and where these and its name stand in them. */
+/** The methods that run a tool, with the params that hold its name and arguments. */
 export const RUN_METHODS: Readonly<Record<string, { name: string; args: string }>> = dictionary({
   'tools/call': { name: 'name', args: 'arguments' },
   'interaction.start': { name: 'toolName', args: 'initialParams' },
@@ -39,7 +39,7 @@ export interface ArgumentEdit {
   edit: (given: JsonObject, set: JsonObject) => JsonObject;
 }
 
-/** Changes the arguments of a tool that is to be run, and runs it; undefined where the request is another one. */
+/** Edits the arguments of a call and continues; undefined for other requests. */
 export function runEdited(
   { argumentsOf, tools, edit }: ArgumentEdit,
   exchange: StepExchange,
@@ -53,14 +53,14 @@ export function runEdited(
   const run = (): Promise<Outcome> => {
     const set = argumentsOf(tool, around.originOf?.('tools', tool));
     const given = exchange.params[places.args] ?? {};
-    // Of what is no object the server will say what is wrong with it.
+    // The server rejects arguments that are not an object.
     if (set && isObject(given)) exchange.params = { ...exchange.params, [places.args]: edit(given, set) };
     return next();
   };
   return tools.checkListed(tool, exchange, around)?.then(run) ?? run();
 }
 
-/** Changes the properties of the input schema, and takes those that are set here from the required ones. */
+/** Edits the properties of an input schema; configured arguments are no longer required. */
 export function editSchema(tool: ListEntry, set: JsonObject, edit: (properties: JsonObject) => JsonObject): ListEntry {
   const { inputSchema } = tool;
   if (!isObject(inputSchema) || !isObject(inputSchema.properties)) return tool;

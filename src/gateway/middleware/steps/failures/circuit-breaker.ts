@@ -1,5 +1,5 @@
-// Spares a server that keeps failing, and those who wait for it: after some failures in a row, calls are refused at once for a
-// while; then one is let through to see. Which server a name belongs to is learned from the calls themselves.
+// Spares a failing server and its callers: after several failures in a row, calls are refused at once for a while; then one is
+// let through as a test. The server of a name is learned from earlier calls.
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
@@ -10,9 +10,9 @@ import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 import { isUpstreamTrouble } from '../../chain/upstream-trouble.ts';
 
 export interface CircuitBreakerOptions {
-  /** What is spared as one: all of a server, or each tool by itself. */
+  /** One circuit per server or per tool. */
   per?: 'server' | 'tool' | undefined;
-  /** How many failures in a row it takes. */
+  /** How many failures in a row open the circuit. */
   failures?: number | undefined;
   /** How long calls are refused. */
   resetMs?: number | undefined;
@@ -20,7 +20,7 @@ export interface CircuitBreakerOptions {
 }
 
 const DEFAULTS = { per: 'server', failures: 5, resetMs: 30_000, clock: systemClock };
-/** Names and URIs come from clients. */
+/** Names and URIs come from clients, so their number is bounded. */
 const MAX_KNOWN = 10_000;
 
 export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
@@ -45,7 +45,7 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
       } catch (thrown) {
         entered?.leave();
         const failed = perTool ? before : serverOf(exchange, thrown);
-        if (thrown instanceof ProtocolError) circuits.delete(failed ?? ''); // it answers, though with an error
+        if (thrown instanceof ProtocolError) circuits.delete(failed ?? ''); // the server answers, though with an error
         if (isUpstreamTrouble(thrown) && failed !== undefined) {
           const circuit = circuits.get(failed) ?? new Circuit(chosen);
           circuit.fail();
@@ -59,7 +59,7 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
   } satisfies Step;
 }
 
-/** What is asked for, as far as it tells who will answer. */
+/** The key by which to remember which server answers. */
 function subjectOf({ scope, method, params }: StepExchange): string {
   return JSON.stringify([scope, method, params.name ?? params.uri]);
 }

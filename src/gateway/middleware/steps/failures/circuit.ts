@@ -1,5 +1,5 @@
-// Whether something that keeps failing may be tried. Closed: yes. Open: no, until some time has passed. Half open: one at a
-// time, and how that goes decides. When one succeeds, the circuit is thrown away.
+// The state of a circuit breaker. Closed: calls pass. Open: calls are refused for a while. Half open: one call at a time tests
+// the server. A success removes the circuit.
 import { ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 
@@ -25,7 +25,7 @@ export class Circuit {
     return this.#failures;
   }
 
-  /** Starts a try, or says for how long none may be made. */
+  /** Returns 0 if a call may start, or else how long to wait. */
   enter(): number {
     const { clock, failures, resetMs } = this.#options;
     if (this.#failures < failures) return 0;
@@ -44,7 +44,7 @@ export class Circuit {
     }
   }
 
-  /** A try that showed nothing. */
+  /** Ends a call that neither failed nor succeeded. */
   leave(): void {
     this.#probing = false;
   }

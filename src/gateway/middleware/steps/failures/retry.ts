@@ -1,5 +1,5 @@
-// Tries again what may be tried again: lists, reading, prompts, completion, and tools that their server calls read-only or
-// idempotent; only when the server was in trouble, after growing pauses of random length, a few times.
+// Retries requests that are safe to repeat when a server is unavailable: lists, reads, prompts, completion, and tools annotated
+// as read-only or idempotent. The pauses are random and grow; the number of attempts is limited.
 import type { LookUp, Step, StepExchange } from '../../../../protocol/step.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
@@ -9,14 +9,14 @@ import { withDefaults } from '../../chain/step-options.ts';
 import { isUpstreamTrouble } from '../../chain/upstream-trouble.ts';
 
 export interface RetryOptions {
-  /** How often it is tried in all. */
+  /** The total number of attempts. */
   attempts?: number | undefined;
-  /** The longest first pause; every further one may be twice as long. */
+  /** The longest first pause; it doubles with each attempt. */
   delayMs?: number | undefined;
-  /** No pause is longer; a server that asks for a longer one is not tried again. */
+  /** The longest pause; there is no retry if the server asks for a longer one. */
   maxDelayMs?: number | undefined;
   clock?: Clock | undefined;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random?: (() => number) | undefined;
 }
 
@@ -51,7 +51,7 @@ export function retry(options: RetryOptions = {}): Step {
   } satisfies Step;
 }
 
-/** Nobody should have to answer the same question twice. */
+/** A user must not have to answer the same question twice. */
 function watchQuestions(exchange: StepExchange): () => boolean {
   let asked = false;
   if (exchange.method === 'tools/call') exchange.intercept({ ask: (ask, next) => ((asked = true), next(ask)) });

@@ -1,5 +1,5 @@
-// Gives up what takes too long: the client gets an error, and the server is told to stop. The time in which the user is asked
-// something does not count; progress restarts the time, unless told otherwise.
+// Cancels requests that take too long: the client gets an error, and the server a cancellation. Time spent asking the user does
+// not count; by default, progress restarts the time.
 import type { Step } from '../../../../protocol/step.ts';
 import { DeadlineList } from '../../../../shared/deadline-list.ts';
 import { systemClock } from '../../../../shared/clock.ts';
@@ -12,7 +12,7 @@ export interface TimeoutOptions {
   ms?: number | undefined;
   /** Whether progress restarts the time. */
   extend?: boolean | undefined;
-  /** Globs: the tools and prompts it is for. Default: every request. */
+  /** Globs: the tools and prompts it applies to. Default: every request. */
   only?: string[] | undefined;
   clock?: Clock | undefined;
 }
@@ -30,7 +30,7 @@ export function timeout(options: number | TimeoutOptions = {}): Step {
     toolRules: toToolRules(only, { isForAll: true }),
     handle: function timeout(exchange, next, _lookUp, originOf) {
       const { method, params } = exchange;
-      if (method === 'tasks/result') return next(); // waits for a task by its nature
+      if (method === 'tasks/result') return next(); // it waits for a task by design
       const name = typeof params.name === 'string' ? params.name : '';
       if (!isAll && !isMeant(name, originOf?.(method === 'prompts/get' ? 'prompts' : 'tools', name))) return next();
       const deadline = new StepDeadline(limit, exchange);

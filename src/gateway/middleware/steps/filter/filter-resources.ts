@@ -1,5 +1,5 @@
-// The part of `filter` that is about resources: lists, reading, subscriptions, completion, and what clients are told of them. A request is
-// judged twice: as it is written, and again when it is known which server would be asked, and by which URI (`resourceGuard`).
+// Filters resources: lists, reads, subscriptions, completion and notifications. A request is checked twice: as it is written, and
+// again with the server and URI that it is routed to (`resourceGuard`).
 import { isObject } from '../../../../protocol/message.ts';
 import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
@@ -48,7 +48,7 @@ export function filterResources(named: Step, isAllowed: UriRule): Step {
   } satisfies Step;
 }
 
-/** A rule may permit it by its server, which is not known before lists tell. */
+/** A rule may permit the resource by its server, which only the lists tell. */
 async function requireAfterLists(uri: string, isAllowed: UriRule, lookUp: LookUp, originOf?: OriginOf): Promise<void> {
   const known = originOf?.('resources', uri);
   if (!known && originOf) await Promise.allSettled([lookUp('resources/list'), lookUp('resources/templates/list')]);
@@ -70,7 +70,7 @@ async function filtered(next: Next, { area, key }: List, passes: (uri: unknown) 
   return outcome;
 }
 
-/** The resource, or the template of resources, that a request is about. */
+/** The resource or template of a request. */
 function uriOf({ method, params }: StepExchange): string | undefined {
   if (!USES.includes(method)) return undefined;
   const isCompletion = method === 'completion/complete';

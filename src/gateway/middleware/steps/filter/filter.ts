@@ -1,5 +1,5 @@
-// Keeps tools, prompts and resources from clients. What is denied is neither listed nor answered: a tool or prompt does not
-// exist, a resource is refused. Deny wins over allow; an allow list denies everything else.
+// Hides tools, prompts and resources from clients. A denied tool or prompt is neither listed nor callable, as if it did not
+// exist; a denied resource is refused. Deny wins over allow; an allow list denies everything else.
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { filterResources } from './filter-resources.ts';
@@ -15,7 +15,7 @@ export interface Rule {
   deny?: string[] | undefined;
 }
 
-/** `allow` and `deny` hold for names and URIs alike; the rest for one kind, in addition. */
+/** `allow` and `deny` apply to names and URIs; `tools`, `prompts` and `resources` add rules for one kind. */
 export interface FilterOptions extends Rule {
   tools?: Rule | undefined;
   prompts?: Rule | undefined;
@@ -35,7 +35,7 @@ export function filter(options: FilterOptions = {}): Step {
   const rule = checkRule('filter', all);
   const allowed = (kind: string, own: Rule = {}) => toAllowed([rule, checkRule(`filter.${kind}`, own)]);
   const isTool = allowed('tools', tools);
-  // A list of what servers may show says nothing of a tool of the gateway's own.
+  // An allow list is about the servers' tools, not the gateway's own.
   const isOwnTool = toAllowed([{ deny: rule.deny }, { deny: tools?.deny }]);
   const isPrompt = allowed('prompts', prompts);
   const isResource = toUriRule([rule, checkRule('filter.resources', resources ?? {})]);
@@ -57,7 +57,7 @@ export function filter(options: FilterOptions = {}): Step {
   return isResource ? filterResources(named, isResource) : named;
 }
 
-/** Undefined where there is nothing to check. */
+/** Undefined if there are no rules. */
 export function toAllowed(rules: Rule[]): NameRule | undefined {
   const checks = rules.flatMap(({ allow, deny }): NameRule[] => {
     const isDenied = deny && toNameRule(deny);
@@ -71,7 +71,7 @@ function not(rule: NameRule): NameRule {
 }
 
 function checkRule(option: string, rule: Rule): Rule {
-  // Given lists are checked against lists; a list that is not given must stay so, for an empty one allows nothing.
+  // Only checks: a missing list must stay missing, because an empty one allows nothing.
   withDefaults(option, rule, { allow: [], deny: [] });
   return rule;
 }

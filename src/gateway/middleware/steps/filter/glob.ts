@@ -1,5 +1,5 @@
-// Globs over names and URIs: `*` stands for any characters, `?` for one. No regular expressions are made of them: with names
-// sent by clients those could be made to run for minutes.
+// Matches globs over names and URIs: `*` stands for any characters, `?` for one. It avoids regular expressions, which a client
+// could make run for minutes.
 export function toMatcher(patterns: readonly string[]): (text: string) => boolean {
   if (patterns.includes('*')) return () => true;
   const exact = new Set(patterns.filter((pattern) => !isGlob(pattern)));
@@ -11,7 +11,7 @@ export function isGlob(pattern: string): boolean {
   return pattern.includes('*') || pattern.includes('?');
 }
 
-/** Takes at most pattern × text steps: of the stars only the last one is ever tried again. */
+/** Takes at most pattern × text steps, because only the last star is ever retried. */
 function matches(pattern: string, text: string): boolean {
   let [p, t, star, mark] = [0, 0, -1, 0];
   while (t < text.length) {

@@ -1,9 +1,9 @@
-// Whether a rule is about a tool or prompt. A rule may name it as its server does, by `server__name`, or as it is shown where the step
-// stands, at whatever path it is called. Globs match each of these.
+// Checks whether a rule applies to a tool or prompt. A pattern may match the server's own name, `server__name`, or the name as
+// the step sees it.
 import type { Origin, ToolRule } from '../../../../protocol/step.ts';
 import { toMatcher } from './glob.ts';
 
-/** `name`: as it is shown where the step stands. */
+/** `name`: as the step sees it. */
 export type NameRule = (name: string, origin?: Origin) => boolean;
 
 /** For rules that forbid, restrict or change something. */
@@ -12,7 +12,7 @@ export function toNameRule(patterns: readonly string[]): NameRule {
   return (name, origin) => fits(name) || (origin !== undefined && (fits(origin.name) || fits(qualifiedName(origin))));
 }
 
-/** For rules that permit something: a server cannot get what another was given by calling its tools like those of the other. */
+/** For rules that permit something: a server cannot gain the permission of another server by imitating its tool names. */
 export function toPermission(patterns: readonly string[]): NameRule {
   const fits = toMatcher(patterns);
   const rule = toNameRule(patterns);
@@ -22,7 +22,7 @@ export function toPermission(patterns: readonly string[]): NameRule {
   };
 }
 
-/** What a step says of its rules, for the report of those that match nothing. */
+/** Declares the rules of a step, for the report of unmatched rules. */
 export function toToolRules(patterns: Iterable<string>, about: Omit<ToolRule, 'pattern'> = {}): ToolRule[] {
   return [...patterns].map((pattern) => ({ pattern, ...about }));
 }

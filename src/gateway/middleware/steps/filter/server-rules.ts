@@ -1,5 +1,5 @@
-// Rules that stand with a server: which of its tools clients may see and call, and which need a person's approval. They are the innermost
-// steps of every chain, so they judge what the server will really get.
+// The rules in a server's settings: which of its tools clients may see and call, and which need approval. They are the innermost
+// steps of every chain, so they judge exactly what the server will get.
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step, ToolRule } from '../../../../protocol/step.ts';
 import { readRule } from '../approve/approval-rule.ts';
@@ -11,17 +11,17 @@ import { toToolRules } from './name-rule.ts';
 import type { NameRule } from './name-rule.ts';
 import { badOption, withDefaults } from '../../chain/step-options.ts';
 
-/** Globs over the server's own names of its tools. */
+/** Globs over the server's own tool names. */
 export interface ToolRules {
-  /** Only these are there. */
+  /** Shows only these. */
   allow?: readonly string[] | undefined;
-  /** These are not there; wins over `allow`. */
+  /** Hides these; wins over `allow`. */
   deny?: readonly string[] | undefined;
-  /** These need approval: `destructive`, `always`, or globs. */
+  /** Requires approval for these: `destructive`, `always`, or globs. */
   approve?: ApproveWhen | undefined;
 }
 
-/** The steps for all servers that have rules; none where no server has any. */
+/** The steps for all servers with rules; empty without rules. */
 export function serverRules(byServer: ReadonlyMap<string, ToolRules>): Step[] {
   const allowed = new Map<string, NameRule>();
   const judges = new Map<string, Judge>();

@@ -1,32 +1,32 @@
-// A URI can be written in many ways that a server takes for the same: `file:///data/../etc`, `file:///%65tc`, `file:////etc`. A rule on
+// Finds all forms of a URI that a server may treat as the same: `file:///data/../etc`, `file:///%65tc`, `file:////etc`. A rule on
 // URIs has to hold for all of them.
 import { behindServerUri } from '../../../../protocol/server-uri.ts';
 
 export interface UriForms {
-  /** The URI and what it may stand for. A rule that permits has to permit each of them. */
+  /** The URI and its equivalents. A rule that permits has to permit each of them. */
   same: string[];
-  /** Without query and fragment, where there are such. */
+  /** The forms without query and fragment, if there are any. */
   cut: string[];
-  /** What a careless server may read instead. Only rules that forbid look at these. */
+  /** Forms that a careless server may read instead. Only rules that forbid use them. */
   loose: string[];
 }
 
-/** Scheme, authority, and what follows. */
+/** Scheme, authority, and the rest. */
 const PARTS = /^([a-z][a-z0-9+.-]*:)(\/\/[^/?#]*)?(.*)$/is;
-/** One that can be written in no other way: no dots, empty segments, escapes, query or capital host. */
+/** A URI with a single form: no dots, empty segments, escapes, query or capital host. */
 const PLAIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9][a-z0-9-]*)?(?:\/[\w~-][\w.~-]*)*$/;
 const TRIPLETS = /(?:%[\da-f]{2})+/gi;
 const STRAY_PERCENT = /%(?![\da-f]{2})/i;
-/** Parsers of URLs drop these wherever they are. */
+/** URL parsers drop these anywhere. */
 const DROPPED = /[\t\n\r]/g;
-/** NUL, and half a character: nobody knows what a server makes of these. */
+/** NUL and lone surrogates: servers may read them in any way. */
 const UNCLEAR = /\0|\p{Surrogate}/u;
-/** More than any URI needs that is not made to be misread. */
+/** More than any harmless URI needs. */
 const MAX_FORMS = 128;
-/** Of one that is not plain: each form costs time. */
+/** Limits URIs that are not plain, because each form costs time. */
 const MAX_LENGTH = 2048;
 
-/** Undefined where nobody can say what the URI means: escapes that cannot be decoded, or layers of them without end. */
+/** Undefined if the meaning is unclear: invalid escapes, or endless layers of them. */
 export function uriForms(uri: string): UriForms | undefined {
   if (PLAIN.test(uri) && !uri.startsWith('file://localhost')) return { same: [uri], cut: [], loose: [otherHost(uri)] };
   if (uri.length > MAX_LENGTH || decodeUri(uri) === undefined) return undefined;
@@ -45,7 +45,7 @@ function without(forms: readonly string[], known: readonly string[]): string[] {
   return forms.filter((form) => !known.includes(form));
 }
 
-/** Triplet by triplet; undefined where a percent sign begins none, or the bytes are not UTF-8. */
+/** Decodes triplet by triplet; undefined for a stray percent sign or invalid UTF-8. */
 export function decodeUri(uri: string): string | undefined {
   if (STRAY_PERCENT.test(uri)) return undefined;
   try {
@@ -82,7 +82,7 @@ const LOOSE_STEPS: typeof STEPS = [
   behindServerUri,
 ];
 
-/** All that the steps, one after the other in any order, make of these; undefined where that has no end. */
+/** All results of applying the steps in any order; undefined if there are too many. */
 function closure(uris: readonly string[], steps: typeof STEPS): string[] | undefined {
   const forms = new Set(uris);
   for (const form of forms) {
@@ -95,12 +95,12 @@ function closure(uris: readonly string[], steps: typeof STEPS): string[] | undef
   return [...forms];
 }
 
-/** As a parser of URLs has it. It escapes characters that need it; nobody meant another URI by that. */
+/** The form that a URL parser returns, without the escapes that it adds. */
 function parsed(uri: string): string | undefined {
   return URL.canParse(uri) ? decodeUri(new URL(uri).href) : undefined;
 }
 
-/** `isWhole`: a server that does not know queries takes them for a part of the path. */
+/** `isWhole`: a server that does not know queries treats them as part of the path. */
 function resolveDots(uri: string, isWhole: boolean): string {
   return uri.replace(PARTS, (_, scheme: string, authority: string = '', rest: string) => {
     const end = isWhole ? -1 : rest.search(/[?#]/);
@@ -109,7 +109,7 @@ function resolveDots(uri: string, isWhole: boolean): string {
   });
 }
 
-/** A server may take the host for the first segment of the path, or the other way round. */
+/** A server may treat the host as the first path segment, or the other way round. */
 function otherHost(uri: string): string {
   return uri.replace(
     /^([a-z][a-z0-9+.-]*:\/\/)(\/*)/i,
@@ -117,13 +117,13 @@ function otherHost(uri: string): string {
   );
 }
 
-/** A server may take all that follows `scheme://` for a path. */
+/** A server may treat everything after `scheme://` as a path. */
 function resolveAll(uri: string): string | undefined {
   const [, scheme, authority = '', rest] = PARTS.exec(uri) ?? [];
   return authority.length > 2 ? `${scheme}//${resolvePath(authority.slice(2) + rest)}` : undefined;
 }
 
-/** Dot segments are removed, and slashes that stand together count as one. */
+/** Removes dot segments and merges repeated slashes. */
 function resolvePath(path: string): string {
   const segments: string[] = [];
   const all = path.split('/');

@@ -1,5 +1,5 @@
-// Whether a rule lets clients have a resource. It judges the server and the server's own URI of what would be read, in every form that a
-// server might take for the same. A pattern may name it as its server does, with the server in front (`server__uri`), or by its public URI.
+// Checks whether a rule allows a resource. It judges the server and the server's own URI, in every form that a server might treat
+// as the same. A pattern may match the server's URI, `server__uri`, or the public URI.
 import type { Origin } from '../../../../protocol/step.ts';
 import { writeServerUri } from '../../../../protocol/server-uri.ts';
 import type { Rule } from './filter.ts';
@@ -7,10 +7,10 @@ import { toMatcher } from './glob.ts';
 import { qualifiedName } from './name-rule.ts';
 import { decodeUri, lowerHost, uriForms, withoutQuery } from './uri-forms.ts';
 
-/** `origin`: where it would be read; undefined while that is not known. */
+/** `origin`: the server and its URI; undefined while unknown. */
 export type UriRule = (uri: string, origin?: Origin) => boolean;
 
-/** Undefined where there is nothing to check. */
+/** Undefined if there are no rules. */
 export function toUriRule(rules: readonly Rule[]): UriRule | undefined {
   const denied = rules.flatMap(({ deny = [] }) => deny);
   const permissions = rules.flatMap(({ allow }) => (allow ? [toUriPermission(allow)] : []));
@@ -27,10 +27,10 @@ export function toUriRule(rules: readonly Rule[]): UriRule | undefined {
 
 function toUriPermission(patterns: readonly string[]) {
   const fits = toMatcher(spellings(patterns));
-  // A pattern with a query is about the resource without it, too.
+  // A pattern with a query also matches the resource without it.
   const fitsCut = toMatcher(spellings(patterns.flatMap((one) => [one, withoutQuery(one)])));
   return ({ same, cut }: { same: string[]; cut: string[] }, origin: Origin | undefined): boolean => {
-    // A server cannot get what another was given by calling its resources like those of the other.
+    // A server cannot gain the permission of another server by imitating its URIs.
     const names = (form: string) => namesOf(form, origin).slice(origin?.isPosing ? 1 : 0);
     return same.every((form) => names(form).some(fits)) && cut.every((form) => names(form).some(fitsCut));
   };
@@ -42,7 +42,7 @@ function namesOf(form: string, origin: Origin | undefined): string[] {
   return [form, qualifiedName({ server, name: form }), writeServerUri({ server, uri: form })];
 }
 
-/** Rules are written like URIs, and so with or without escapes. */
+/** Patterns may be written with or without escapes, like URIs. */
 function spellings(patterns: readonly string[]): string[] {
   const written = patterns.flatMap((pattern) => {
     const plain = decodePattern(pattern);
@@ -56,7 +56,7 @@ function encoded(pattern: string): string {
   return encodeURI(whole).replaceAll(/%25(?=[\da-f]{2})/gi, '%');
 }
 
-/** An escaped star or question mark stays one: it stands for itself. */
+/** An escaped star or question mark stays literal. */
 function decodePattern(pattern: string): string {
   const kept = pattern.replaceAll(/%(2a|3f)/gi, '%25$1');
   return decodeUri(kept) ?? pattern;

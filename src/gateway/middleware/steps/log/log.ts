@@ -1,5 +1,5 @@
-// One line per exchange: what was asked, of whom, how long it took and how it ended. Values of arguments are left out unless
-// they are asked for: they are the user's.
+// Logs one line per exchange: method, server, duration and outcome. Argument values belong to the user and are left out by
+// default.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { fieldOf } from '../../../../protocol/raw/raw-object.ts';
@@ -15,11 +15,11 @@ import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 export interface LogOptions {
   /** Where the lines go. Default: JSON lines on stderr. */
   log?: Log | undefined;
-  /** The level of exchanges that went well; the others are warnings. */
+  /** The level of successful exchanges; failures are warnings. */
   level?: 'debug' | 'info' | undefined;
-  /** Also logs the values of arguments. */
+  /** Also logs argument values. */
   arguments?: boolean | undefined;
-  /** Tells tool results that are errors from others. */
+  /** Whether tool results with errors count as failures. */
   toolErrors?: boolean | undefined;
   clock?: Clock | undefined;
 }
@@ -58,7 +58,7 @@ export function log(options: LogOptions = {}): Step {
   } satisfies Step;
 }
 
-/** What a request is about: a tool or prompt, a resource, a task. */
+/** The tool, prompt, resource or task of a request. */
 function nameOf({ params }: StepExchange): unknown {
   const ref: JsonObject = isObject(params.ref) ? params.ref : {};
   return params.name ?? params.uri ?? params.taskId ?? ref.name ?? ref.uri;

@@ -1,11 +1,11 @@
-// Other words for tools and prompts: models choose by them. `{description}` stands for what the server says.
+// Changes the descriptions of tools and prompts, by which models choose. `{description}` stands for the server's own.
 import type { Step } from '../../../../protocol/step.ts';
 import { mapNames } from './map-names.ts';
 import { toNameRule, toToolRules } from '../filter/name-rule.ts';
 import type { MapEntry } from './name-table.ts';
 import { badOption, withDefaults } from '../../chain/step-options.ts';
 
-/** By name or glob; the first that fits counts. */
+/** By name or glob; the first match counts. */
 export interface DescribeOptions {
   tools?: Record<string, string> | undefined;
   prompts?: Record<string, string> | undefined;

@@ -1,7 +1,7 @@
-// The one place where steps change names, so that lists and calls cannot differ: what is said of an entry of a list holds for
-// the call, for completion, and for what clients are told of changes. Nothing of it is written twice.
-// 1. A name that was never listed is looked for by listing quietly before it is refused.
-// 2. What is hidden, or shown by another name, cannot be called by its own.
+// Changes names consistently: one mapping of list entries applies to lists, calls, completion and change notifications. All steps
+// that rename or hide tools and prompts use it.
+// 1. Before an unlisted name is refused, the lists are fetched to find it.
+// 2. A hidden or renamed entry cannot be called by its own name.
 import { isObject } from '../../../../protocol/message.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import type { Next, Outcome, Step, StepExchange, StepFunction, ToolRule } from '../../../../protocol/step.ts';
@@ -13,11 +13,11 @@ import type { MapEntry } from './name-table.ts';
 import { respond } from '../../chain/outcome.ts';
 
 export interface NameMapping {
-  /** The step, for errors. */
+  /** The name of the step, for errors. */
   name: string;
   tools?: MapEntry | undefined;
   prompts?: MapEntry | undefined;
-  /** Refuses what is not listed at all, though a server might answer to it: for steps that keep things from clients. */
+  /** Refuses unlisted names, although a server might know them: for steps that withhold things from clients. */
   strict?: boolean | undefined;
   toolRules?: readonly ToolRule[] | undefined;
 }
@@ -51,13 +51,13 @@ export function mapNames({ name, tools, prompts, strict = false, toolRules }: Na
       try {
         return toolNames.toldOf(change, originOf);
       } catch {
-        return { kind: 'tools' }; // the mapping fails for what little a change tells of a tool; the list will say why
+        return { kind: 'tools' }; // a change says too little of a tool for this mapping; the list will report the error
       }
     },
   };
 }
 
-/** Tools as clients should see them: by another name, in other words, or not at all. The call finds its tool by itself. */
+/** Shows tools under other names or descriptions, or hides them. Calls find their tool through the same mapping. */
 export function mapTools(map: MapEntry, name: string = map.name || 'mapTools'): Step {
   return mapNames({ name, tools: map });
 }
@@ -74,9 +74,9 @@ function showEntries(names: NameMapper, area: 'tools' | 'prompts'): StepFunction
 }
 
 interface NameResolution {
-  /** The parameter with the name. */
+  /** The parameter that holds the name. */
   key: 'name' | 'toolName';
-  /** What a name is answered with that there is not. */
+  /** The error for an unknown name. */
   unknown: 'TOOL_NOT_FOUND' | 'PROMPT_NOT_FOUND' | 'INVALID_PARAMS';
   strict: boolean;
 }
@@ -108,17 +108,17 @@ function nextAs(own: string, key: NameResolution['key'], exchange: StepExchange,
   return next();
 }
 
-/** "Unknown tool" has to name what the client has called. */
+/** An error about an unknown tool has to use the client's name. */
 function reword(thrown: unknown, passedOn: JsonObject, found: JsonObject): unknown {
   const key = 'toolName' in found ? 'toolName' : 'name';
   if (!(thrown instanceof GatewayError) || passedOn[key] === found[key]) return thrown;
   const detail = (['name', 'tool'] as const).find((one) => thrown.details[one] === passedOn[key]);
   if (!detail) return thrown;
-  const { origin: _, ...details } = thrown.details; // the words of the server, which has the other name
+  const { origin: _, ...details } = thrown.details; // the server's message uses its own name
   return new GatewayError(thrown.code, { ...details, [detail]: found[key] }, { cause: thrown });
 }
 
-/** The state of an interactive session says which tool it is of. */
+/** Replaces the tool name in the state of an interactive session. */
 function showToolName(names: NameMapper): StepFunction {
   return async (_exchange, next, _lookUp, originOf) => {
     const outcome = await next();
@@ -130,7 +130,7 @@ function showToolName(names: NameMapper): StepFunction {
   };
 }
 
-/** Clients ask on every key stroke: for something unknown nothing is suggested, and nothing is an error. */
+/** Clients complete on every keystroke, so an unknown prompt gets no suggestions instead of an error. */
 function completePrompt(names: NameMapper, strict: boolean): StepFunction {
   return async (exchange, next, lookUp, originOf) => {
     const { ref } = exchange.params;

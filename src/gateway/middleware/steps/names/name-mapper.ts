@@ -1,5 +1,5 @@
-// The tools or the prompts as one step shows them, with a table for every chain the step is part of: the same name may mean
-// different things behind /mcp and behind /mcp/<server>.
+// Maps the names of tools or prompts for one step. It keeps one table per chain, because a name may mean different things behind
+// /mcp and /mcp/<server>.
 import type { LookUp, OriginOf, StepExchange } from '../../../../protocol/step.ts';
 import type { Change } from '../../../../protocol/target.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
@@ -9,10 +9,10 @@ import { NameTable } from './name-table.ts';
 import type { EntryOrigin, MapEntry } from './name-table.ts';
 import { misuseError } from '../../chain/step-error.ts';
 
-/** More chains than a gateway has parts. */
+/** More chains than a gateway has. */
 const MAX_TABLES = 256;
 
-/** What a step can find out of the rest of the chain. */
+/** How a step queries the rest of the chain. */
 export interface ChainLookup {
   lookUp: LookUp;
   originOf: OriginOf | undefined;
@@ -25,7 +25,7 @@ export class NameMapper {
   readonly #area: 'tools' | 'prompts';
   readonly #map: MapEntry;
   readonly #tables = new BoundedMap<string, NameTable>(MAX_TABLES);
-  /** The table that was used last: mostly there is no other. */
+  /** The table used last; mostly the only one. */
   #last: { scope: string; table: NameTable } | undefined;
 
   constructor(step: string, area: 'tools' | 'prompts', map: MapEntry) {
@@ -34,23 +34,23 @@ export class NameMapper {
     this.#map = map;
   }
 
-  /** The entries as clients should see them. */
+  /** The entries as clients see them. */
   async show(entries: ListEntry[], { scope }: StepExchange, { lookUp, originOf }: ChainLookup): Promise<ListEntry[]> {
     const origin = this.#originIn(originOf);
     const shown = this.#table(scope).learn(entries, origin);
     if (Array.isArray(shown)) return shown;
-    // The other owner of the name may be long gone: only a list of all there is now can tell.
+    // The clash may be with an entry that no longer exists: only a complete list can tell.
     await this.#renew(scope, { lookUp, originOf });
     return entries.flatMap((entry) => this.#map(entry, origin(entry.name)) ?? []);
   }
 
-  /** What the rest of the chain calls it, if that is known and still holds. */
+  /** The name in the rest of the chain, if it is known and current. */
   known(name: string, { scope, ownTool }: StepExchange): string | undefined {
     const table = this.#table(scope);
     return table.stale ? undefined : table.owner(name, ownTool?.name === name);
   }
 
-  /** The same, looked for where it is not. `unlisted`: it is neither shown nor kept from clients. */
+  /** The same, fetching the list if necessary. `unlisted`: neither shown nor withheld. */
   async resolve(
     name: string,
     { scope, ownTool }: StepExchange,
@@ -63,7 +63,7 @@ export class NameMapper {
       try {
         table = await this.#renew(scope, around);
       } catch (thrown) {
-        if (known === undefined) throw thrown; // else the server is away, and what was known of it has to do
+        if (known === undefined) throw thrown; // the server is away, so the known name is used
       }
     }
     const own = table.owner(name, isOwn);
@@ -71,14 +71,14 @@ export class NameMapper {
     return table.has(name, isOwn) ? 'kept back' : 'unlisted';
   }
 
-  /** Why the server of something unlisted is not up; undefined where it is, and where the step would keep it from clients. */
+  /** Why the server of an unlisted name is not available; undefined if it is, or if the step would hide the name. */
   away(name: string, originOf: OriginOf | undefined): Error | undefined {
     const origin = this.#originIn(originOf)(name);
     const reason = origin?.away?.();
     return reason && this.#map({ name }, origin) ? reason : undefined;
   }
 
-  /** What the rest of the chain calls it, as far as it is known without asking. */
+  /** The name in the rest of the chain, as far as it is known. */
   behind(name: string, scope: string): string | undefined {
     return this.#tables.get(scope)?.owner(name);
   }
@@ -87,7 +87,7 @@ export class NameMapper {
     for (const [, table] of this.#tables.entries()) table.stale = true;
   }
 
-  /** The change in the names that clients know; undefined when it is about nothing they can see. */
+  /** The change under the clients' names; undefined if they cannot see any of it. */
   toldOf(change: ToolsChange, originOf?: OriginOf): ToolsChange | undefined {
     this.changed();
     const origin = this.#originIn(originOf);
@@ -105,7 +105,7 @@ export class NameMapper {
     return { name, ...(typeof description === 'string' && { description }) };
   }
 
-  /** The name it is shown by, so far as that is known. */
+  /** The shown name, as far as it is known. */
   shownName(own: string, originOf?: OriginOf): string | undefined {
     const table = this.#tables.entries().find(([, table]) => table.has(own))?.[1] ?? new NameTable(this.#map);
     return table.shownName(own, this.#originIn(originOf));

@@ -1,18 +1,18 @@
-// What a step has made of the names behind it. Reversible by construction: a table filled by the lists that pass, never a
-// rule for taking names apart.
-// 1. A name that is shown belongs to one entry. The tool of the gateway's own is kept apart: a server may call one of its tools the same.
-// 2. What a changed list may have made untrue is kept until there is something newer: a server that is away keeps its names.
+// The mapping between shown names and the names in the rest of the chain. It is learned from passing lists and never derived from
+// the form of a name, so it can always be reversed.
+// 1. A shown name belongs to one entry. The gateway's own tool is kept apart, because a server may have one of the same name.
+// 2. After a changed list, old names are kept until newer ones are known, so a server that is away keeps its names.
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Origin } from '../../../../protocol/step.ts';
 import type { ListEntry } from '../../chain/list-entries.ts';
 
-/** The entry as clients should see it, under whatever name; undefined hides it. `origin`: where it comes from, as far as that is known. */
+/** Returns the entry as clients see it; undefined hides it. `origin`: where it comes from, as far as it is known. */
 export type MapEntry = (entry: ListEntry, origin?: Origin) => ListEntry | undefined;
 
-/** Where entries of one area come from, by the names they have further in. */
+/** Finds the origin of an entry by its name in the rest of the chain. */
 export type EntryOrigin = (name: string) => Origin | undefined;
 
-/** Two entries for which a step wants the same name. */
+/** Two entries that a step gives the same name. */
 export interface NameClash {
   name: string;
   owners: [string, string];
@@ -22,7 +22,7 @@ export class NameTable {
   readonly #map: MapEntry;
   readonly #owners = new Map<string, string>();
   readonly #shown = new Map<string, string | undefined>();
-  /** Whether tools of the gateway's own are shown. */
+  /** Whether the gateway's own tools are shown. */
   readonly #own = new Map<string, boolean>();
   stale = false;
 
@@ -30,7 +30,7 @@ export class NameTable {
     this.#map = map;
   }
 
-  /** The entries as they are to be shown, or the names that cannot be kept apart. */
+  /** Returns the shown entries, or two entries with the same name. */
   learn(entries: readonly ListEntry[], originOf: EntryOrigin): ListEntry[] | NameClash {
     const shown: ListEntry[] = [];
     for (const entry of entries) {
@@ -48,18 +48,18 @@ export class NameTable {
     return shown;
   }
 
-  /** What the rest of the chain calls it. `isOwn`: it is the tool of the gateway's own. */
+  /** The name in the rest of the chain. `isOwn`: it is the gateway's own tool. */
   owner(shown: string, isOwn = false): string | undefined {
     if (isOwn) return this.#own.get(shown) ? shown : undefined;
     return this.#owners.get(shown);
   }
 
-  /** Whether the rest of the chain has an entry of this name, shown or not. */
+  /** Whether the rest of the chain has this entry, shown or not. */
   has(name: string, isOwn = false): boolean {
     return isOwn ? this.#own.has(name) : this.#shown.has(name);
   }
 
-  /** The name it is shown by; undefined for what is hidden. Of what was never listed only the name is known. */
+  /** The shown name; undefined for a hidden entry. An unlisted entry is mapped by its name alone. */
   shownName(own: string, originOf?: EntryOrigin): string | undefined {
     return this.#shown.has(own) ? this.#shown.get(own) : this.#map({ name: own }, originOf?.(own))?.name;
   }

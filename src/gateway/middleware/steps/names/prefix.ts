@@ -1,5 +1,5 @@
-// The same letters before every tool and prompt. Names that would grow too long for clients are cut; since calls are found by
-// a table and not by taking the prefix off, they still work.
+// Adds a prefix to the names of tools and prompts. Names that become too long for clients are cut; calls still work, because a
+// table maps them back.
 import type { Origin, Step } from '../../../../protocol/step.ts';
 import { toShortName } from '../../../../shared/short-name.ts';
 import { mapNames } from './map-names.ts';
@@ -8,7 +8,7 @@ import { badOption, withDefaults } from '../../chain/step-options.ts';
 
 export interface PrefixOptions {
   prefix: string;
-  /** Globs: which tools and prompts get it. Default: all. */
+  /** Globs: the tools and prompts that get it. Default: all. */
   only?: string[] | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Other names for tools and prompts: from what they are called further in to what clients call them. What is shown as `server__name` and
-// renamed by the server's own name keeps its server in front.
+// Renames tools and prompts, from their names in the rest of the chain to those that clients use. A tool shown as `server__name`
+// and renamed by the server's own name keeps the server as prefix.
 import type { Origin, Step } from '../../../../protocol/step.ts';
 import { toShortName } from '../../../../shared/short-name.ts';
 import { mapNames } from './map-names.ts';

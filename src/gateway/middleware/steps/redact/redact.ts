@@ -1,5 +1,5 @@
-// Takes secrets out of everything that goes to clients: results, errors, progress, log messages, notifications, questions.
-// By pattern in every text, by key in everything but lists, whose schemas have such keys for good reason.
+// Removes secrets from everything sent to clients: results, errors, progress, log messages, notifications and questions. Patterns
+// apply to every text; keys apply to everything except lists, whose schemas contain such keys legitimately.
 import type { Ask, Progress } from '../../../../protocol/exchange.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
 import { LIST_METHODS } from '../../chain/on-method.ts';
@@ -10,9 +10,9 @@ import { SECRET_PATTERNS } from './well-known-secrets.ts';
 export interface RedactOptions {
   /** Regular expressions, or their source. Default: the tokens and keys of well-known services. */
   patterns?: (string | RegExp)[] | undefined;
-  /** Globs, whatever the case: the values of these keys are taken out whole, also in JSON that is sent as text. */
+  /** Globs, case-insensitive: the values of these keys are removed, also in JSON sent as text. */
   keys?: string[] | undefined;
-  /** What stands in their place. */
+  /** The text that replaces a secret. */
   replacement?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Replaces texts that match a pattern and values of certain keys, at any depth. What holds nothing of it stays the same object.
+// Replaces texts that match a pattern, and values of secret keys, at any depth. A value without secrets stays the same object.
 import { isObject } from '../../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { toMatcher } from '../filter/glob.ts';
@@ -17,7 +17,7 @@ export class Redactor {
 
   readonly value = <T>(value: T): T => this.#any(value) as T;
 
-  /** Errors tell what servers say, and the last lines they wrote. */
+  /** Errors quote servers, including their stderr. */
   readonly error = (thrown: unknown): unknown => {
     if (thrown instanceof ProtocolError) {
       return new ProtocolError(thrown.code, this.#text(thrown.message), this.value(thrown.data));
@@ -54,7 +54,7 @@ export class Redactor {
     return kept;
   }
 
-  /** Many tools send their result a second time, as JSON in a text. */
+  /** Many tools repeat their result as JSON in a text. */
   #json(text: string): string {
     if (!/^\s*[[{]/.test(text)) return text;
     let parsed: unknown;

@@ -1,6 +1,6 @@
-// What a secret looks like when nobody has said: the tokens of well-known services, and the names of what holds one.
+// The default patterns of secrets: tokens of well-known services, and names of arguments that hold secrets.
 
-/** What comes before must not be part of the same word: sealed texts of ours may hold any letters. */
+/** A match must start a word, because Parley's own sealed texts may contain any letters. */
 export const SECRET_PATTERNS: string[] = [
   '(?<![\\w-])(?:AKIA|ASIA)[0-9A-Z]{16}\\b',
   '(?<![\\w-])(?:gh[pousr]_\\w{36,}|github_pat_\\w{22,}|glpat-[\\w-]{20,})',
@@ -9,7 +9,7 @@ export const SECRET_PATTERNS: string[] = [
   '-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----',
 ];
 
-/** Globs over names of arguments. Too many rather than too few: the person who is asked still sees that there is something. */
+/** Globs over argument names. Rather too many than too few: a person still sees that the argument exists. */
 export const SECRET_KEYS: string[] = [
   '*password*',
   '*passphrase*',

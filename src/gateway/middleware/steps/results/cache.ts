@@ -1,5 +1,5 @@
-// Answers lists and reads from memory for as long as their server allows: `ttlMs` says how long, `cacheScope` for whom. What
-// is private, or does not say, is kept for the principal alone. A change that is told of ends what it concerns.
+// Caches lists and reads as long as the server allows: `ttlMs` says how long, `cacheScope` for whom. Results that are private or
+// do not say are kept for one principal. A change notification drops the affected results.
 import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { fieldOf } from '../../../../protocol/raw/raw-object.ts';
@@ -13,12 +13,12 @@ import { ResultStore } from './result-store.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 
 export interface CacheOptions {
-  /** For results that do not say how long they hold. */
+  /** For results without `ttlMs`. */
   ttlMs?: number | undefined;
-  /** Nothing is kept longer, whatever its server says. */
+  /** The upper limit, whatever the server says. */
   maxTtlMs?: number | undefined;
   maxEntries?: number | undefined;
-  /** Of all that is kept, about. */
+  /** The approximate size of all results. */
   maxBytes?: number | undefined;
   clock?: Clock | undefined;
 }
@@ -40,7 +40,7 @@ export function cache(options: CacheOptions = {}): Step {
       const outcome = await next();
       const told = fieldOf(resultIn(outcome), 'ttlMs');
       const holdsMs = Math.min(typeof told === 'number' ? told : ttlMs, maxTtlMs);
-      // What has changed meanwhile may be what is in hand.
+      // A change meanwhile may affect this result.
       if (!(holdsMs > 0) || store.changes !== changes) return outcome;
       const { result } = outcome;
       const about = exchange.method === 'resources/read' ? String(exchange.params.uri) : exchange.method;
@@ -60,7 +60,7 @@ function keyOf({ scope, method, params, client }: StepExchange, principal: strin
   return writeExactly([scope, method, asked, client.dialect, client.revision, principal]);
 }
 
-/** A client that asks later may rely on it for less long. */
+/** A later client may keep it only for the remaining time. */
 function withTimeLeft(result: JsonObject, leftMs: number): JsonObject {
   return typeof result.ttlMs === 'number' ? { ...result, ttlMs: Math.ceil(leftMs) } : result;
 }

@@ -1,11 +1,11 @@
-// Results in memory, bounded in number and size; what was used longest ago goes first.
+// Stores results in memory, bounded in number and size; drops the least recently used first.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 
 export interface StoredResult {
   result: JsonObject;
   until: number;
-  /** The method of a list, or the URI of what was read. */
+  /** The method of a list, or the URI of a read resource. */
   about: string;
 }
 
@@ -13,7 +13,7 @@ export class ResultStore {
   readonly #maxBytes: number;
   readonly #entries: BoundedMap<string, StoredResult & { bytes: number }>;
   #bytes = 0;
-  /** How often something was forgotten because it had changed. */
+  /** How many changes have dropped results. */
   changes = 0;
 
   constructor({ maxEntries, maxBytes }: { maxEntries: number; maxBytes: number }) {

@@ -1,5 +1,5 @@
-// Keeps results from flooding a model. A tool result that is too large becomes one that says so, which the model can read, or
-// is cut, with a note. Resources and prompts that are too large are errors: they have no other way to say it.
+// Keeps results from flooding a model. An oversize tool result is replaced by an error result that the model can read, or cut
+// with a note. Oversize resources and prompts become errors.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { RawObject } from '../../../../protocol/raw/raw-object.ts';
@@ -10,9 +10,9 @@ import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 import { truncate } from './truncate.ts';
 
 export interface SizeLimitOptions {
-  /** Of the result, written as JSON. */
+  /** The size of the result as JSON. */
   maxBytes?: number | undefined;
-  /** `truncate` cuts the texts of a tool result. One with structured content cannot be cut and keep its promise. */
+  /** `truncate` cuts the texts of a tool result. Structured content cannot be cut, because it has to match its schema. */
   over?: 'error' | 'truncate' | undefined;
 }
 

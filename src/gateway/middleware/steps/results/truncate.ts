@@ -1,8 +1,8 @@
-// A tool result cut to a size: whole blocks as long as they fit, then as much of a text as does, then a note.
+// Cuts a tool result to a size: whole blocks while they fit, then the beginning of a text, then a note.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 
-/** Undefined where cutting would not do: structured content has to match its schema. */
+/** Undefined for structured content, which has to match its schema. */
 export function truncate(result: JsonObject, maxBytes: number, note: string): JsonObject | undefined {
   if (result.structuredContent !== undefined || !Array.isArray(result.content)) return undefined;
   const last = { type: 'text', text: note };
@@ -25,7 +25,7 @@ export function truncate(result: JsonObject, maxBytes: number, note: string): Js
   return left < 0 ? undefined : { ...rest, content: [...kept, last] };
 }
 
-/** As many characters as fit when they are written as JSON. Never cuts a character in two. */
+/** As many characters as fit when written as JSON. Never splits a character. */
 function cut(text: string, maxBytes: number): string {
   let [low, high] = [0, Math.max(0, Math.min(text.length, maxBytes))];
   while (low < high) {

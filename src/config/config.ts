@@ -99,3 +99,8 @@ export interface ListenConfig {
 export function enabledServers(config: ParleyConfig): [string, ServerConfig][] {
   return Object.entries(config.servers).filter(([, server]) => !server.disabled);
 }
+
+/** It says where sessions are, for `parley flows`, and has nothing to serve. */
+export function isForFlowsOnly(config: ParleyConfig): boolean {
+  return config.flows !== undefined && Object.keys(config.servers).length === 0;
+}

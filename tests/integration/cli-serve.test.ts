@@ -249,3 +249,13 @@ describe('a configuration that changes', () => {
     expect(await ask(url, 'get_weather', { location: 'Rome' })).toContain('Rome');
   });
 });
+
+it('a file that only names where sessions of flows are is not served, and the command says how flows are', async () => {
+  using alone = new Home();
+  alone.write('parley.config.jsonc', { flows: { store: 'sqlite:flows.db' } });
+  const refused = await alone.run(['serve']);
+  expect(refused).toMatchObject({ status: 1, stdout: '' });
+  expect(refused.stderr).toContain('this file names no server, only where `parley flows` finds sessions');
+  expect(refused.stderr).toContain('"mcpServers": { "trips": "http://127.0.0.1:8080/mcp" }');
+  expect(refused.stderr).toContain('parley: there is nothing to serve.');
+});

@@ -1,11 +1,11 @@
 // `parley serve`: serves the servers of a configuration to all clients behind one URL, or on stdio. It imports only what reads a
 // configuration, so that servers can start while the rest of the code loads.
-import { enabledServers } from '../../config/config.ts';
+import { enabledServers, isForFlowsOnly } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadOptions } from '../../config/read/load-config.ts';
 import { prestart } from '../../gateway/upstream/links/prestart.ts';
 import type { ServeCommand } from '../command.ts';
-import { loadCommandConfig } from '../serve/load-command-config.ts';
+import { loadCommandConfig, toProblemLines } from '../serve/load-command-config.ts';
 import { onFirstMessage } from '../running/first-message.ts';
 import { gatewayId, findStartLoop } from '../running/gateway-id.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -25,6 +25,11 @@ export async function runServe(command: ServeCommand, print: Printer): Promise<n
     onWarning,
   });
   if (!found) return 1;
+  if (isForFlowsOnly(found.config)) {
+    for (const line of toProblemLines(found)) print.note(line);
+    print.problem('there is nothing to serve.');
+    return 1;
+  }
   const id = gatewayId(found.path);
   const round = findStartLoop(found.path);
   if (round !== undefined) {

@@ -2,7 +2,7 @@
 // list of problems. Reads only the environment that it is given.
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { enabledServers } from '../config.ts';
+import { enabledServers, isForFlowsOnly } from '../config.ts';
 import type { ParleyConfig } from '../config.ts';
 import { checkOnDisk } from '../check/check-on-disk.ts';
 import { readEnvFiles } from './env-file.ts';
@@ -82,13 +82,18 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const config = problems.hasErrors
     ? undefined
     : normalizeConfig(options.share ? { ...input, share: options.share } : input, folder);
-  if (config && enabledServers(config).length === 0) {
+  if (config && isForFlowsOnly(config)) problems.warn([], ONLY_FLOWS, TO_SERVE_FLOWS);
+  else if (config && enabledServers(config).length === 0) {
     problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
   }
   const files = [path, ...envFiles];
   const readOf = { input, places, missing };
   return { path, config, problems: problems.sorted(), used, files, leftOut: leftOut.length, read: readOf };
 }
+
+const ONLY_FLOWS = 'this file names no server, only where `parley flows` finds sessions';
+const TO_SERVE_FLOWS =
+  'To serve flows, start a program that serves them (docs/flows.md has one), and add its URL: "mcpServers": { "trips": "http://127.0.0.1:8080/mcp" }.';
 
 /** Unknown keys in other files belong to other programs. */
 function isOwnFile(path: string): boolean {

@@ -35,8 +35,8 @@ export const ERRORS = {
   ]),
   PROMPT_NOT_FOUND: row(-32602, 200, 'client', ['Unknown prompt: {name}', 'List the prompts again.']),
   OWNER_AWAY: row(-32603, 502, 'upstream', [
-    'Unknown {kind}: {name}. It may be of a server that is not up: {reasons}',
-    'See why the server is not up, or call by the name with the server in front, `server__name`.',
+    'Unknown {kind}: {name}. It may belong to a server that is down: {reasons}',
+    'Find out why the server is down, or call the name with the server in front, `server__name`.',
   ]),
   RESOURCE_NOT_FOUND: row(-32002, 200, 'client', ['Resource not found: {uri}', 'List the resources again.']),
   TASK_NOT_FOUND: row(-32602, 200, 'client', [
@@ -51,7 +51,7 @@ export const ERRORS = {
   INTERNAL: row(-32603, 500, 'parley', ['Internal error', 'See the log for the exchange id in `data`.']),
   TOOL_UNREACHABLE: row(-32603, 200, 'upstream', [
     'Tool execution failed: {reason}',
-    'The server that owns the tool could not bring the call to an end; try again.',
+    'The server of the tool could not finish the call; try again.',
   ]),
   CANCELLED: row(-32603, 200, 'client', ['Request cancelled', 'Nothing to do: the client gave up on it.']),
   TOO_MANY: row(-32000, 429, 'client', ['Too many {what}', 'Wait for some to finish, or raise limits.{limit}.']),
@@ -72,11 +72,11 @@ export const ERRORS = {
     'Use a client that declares this capability.',
   ]),
   ASK_UNCLEAR: row(-32603, 200, 'parley', [
-    'Nobody was asked ({method}): {count} calls are under way, and the question does not say which of them asks. Call the tool again: then it has a connection of its own',
-    'Call the tool again. A server that names the call with its question is always understood.',
+    'The user was not asked ({method}): {count} calls are open, and the question does not say which of them it belongs to. Call the tool again: it then gets its own connection',
+    'Call the tool again. A question that names its call can always be asked.',
   ]),
   ASK_ABANDONED: row(-32603, 200, 'client', [
-    'Nobody was asked ({method}): the client has given up the call that asks',
+    'The user was not asked ({method}): the client has cancelled the call',
     'Nothing to do: stop the work when the call is cancelled.',
   ]),
   ASK_REFUSED: row(-32603, 200, 'client', [
@@ -84,7 +84,7 @@ export const ERRORS = {
     "Nothing to do: it was the user's or the client's choice.",
   ]),
   ANSWER_INVALID: row(-32603, 200, 'client', [
-    'The answer does not fit the form that was asked: {reason}',
+    'The answer does not fit the form: {reason}',
     'Have the client check answers against `requestedSchema`, or ask again.',
   ]),
   MODEL_FAILED: row(-32603, 502, 'config', [
@@ -96,12 +96,12 @@ export const ERRORS = {
     'Start the call again without requestState.',
   ]),
   LOOP: row(-32000, 508, 'config', [
-    'Refused: this request goes round in a circle: {reason}',
+    'Refused: this request is in a loop: {reason}',
     'Remove the entry that leads back to the gateway. A gateway cannot be one of its own servers.',
   ]),
   NOT_ALLOWED: row(-32000, 403, 'client', [
     'Refused: {reason}',
-    'Add the Host header to `allowedHosts` or the Origin to `allowedOrigins`; a proxy sends its own Host unless it is told otherwise. See docs/eras.md.',
+    'Add the Host header to `allowedHosts` or the Origin to `allowedOrigins`; a proxy sends its own Host unless configured otherwise. See docs/eras.md.',
   ]),
   SESSION_MISSING: row(-32000, 400, 'client', [
     'Bad Request: Mcp-Session-Id header is required',
@@ -110,7 +110,7 @@ export const ERRORS = {
   SESSION_NOT_FOUND: row(-32001, 404, 'client', ['Session not found', 'Initialize again, without a session id.']),
   GATEWAY_STOPPED: row(-32603, 503, 'parley', [
     'Parley stopped while it was handling this request, which may or may not have taken effect',
-    'Call again where that does no harm. The session goes on if its id is still accepted.',
+    'Call again if repeating it is safe. The session continues if its id is still accepted.',
   ]),
   NOT_ACCEPTABLE: row(-32000, 406, 'client', [
     'Not Acceptable: {reason}',
@@ -122,7 +122,7 @@ export const ERRORS = {
   ]),
   BODY_READ_BEFORE: row(-32603, 500, 'config', [
     'The body of this request was read before it reached the MCP endpoint',
-    'Mount the endpoint before what parses bodies, or leave the parsed body as `request.body`; docs/embedding.md shows both.',
+    'Mount the endpoint before body parsers, or leave the parsed body as `request.body`; docs/embedding.md shows both.',
   ]),
   HTTP_METHOD: row(-32000, 405, 'client', ['Method Not Allowed', 'Use the HTTP methods named in the Allow header.']),
   UNSUPPORTED_VERSION: row(-32602, 400, 'client', [
@@ -135,7 +135,7 @@ export const ERRORS = {
   ]),
   UPSTREAM_TIMEOUT: row(-32603, 504, 'upstream', [
     '{server} did not answer {method} within {ms} ms{why}',
-    'Raise the timeout, or see why the server is slow.',
+    'Raise the timeout, or find out why the server is slow.',
   ]),
   UPSTREAM_CLOSED: row(-32603, 502, 'upstream', [
     'The connection to {server} closed: {reason}',
@@ -155,7 +155,7 @@ export const ERRORS = {
   ]),
   UPSTREAM_BUSY: row(-32000, 503, 'upstream', [
     '{server} is too busy: {reason}',
-    'Wait for `retryAfterMs`, where the server gave one, before the next call.',
+    'Wait for `retryAfterMs`, if the server gave one, before the next call.',
   ]),
   UPSTREAM_UNAUTHORIZED: row(-32603, 502, 'upstream', [
     '{server} refused the credentials: HTTP {status}',
@@ -167,18 +167,18 @@ export const ERRORS = {
   ]),
   NOT_SUPPORTED: row(-32601, 200, 'upstream', ['{server} does not support {what}', 'Check its capabilities first.']),
   NOT_APPROVED: row(-32603, 200, 'client', ['{what} was not approved', 'Approve it, or do without.']),
-  BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct what is named here, and try again.']),
+  BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the named option and try again.']),
   STORE_UNUSABLE: row(-32603, 500, 'config', [
-    'The store of flows cannot be used: {reason}',
+    'The flow store cannot be used: {reason}',
     'Correct `store`; docs/flow-stores.md shows its options.',
   ]),
   STORE_FAILED: row(-32603, 503, 'parley', [
-    'The store of flows failed: {reason}',
-    'Try again: an answer that was recorded after all is taken a second time. See the log.',
+    'The flow store failed: {reason}',
+    'Try again: an answer that was recorded after all is not recorded twice. See the log.',
   ]),
   STEP_FAILED: row(-32603, 500, 'config', [
     'Internal error',
-    'Look in the log for the exchange id of `error.data`, and correct the step that is named there.',
+    'Find the exchange id of `error.data` in the log, and correct the step named there.',
   ]),
   STEP_MISUSED: row(-32603, 500, 'config', [
     'Step {step} {reason}',
@@ -186,7 +186,7 @@ export const ERRORS = {
   ]),
   FLOW_SESSION_NOT_FOUND: row(-32001, 404, 'client', [
     'Session not found: {sessionId}',
-    'Start the tool again; the session never was, has ended long ago, or belongs to somebody else.',
+    'Start the tool again; the session never existed, ended long ago, or belongs to somebody else.',
   ]),
   FLOW_SESSION_EXPIRED: row(-32002, 410, 'client', [
     'Session expired: {sessionId}',
@@ -202,7 +202,7 @@ export const ERRORS = {
   ]),
   FLOW_TIMEOUT: row(-32005, 504, 'upstream', [
     '{what} took longer than {ms} ms',
-    'Try again, or see why the tool is slow.',
+    'Try again, or find out why the tool is slow.',
   ]),
   FLOW_ALREADY_CANCELLED: row(-32006, 409, 'client', [
     'Session already cancelled: {sessionId}',
@@ -218,24 +218,24 @@ export const ERRORS = {
   ]),
   FLOW_FAILED: row(-32603, 500, 'upstream', ['{tool} failed: {reason}', 'Report it to the author of the tool.']),
   FLOW_EFFECT_UNKNOWN: row(-32603, 500, 'upstream', [
-    'It is not known whether {step} has happened',
-    'Find out by hand; give the step a `check` so that it can be found out.',
+    'Unknown whether {step} has happened',
+    'Find out by hand; give the step a `check` so that Parley can find out.',
   ]),
   FLOW_MISUSED: row(-32603, 500, 'config', [
     'A mistake in {flow}: {reason}',
     'Correct it; docs/flows.md has the rules.',
   ]),
   FLOW_UNJOURNALED: row(-32603, 500, 'config', [
-    'The body of {tool} reached out by itself ({what}) at {where}',
-    'Do that in ask.step, so that it is written down and not done again in every turn.',
+    'The body of {tool} used an unrecorded operation ({what}) at {where}',
+    'Do that in ask.step, so that it is recorded and not repeated in every turn.',
   ]),
   FLOW_REACHES_OUT: row(-32603, 500, 'config', [
-    '{file} reached out by itself ({what}) at {where}; nothing was done',
+    '{file} used an unrecorded operation ({what}) at {where}; it was blocked',
     'Do that in ask.step, and nothing at module scope; a flow need not be explored if it declares its `input`.',
   ]),
   FLOW_CHANGED: row(-32603, 500, 'config', [
     '{tool} has changed under an open session: {change}',
-    'The session is kept: serve a version that knows it, or say what has changed with `migrate` or `ask.version`.',
+    'The session is kept: serve a version that supports it, or declare the change with `migrate` or `ask.version`.',
   ]),
   FLOW_NOT_POSSIBLE: row(-32603, 409, 'client', [
     'Session {sessionId} cannot be {what}: {reason}',
@@ -243,7 +243,7 @@ export const ERRORS = {
   ]),
   FLOW_TOO_LARGE: row(-32603, 500, 'config', [
     '{what} is larger than {limit} bytes',
-    'Keep large things elsewhere, and only their names in the flow.',
+    'Store large values elsewhere, and only references in the flow.',
   ]),
   SERVER_UNKNOWN: row(-32602, 404, 'client', [
     'No server or group is called {server}',

@@ -56,7 +56,7 @@ test('the answer of a model, with the handle of a question that was answered bef
   const answer = () => session.call('parley_answer', { handle, answer: { sure: true } });
   expect(textOf((await answer()).json)).toBe('paid for tea');
   await gateway.restart();
-  expect(textOf((await answer()).json)).toContain('No question waits under this handle');
+  expect(textOf((await answer()).json)).toContain('This handle has no open question');
   expect(gateway.paid()).toEqual(['tea']);
 });
 
@@ -68,8 +68,8 @@ test('the handle of an earlier process, of a client with forms: it is told so, a
   await gateway.restart();
   const session = await openSession(gateway.url, { capabilities: { elicitation: {} } });
   const answered = (await session.call('parley_answer', { handle, answer: { sure: true } })).json;
-  expect(textOf(answered)).toContain('No question waits under this handle');
-  expect(textOf(answered)).toContain('the gateway was restarted');
+  expect(textOf(answered)).toContain('This handle has no open question');
+  expect(textOf(answered)).toContain('the gateway restarted');
   const other = (await session.call('parley_answer', { handle: 'something else' })).json;
   expect(other.error?.message).toBe('Unknown tool: parley_answer');
   expect(gateway.paid()).toEqual(['tea']);
@@ -84,7 +84,7 @@ test('the retry of a stateless client, with a state that was used before the res
   const retry = () => send(gateway.url, modern('tools/call', { ...params, requestState, inputResponses }, elicits));
   expect(textOf((await retry()).json)).toBe('paid for tea');
   await gateway.restart();
-  expect(textOf((await retry()).json)).toContain('The call that asked is gone');
+  expect(textOf((await retry()).json)).toContain('This question is no longer open');
   expect(gateway.paid()).toEqual(['tea']);
 });
 

@@ -209,9 +209,9 @@ it('an id that comes back is refused with a reason, in every form it comes in', 
   });
   const request = modern('tools/list');
   const byHeader = await send(url, { ...request, headers: { ...request.headers, 'parley-via': `other,${id}` } });
-  expect([byHeader.status, byHeader.json.error?.message]).toEqual([508, expect.stringContaining('round in a circle')]);
+  expect([byHeader.status, byHeader.json.error?.message]).toEqual([508, expect.stringContaining('is in a loop')]);
   const byMeta = await send(url, modern('tools/list', {}, { 'mcp-parley/via': [id] }));
-  expect(byMeta.json.error?.message).toContain('round in a circle');
+  expect(byMeta.json.error?.message).toContain('is in a loop');
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
   const body = {
     jsonrpc: '2.0',
@@ -219,7 +219,7 @@ it('an id that comes back is refused with a reason, in every form it comes in', 
     method: 'initialize',
     params: { ...params, _meta: { 'mcp-parley/via': [id] } },
   };
-  expect((await send(url, { body })).json.error?.message).toContain('round in a circle');
+  expect((await send(url, { body })).json.error?.message).toContain('is in a loop');
   // Another gateway's id is fine, and too many of them are not.
   const many = Array.from({ length: 9 }, (_, index) => `g${index}`).join(',');
   const far = await send(url, { ...request, headers: { ...request.headers, 'parley-via': many } });

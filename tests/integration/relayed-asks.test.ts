@@ -51,7 +51,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     expect(second.text).toContain('Second?');
     expect(second.handle).not.toBe(first.handle);
     const used = await call(client, 'parley_answer', { handle: first.handle, answer: { a: 'again' } });
-    expect(used).toMatchObject({ isError: true, text: expect.stringContaining('answered already') });
+    expect(used).toMatchObject({ isError: true, text: expect.stringContaining('already answered') });
     expect(await call(client, 'parley_answer', { handle: second.handle, answer: { a: 'two' } })).toMatchObject({
       text: 'one two',
     });

@@ -23,7 +23,7 @@ export function toQuestionText(round: QuestionRound, ways: AnswerWays, problem?:
   const who = whoOf(round);
   const lines = [
     ...(problem === undefined ? [] : [problem, '']),
-    `${who} has not finished: it waits for an answer of the user. Ask the user. Do not guess, and do not answer for them.`,
+    `${who} has not finished: it waits for the user's answer. Ask the user. Do not guess, and do not answer for them.`,
     '',
     ...round.questions.flatMap((question) => wordsOf(question, round.questions.length > 1)),
     '',
@@ -38,7 +38,7 @@ function toWaitingWords(round: QuestionRound, waitsFor: string): JsonObject {
   const call = `${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}`;
   const lines = [
     `${whoOf(round)} has not finished: ${quote(waitsFor)}. Tell the user. There is nothing to answer here, and do not call the tool again.`,
-    `To see whether it has gone on, call ${call}, now or when the user asks.`,
+    `To check whether it has continued, call ${call}, now or when the user asks.`,
   ];
   return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
 }

@@ -62,7 +62,7 @@ function bring({ answer, isDeclined }: AnswerArguments, round: HeldRound, channe
     round.answer({ [questions[0]!.key]: { action: 'accept', content: answer } }, 'relay');
     return undefined;
   }
-  if (!channels.takesWords(round)) return 'This was not taken as an answer: only the user can give it, on the page.';
+  if (!channels.takesWords(round)) return 'This answer was not accepted: only the user can give it, on the page.';
   const answers: Record<string, RoundAnswer> = dictionary();
   for (const question of questions) {
     const read = isDeclined ? { action: 'decline' as const } : readAnswer(question, questions.length, answer);
@@ -77,7 +77,7 @@ function bring({ answer, isDeclined }: AnswerArguments, round: HeldRound, channe
 function readAnswer({ key, ask }: RoundQuestion, count: number, given: unknown): RoundAnswer | string {
   if (ask.params?.mode === 'url') return { action: 'accept' };
   const own = count === 1 ? given : isObject(given) && Object.hasOwn(given, key) ? given[key] : undefined;
-  if (own === undefined) return `There is no answer to the question ${JSON.stringify(key)}.`;
+  if (own === undefined) return `The question ${JSON.stringify(key)} has no answer.`;
   const { content, problems } = validateAnswer(ask.params?.requestedSchema, own);
   if (content) return { action: 'accept', content };
   const words = problems.map((problem) => `${problem.property}: ${describeProblem(problem)}`);
@@ -86,12 +86,12 @@ function readAnswer({ key, ask }: RoundQuestion, count: number, given: unknown):
 
 function toLost(ended: EndedRound | undefined): JsonObject {
   const why = ended
-    ? `it ${ended.how === 'expired' ? 'has expired' : 'was answered already'}`
-    : 'it is unknown, was used already, or the gateway was restarted';
+    ? `it ${ended.how === 'expired' ? 'has expired' : 'was already answered'}`
+    : 'it is unknown, was already used, or the gateway restarted';
   const acted =
     ended && !ended.isSent
       ? 'The tool has not been run.'
       : 'The tool may already have acted: look before you call it again.';
-  const text = `No question waits under this handle: ${why}. ${acted} To start over, call the tool itself.`;
+  const text = `This handle has no open question: ${why}. ${acted} To start over, call the tool itself.`;
   return { content: [{ type: 'text', text }], isError: true };
 }

@@ -1,7 +1,7 @@
 // What a client meets whose server has died: it is called again, and asks whether to go on.
 
 /** A process that has died knew what was asked; the next one does not. */
-const GONE = 'The call that asked is gone';
+const GONE = 'This question is no longer open';
 const PAGE_GONE = 'The page is gone';
 
 export function isAway(thrown: unknown): boolean {

@@ -87,7 +87,7 @@ describe.each(CLIENTS)('%s', (_, connect) => {
   test('a bare name that may be of a server that is not up is told so', async () => {
     const call = await connect(await serve({ names: 'on-collision', startMs: 200 }));
     const answer = await call('x');
-    expect(answer).toContain('Unknown tool: x. It may be of a server that is not up:');
+    expect(answer).toContain('Unknown tool: x. It may belong to a server that is down:');
     expect(answer).toContain('Cannot reach dead (no-such-command): command not found');
     expect(answer).toContain('Cannot reach starting: it is still starting');
   });

@@ -245,7 +245,7 @@ await import(${JSON.stringify(ASKS)});
     await using first = await connectSdk('SDK v1', gateway.url);
     await using second = await connectSdk('SDK v1', gateway.url);
     expect(await first.call('elicit')).toContain('parley_answer');
-    expect(await second.call('elicit')).toContain('Nobody was asked');
+    expect(await second.call('elicit')).toContain('The user was not asked');
   });
 });
 

@@ -115,8 +115,8 @@ describe('the file of the SQLite store', () => {
     const made = header();
     const [id] = await idsIn(looking);
     expect((await looking.load(id!))!.entries).toHaveLength(2);
-    await expect(looking.create(made, [start], MANY)).rejects.toThrow('The store of flows failed');
-    await expect(looking.commit(id!, 2, { patch: { prompts: 9 } })).rejects.toThrow('The store of flows failed');
+    await expect(looking.create(made, [start], MANY)).rejects.toThrow('The flow store failed');
+    await expect(looking.commit(id!, 2, { patch: { prompts: 9 } })).rejects.toThrow('The flow store failed');
     await store.create(made, [start], MANY);
     expect(new Set(await idsIn(looking))).toEqual(new Set([id, made.id]));
     await looking.close();

@@ -42,7 +42,7 @@ function again(
 function lost({ method }: RequestMessage): ResumeResult {
   if (method !== 'tools/call') throw new GatewayError('STATE_INVALID');
   const text =
-    'The call that asked is gone: its question was answered already, or waited too long, or the gateway was restarted. ' +
+    'This question is no longer open: it was already answered, it expired, or the gateway restarted. ' +
     'The tool may already have acted: look before you call it again. To start over, call it without requestState.';
   return { lost: { content: [{ type: 'text', text }], isError: true } };
 }

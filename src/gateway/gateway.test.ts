@@ -88,7 +88,7 @@ describe('a gateway before several servers', () => {
     expect(text(await client.callTool('one__odd'))).toBe('one__odd of one');
   });
 
-  it('finds resources behind a server that has no list of templates, which is nothing to be warned of', async () => {
+  it('resources are found behind a server without a list of templates, and without a warning', async () => {
     const warned: unknown[] = [];
     const own = createLog({ level: 'warn', write: (line) => void warned.push(line) });
     const plain: Target = {
@@ -109,7 +109,7 @@ describe('a gateway before several servers', () => {
     expect(warned).toEqual([]);
   });
 
-  it('refuses a tool that nobody has', async () => {
+  it('a call of an unknown tool is refused', async () => {
     const { client } = await clientOf({ servers: servers() });
     await expect(client.callTool('nope')).rejects.toMatchObject({ code: -32602, message: 'Unknown tool: nope' });
   });
@@ -180,7 +180,7 @@ describe('a gateway whose servers change', () => {
     await gateway.close();
   });
 
-  it('still shows what a server offered that is away, and stays', async () => {
+  it('the tools of a server that is away are still shown', async () => {
     const away = speaking('away', 'hello');
     const dying: Target & { status: { state: string } } = {
       info: away.info,

@@ -32,7 +32,7 @@ async function rawClient(transport: Transport) {
   return { send, until };
 }
 
-it('a task of a stateless server is told of to the stateless client that listens for it', async () => {
+it('a task of a stateless server is reported to the stateless client that listens for it', async () => {
   const server = createServer({ name: 'jobs', version: '1', log });
   let finish!: () => void;
   const finished = new Promise<void>((resolve) => (finish = resolve));

@@ -32,7 +32,7 @@ function listening() {
   return { target, heard, watchers };
 }
 
-describe('what clients say without wanting an answer', () => {
+describe('notifications of clients', () => {
   const noting = (seen: string[], more: Partial<Step> = {}): Step => ({
     name: 'noting',
     handle(exchange, next) {
@@ -53,7 +53,7 @@ describe('what clients say without wanting an answer', () => {
     for (const { heard } of [one, two]) expect(heard).toMatchObject([{ method: 'notifications/roots/list_changed' }]);
   });
 
-  it('can be kept by a step, and one that fails is told to the log', async () => {
+  it('a step can withhold a notification, and a failing step is logged', async () => {
     const { target, heard } = listening();
     const refuse = () => {
       throw new GatewayError('ACCESS_DENIED', { uri: 'roots' });
@@ -76,7 +76,7 @@ describe('what clients say without wanting an answer', () => {
   });
 });
 
-describe('what a server asks that belongs to no request', () => {
+describe('questions of a server outside of requests', () => {
   const ask: Ask = { method: 'elicitation/create', params: { message: 'token=abc', requestedSchema: {} } };
 
   it('passes the steps, innermost first', async () => {
@@ -133,7 +133,7 @@ describe('what a server asks that belongs to no request', () => {
 });
 
 describe('a change', () => {
-  it('is heard by the steps once, however many clients are told of it', async () => {
+  it('steps see a change once, however many clients it reaches', async () => {
     const server = createServer({ name: 'x', version: '1' });
     const seen: Change[] = [];
     const hearing: Step = {

@@ -61,7 +61,7 @@ about('prefix', () => {
     expect(await call('tools/call', { name: shown[1] })).toMatchObject({ params: { name: `${name}2` } });
   });
 
-  it('must be something', () => {
+  it('an empty prefix is refused', () => {
     expect(() => prefix('')).toThrow('prefix: must have at least one character');
   });
 });
@@ -84,7 +84,7 @@ about('describe', () => {
     });
   });
 
-  it('refuses what is no text', () => {
+  it('a description that is not text is refused', () => {
     expect(() => describe({ tools: { a: 1 } } as never)).toThrow('describe.tools.a: must be a text');
   });
 });

@@ -154,14 +154,14 @@ describe('without an SDK', () => {
     expect(told).toEqual([odd, odd]);
   });
 
-  it('none is made up', async () => {
+  it('no trace context is invented', async () => {
     const { ask, told } = await setUp({ observe: { tracing: true } });
     await ask('tools/call', { name: 'far_tool' });
     expect(told).toEqual([undefined]);
   });
 });
 
-describe('a traceparent that is none', () => {
+describe('an invalid traceparent', () => {
   it.each(['', 'nonsense', `ff-${TRACE_ID}-00f067aa0ba902b7-01`, `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(
     'is no parent: %s',
     (traceparent) => expect(toSpanContext({ traceparent }, () => null as never)).toBeUndefined(),

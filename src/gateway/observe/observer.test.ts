@@ -7,7 +7,7 @@ const log = createLog({ level: 'silent' });
 const nothing = () => ({ servers: [], parked: 0 });
 
 describe('an observer with everything switched off', () => {
-  it('stands nowhere', () => {
+  it('a disabled observer wraps nothing', () => {
     const target = createServer({ name: 'one', version: '1', log });
     const observer = new Observer({ metrics: false, tracing: false }, nothing);
     const member = { name: 'one', target };
@@ -19,7 +19,7 @@ describe('an observer with everything switched off', () => {
 });
 
 describe('an observer that counts', () => {
-  it('stands around the steps, not around each server', () => {
+  it('an observer with metrics wraps the steps, but not each server', () => {
     const target = createServer({ name: 'one', version: '1', log });
     const observer = new Observer({ metrics: true, tracing: false }, nothing);
     const member = { name: 'one', target };

@@ -67,7 +67,7 @@ describe('/readyz', () => {
     expect((await get('/readyz')).status).toBe(503);
   });
 
-  it('has a server that failed be tried again, and is 200 once it is there', async () => {
+  it('/readyz retries a failed server, and is 200 once it is up', async () => {
     const later = createHttpServer();
     await new Promise<void>((resolve) => later.listen(0, '127.0.0.1', resolve));
     const { port } = later.address() as AddressInfo;
@@ -126,7 +126,7 @@ describe('/metrics', () => {
     expect(metrics.parley_errors_total).toEqual({ 'code=TOOL_UNREACHABLE': 1 });
   });
 
-  it('is there only where this machine alone can read it, unless it is asked for', async () => {
+  it('/metrics is served only on private ports, unless it is enabled', async () => {
     const servers = { one: speaking('one') };
     const statusOf = async (options: Partial<GatewayOptions>, host?: string) => {
       const { get } = await listening({ servers, ...options }, host);
@@ -138,7 +138,7 @@ describe('/metrics', () => {
     expect(await statusOf({ observe: { metrics: true } }, '0.0.0.0')).toBe(200);
   });
 
-  it('gives way to a page of the program that has the gateway', async () => {
+  it('a page of the embedding program takes precedence', async () => {
     const own = (_: unknown, response: { end(text: string): void }) => response.end('own');
     const { get } = await listening({ servers: { one: speaking('one') }, pages: { '/metrics': own, '/more': own } });
     expect([(await get('/metrics')).text, (await get('/more')).text]).toEqual(['own', 'own']);

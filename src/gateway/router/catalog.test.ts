@@ -52,7 +52,7 @@ function setUp() {
 }
 
 describe('a member that lists slowly', () => {
-  it('makes one client wait; the next ones see the last list at once, and hear of a change', async () => {
+  it('one client waits for a slow list; later ones get the last list at once, and are notified of a change', async () => {
     const { pass, asked, late, list } = setUp();
     const first = await list();
     await pass(START_MS / 2);

@@ -13,7 +13,7 @@ function serversOf(owners: readonly NameOwner[]): string[] {
 }
 
 describe('names that always have their server in front', () => {
-  it('say so', () => {
+  it('names always start with their server', () => {
     const names = new PublicNames(['files', 'web']);
     expect(names.publish({ server: 'files', name: 'read' })).toBe('files__read');
     expect(names.owner('files__read')).toEqual({ server: 'files', name: 'read' });
@@ -130,7 +130,7 @@ it.each(['always', 'on-collision'] as const)(
   },
 );
 
-it('a server poses as another where it uses the other name and two underscores', () => {
+it('a server imitates another if its name starts with the other name and two underscores', () => {
   const servers = ['evil', 'github'];
   expect(posesAsAnother({ server: 'evil', name: 'github__x' }, servers)).toBe(true);
   expect(posesAsAnother({ server: 'github', name: 'github__x' }, servers)).toBe(false);

@@ -32,7 +32,7 @@ function setUp(handle: (exchange: Exchange) => JsonObject | Promise<JsonObject> 
 }
 
 describe('a task', () => {
-  it('is known to its client by an id of ours, always the same', () => {
+  it('a task has a stable public id', () => {
     const { ids, member, taskId } = setUp();
     expect(taskId).not.toContain('"t"');
     expect(ids.open(taskId, 'alice')).toEqual({ server: 'srv', id: 't' });
@@ -41,7 +41,7 @@ describe('a task', () => {
     expect(publishTask(new FakeExchange('tools/call'), member, ids, result)).toBe(result);
   });
 
-  it('keeps that id when another client’s process calls its own task the same', () => {
+  it('a task keeps its public id when another process uses the same id', () => {
     const { ids, member, taskId } = setUp();
     const others = ids.publish('srv', 't', 'bob');
     expect(ids.publish('srv', 't', 'alice')).toBe(taskId);
@@ -50,7 +50,7 @@ describe('a task', () => {
     expect(told).toMatchObject({ task: { taskId } });
   });
 
-  it('is asked for by the server’s id, and told of by ours, wherever it is named', async () => {
+  it("requests use the server's id of a task, and answers the public one", async () => {
     const { send, target, taskId } = setUp(({ params }) => ({
       ...params,
       status: 'working',
@@ -64,7 +64,7 @@ describe('a task', () => {
     expect(target.seen[0]!.params).toEqual({ taskId: 't' });
   });
 
-  it('asks its client by our id, too', async () => {
+  it('a question of a task carries the public id', async () => {
     const params = { message: 'Sure?', _meta: { [RELATED]: { taskId: 't' } } };
     const { ids, member, taskId } = setUp(async (exchange) => exchange.ask({ method: 'elicitation/create', params }));
     const exchange = new FakeExchange('tasks/result', { taskId });
@@ -72,7 +72,7 @@ describe('a task', () => {
     expect((exchange.sent[0] as Ask).params).toEqual({ message: 'Sure?', _meta: { [RELATED]: { taskId } } });
   });
 
-  it('is nobody else’s', async () => {
+  it('a task is unknown to other clients', async () => {
     const { send, taskId, target } = setUp();
     const unknown = { code: 'TASK_NOT_FOUND' };
     await expect(send('tasks/get', { taskId }, 'bob')).rejects.toMatchObject(unknown);
@@ -82,14 +82,14 @@ describe('a task', () => {
     expect(target.seen).toEqual([]);
   });
 
-  it('that the server has forgotten is unknown by our id', async () => {
+  it('a task that the server has forgotten is unknown', async () => {
     const { send, taskId } = setUp(() => {
       throw new GatewayError('TASK_NOT_FOUND', { taskId: 't' });
     });
     await expect(send('tasks/get')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND', details: { taskId } });
   });
 
-  it('is listed to its client alone, though its server knows of more', async () => {
+  it('a task is listed only for its client, even if the server lists more', async () => {
     const { send, taskId } = setUp(() => ({ tasks: [state('t'), state('of another')], nextCursor: 'next' }));
     expect(await send('tasks/list', {})).toEqual({ tasks: [state(taskId)], nextCursor: 'next' });
     expect(await send('tasks/list', {}, 'bob')).toEqual({ tasks: [], nextCursor: 'next' });
@@ -107,13 +107,13 @@ describe('a task', () => {
     });
   });
 
-  it('cannot be listed where nobody has tasks', async () => {
+  it('tasks cannot be listed if no server has tasks', async () => {
     const { send, target } = setUp();
     target.offered = {};
     await expect(send('tasks/list', {})).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND' });
   });
 
-  it('that changes is told of to its client, by our id', () => {
+  it('a changed task is reported to its client under the public id', () => {
     const { ids, member, taskId } = setUp();
     const change = { kind: 'task' as const, task: state('t'), principal: 'alice' };
     expect(publishChange(change, member, ids)).toEqual({ ...change, task: state(taskId) });

@@ -46,7 +46,7 @@ function follow({
 }
 
 describe('a task of the stateless era', () => {
-  test('is polled to its end, and every state is told', async () => {
+  test('a task is polled to its end, and every state is reported', async () => {
     const seen: string[] = [];
     const { result } = follow({
       states: [state('working'), state('completed', { result: { content: [] } })],
@@ -70,7 +70,7 @@ describe('a task of the stateless era', () => {
     ]);
   });
 
-  test('whose question is refused is called off', async () => {
+  test('a task whose question is refused is cancelled', async () => {
     const { result, methods } = follow({
       states: [state('input_required', { inputRequests: { k: question } })],
       answer() {
@@ -124,7 +124,7 @@ describe('a task of the handshake era', () => {
 });
 
 describe('giving up', () => {
-  test('calls the task off, and leaves nothing on the signal', async () => {
+  test('giving up cancels the task, and leaves no listener on the signal', async () => {
     const controller = new AbortController();
     const { result, methods } = follow({
       states: [state('working', { pollIntervalMs: 60_000 })],
@@ -137,7 +137,7 @@ describe('giving up', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   });
 
-  test('works also while a question is open that nobody answers', async () => {
+  test('giving up works while a question is open', async () => {
     const controller = new AbortController();
     const { result, methods } = follow({
       states: [state('input_required', { inputRequests: { k: question } })],
@@ -151,13 +151,13 @@ describe('giving up', () => {
     expect(methods()).toEqual(['tasks/get', 'tasks/cancel']);
   });
 
-  test('comes with the longest time that the caller allows', async () => {
+  test("the caller's time limit ends the task", async () => {
     const { result, methods } = follow({ states: [state('working')], options: { maxTimeoutMs: 30 } });
     await expect(result).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     expect(methods().at(-1)).toBe('tasks/cancel');
   });
 
-  test('is told though the task cannot be called off', async () => {
+  test('giving up is reported even if the task cannot be cancelled', async () => {
     const { result } = follow({
       states: [state('working')],
       options: { signal: AbortSignal.abort() },
@@ -172,12 +172,12 @@ describe('giving up', () => {
 describe('a server out of reach', () => {
   const outage = () => new GatewayError('UPSTREAM_UNREACHABLE', { server: 'x', reason: 'HTTP 503', status: 503 });
 
-  test('for a moment costs the task nothing', async () => {
+  test('a short outage does not affect the task', async () => {
     const { result } = follow({ states: [outage(), outage(), state('completed', { result: { ok: true } })] });
     expect(await result).toEqual({ ok: true });
   });
 
-  test('for longer is told', async () => {
+  test('a longer outage is reported', async () => {
     const { result, methods } = follow({ states: [outage()] });
     await expect(result).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(methods()).toEqual([...Array(5).fill('tasks/get'), 'tasks/cancel']);

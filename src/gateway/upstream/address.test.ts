@@ -34,6 +34,6 @@ test.each([['x'], ['ftp://x'], [{ url: 'file:///x' }], [{}], [{ start: 1 }]])('%
   expect(() => routeTo(address as Address, options)).toThrow(expect.objectContaining({ code: 'BAD_OPTION' }));
 });
 
-test('what is not a URL is reported without its login', () => {
+test('an invalid URL is reported without its login', () => {
   expect(() => routeTo('http//me:hunter2@x', options)).toThrow('"http//…@x" is not a URL');
 });

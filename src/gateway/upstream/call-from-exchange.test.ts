@@ -44,14 +44,14 @@ describe('a call to a stateless server', () => {
     expect(called({ dialect: 'draft', capabilities }, 'stateless').call).toMatchObject({ capabilities: {} });
   });
 
-  it('allows a task only where somebody follows it', () => {
+  it('a task is allowed only if the gateway follows it', () => {
     const { call } = called({}, 'stateless', {}, { mayBecomeTask: true });
     expect(call.capabilities).toEqual({ extensions: { [TASKS_EXTENSION]: {} } });
   });
 });
 
 describe('a call to a handshake server', () => {
-  it('says nothing of the client, which the connection did', () => {
+  it('a call does not repeat what the connection declared', () => {
     const { call } = called({ capabilities: { sampling: {} } }, 'handshake', { logLevel: 'debug' });
     expect([call.capabilities, call.info, call.logLevel]).toEqual([undefined, undefined, undefined]);
   });

@@ -67,19 +67,19 @@ const spoken = async ({ connected }: { connected: ReturnType<typeof negotiateCon
 };
 
 describe('on a shared channel', () => {
-  test('a server of the new era is asked one thing', async () => {
+  test('a server of the new era gets a single request', async () => {
     const t = setUp([modern]);
     expect(await spoken(t)).toBe('stateless 2026-07-28');
     expect(t.links[0]?.methods).toEqual(['server/discover']);
   });
 
-  test('one that refuses the question is initialized', async () => {
+  test('a server that refuses the probe is initialized', async () => {
     const t = setUp([legacy]);
     expect(await spoken(t)).toBe('handshake 2025-11-25');
     expect(t.links[0]?.methods).toEqual(['server/discover', 'initialize', 'notifications/initialized']);
   });
 
-  test('one that dies of the question is started again, once, and initialized', async () => {
+  test('a server that dies of the probe is restarted once and initialized', async () => {
     const dies: Responder = (_, link) => link.die();
     const t = setUp([dies, legacy]);
     expect(await spoken(t)).toBe('handshake 2025-11-25');
@@ -89,14 +89,14 @@ describe('on a shared channel', () => {
     ]);
   });
 
-  test('one that refuses the question and then goes is started again too', async () => {
+  test('a server that refuses the probe and then exits is restarted too', async () => {
     const leaves: Responder = ({ method }, link) => (method === 'initialize' ? link.die() : new Refuse(-32600));
     const t = setUp([leaves, legacy]);
     expect(await spoken(t)).toBe('handshake 2025-11-25');
     expect(t.links[1]?.methods).toEqual(['initialize', 'notifications/initialized']);
   });
 
-  test('one that dies again is told with its last words, and no third is started', async () => {
+  test('a server that dies again is reported with its stderr, and not started a third time', async () => {
     const t = setUp([(_, link) => link.die('exit code 1; its last words: no config')]);
     await expect(t.connected).rejects.toMatchObject({
       code: 'UPSTREAM_CLOSED',
@@ -105,19 +105,19 @@ describe('on a shared channel', () => {
     expect(t.links.map(({ closes }) => closes > 0)).toEqual([true, true]);
   });
 
-  test('the second one is closed too when it cannot be initialized', async () => {
+  test('the restarted server is closed too when it cannot be initialized', async () => {
     const t = setUp([(_, link) => link.die(), () => new Refuse(-32000, 'not today')]);
     await expect(t.connected).rejects.toThrow('not today');
     expect(t.links.map(({ closes }) => closes > 0)).toEqual([true, true]);
   });
 
-  test('one that cannot be opened twice is told as closed', async () => {
+  test('a server that cannot be opened twice is reported as closed', async () => {
     const t = setUp([(_, link) => link.die()], { canReopen: false });
     await expect(t.connected).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
     expect(t.links).toHaveLength(1);
   });
 
-  test('one that is silent is initialized, without a word about the question', async () => {
+  test('a silent server is initialized without a cancellation of the probe', async () => {
     const t = setUp([({ method }) => (method === 'initialize' ? initialized : undefined)]);
     await settled();
     t.clock.advance(probeMs);
@@ -125,7 +125,7 @@ describe('on a shared channel', () => {
     expect(t.links[0]?.methods).toEqual(['server/discover', 'initialize', 'notifications/initialized']);
   });
 
-  test('a late answer to the question changes nothing', async () => {
+  test('a late answer to the probe changes nothing', async () => {
     const t = setUp([({ method }) => (method === 'initialize' ? initialized : undefined)]);
     await settled();
     t.clock.advance(probeMs);
@@ -133,7 +133,7 @@ describe('on a shared channel', () => {
     expect(await spoken(t)).toBe('handshake 2025-11-25');
   });
 
-  test('one that was slow to start and knows only the new era is asked again', async () => {
+  test('a slow server that knows only the new era is probed again', async () => {
     let isAwake = false;
     const slow: Responder = (request, link) => (isAwake ? modern(request, link) : undefined);
     const t = setUp([slow]);
@@ -144,7 +144,7 @@ describe('on a shared channel', () => {
     expect(new Set(t.links[0]?.methods)).toEqual(new Set(['server/discover', 'initialize']));
   });
 
-  test('one that was slow to start and dies of the question is started again', async () => {
+  test('a slow server that dies of the probe is restarted', async () => {
     const t = setUp([({ method }, link) => (method === 'initialize' ? link.die() : undefined), legacy]);
     await settled();
     t.clock.advance(probeMs);
@@ -152,7 +152,7 @@ describe('on a shared channel', () => {
     expect(t.links).toHaveLength(2);
   });
 
-  test('one that is silent to everything is given up, and closed', async () => {
+  test('a server that never answers is given up and closed', async () => {
     const t = setUp([() => undefined]);
     await settled();
     t.clock.advance(probeMs);
@@ -162,7 +162,7 @@ describe('on a shared channel', () => {
     expect(t.links[0]?.closes).toBe(1);
   });
 
-  test('a counter-offer that we do not speak ends it without another word', async () => {
+  test('an unsupported counter-offer ends the negotiation', async () => {
     const t = setUp([
       ({ method }) =>
         method === 'initialize' ? { ...initialized, protocolVersion: '2020-01-01' } : new Refuse(-32601),
@@ -173,19 +173,19 @@ describe('on a shared channel', () => {
 });
 
 describe('a pinned revision', () => {
-  test('of the handshake era is not preceded by a question', async () => {
+  test('a pinned handshake revision is not preceded by a probe', async () => {
     const t = setUp([legacy], { revision: '2025-11-25' });
     await t.connected;
     expect(t.links[0]?.methods).toEqual(['initialize', 'notifications/initialized']);
   });
 
-  test('of the new era is never given up for a handshake', async () => {
+  test('a pinned stateless revision never falls back to a handshake', async () => {
     const t = setUp([legacy], { revision: '2026-07-28' });
     await expect(t.connected).rejects.toMatchObject({ code: 'NO_COMMON_VERSION' });
     expect([t.links[0]?.methods, t.links[0]?.closes]).toEqual([['server/discover'], 1]);
   });
 
-  test('of the new era does not respawn a server that dies', async () => {
+  test('with a pinned stateless revision, a server that dies is not restarted', async () => {
     const t = setUp([(_, link) => link.die()], { revision: '2026-07-28' });
     await expect(t.connected).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
     expect(t.links).toHaveLength(1);
@@ -252,7 +252,7 @@ describe('on HTTP', () => {
     expect(neither.older.sent).toEqual([]);
   });
 
-  test.each([401, 403, 500])('%i is told as it is, and nothing else is tried', async (status) => {
+  test.each([401, 403, 500])('HTTP %i is reported as it is, and nothing else is tried', async (status) => {
     const t = setUp([() => refuse(status)], { kind, fallback: { respond: legacy } });
     await expect(t.connected).rejects.toBeInstanceOf(GatewayError);
     expect([t.links[0]?.methods, t.older.sent]).toEqual([['server/discover'], []]);
@@ -266,7 +266,7 @@ describe('on HTTP', () => {
     await expect(t.connected).rejects.toThrow('HTTP 405');
   });
 
-  test('when somebody is there behind the oldest transport, what it said is told', async () => {
+  test('when a server answers on the oldest transport, its error is reported', async () => {
     const t = setUp([() => refuse(405)], {
       kind,
       fallback: { respond: () => new Refuse(-32000, 'closed on Sundays') },
@@ -274,13 +274,13 @@ describe('on HTTP', () => {
     await expect(t.connected).rejects.toThrow('closed on Sundays');
   });
 
-  test('the agreed version goes with every later request, and messages nobody asked for are listened for', async () => {
+  test('later requests carry the agreed version, and the stream for unsolicited messages is opened', async () => {
     const t = setUp([legacy], { kind });
     await t.connected;
     expect([t.links[0]?.headers, t.links[0]?.listens]).toEqual([[{ 'mcp-protocol-version': '2025-11-25' }], 1]);
   });
 
-  test('silence is an outage and no evidence', async () => {
+  test('silence on HTTP is an outage, not evidence about eras', async () => {
     const t = setUp([() => undefined], { kind });
     await settled();
     t.clock.advance(timeoutMs);
@@ -291,7 +291,7 @@ describe('on HTTP', () => {
     expect(t.links[0]?.methods).toEqual(['server/discover']);
   });
 
-  test('503 and then an answer is a server that was starting', async () => {
+  test('a 503 before an answer means that the server was starting', async () => {
     const t = setUp([() => refuse(503), modern], { kind });
     expect(await spoken(t)).toBe('stateless 2026-07-28');
     expect(t.links.map(({ closes }) => closes)).toEqual([1, 0]);

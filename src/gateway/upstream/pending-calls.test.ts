@@ -28,7 +28,7 @@ function setUp() {
 
 const result = (id: number, value: unknown = {}) => ({ jsonrpc: '2.0' as const, id, result: value });
 
-test('a call is settled by its answer, once, and a late one is nobody’s', () => {
+test('a call is settled once by its answer, and a late answer is ignored', () => {
   const { pending, outcomes, timedOut, add, clock } = setUp();
   add(1);
   expect(pending.settle(result(1, { ok: true }))).toBe(true);
@@ -90,7 +90,7 @@ test('a notification of the call is a sign of life too', () => {
   expect(timedOut).toEqual([[1, 100]]);
 });
 
-test('progress for somebody who is gone is nobody’s', () => {
+test('progress for a finished call is ignored', () => {
   const { pending, add } = setUp();
   add(1);
   pending.settle(result(1));
@@ -120,7 +120,7 @@ test('the clock of a call stands still while questions of it are open, and no ot
   expect(timedOut.map(([id]) => id)).toEqual([2, 3, 1]);
 });
 
-test('where nobody knows which call asked, all that wait now are held', () => {
+test('if the asking call is unknown, all pending calls are paused', () => {
   const { clock, timedOut, pending, add } = setUp();
   add(1);
   add(2);
@@ -174,7 +174,7 @@ test('the sole call is the one that has an end', () => {
   expect(pending.sole()).toBeUndefined();
 });
 
-test('when the connection is gone all who wait are told, and no clock is left', () => {
+test('when the connection ends, all pending calls are rejected and no timer is left', () => {
   const { clock, pending, outcomes, add } = setUp();
   add(1);
   add(2, { endless: true });

@@ -5,7 +5,7 @@ import { coalesce } from './questions/coalesce.ts';
 import { delayAbort } from './tasks/delayed-abort.ts';
 
 describe('questions that follow each other closely', () => {
-  it('are put together, and later ones later', async () => {
+  it('questions that arrive close together are asked together', async () => {
     const clock = new FakeClock();
     const put: Ask[][] = [[]];
     const ask = coalesce(async (question) => {
@@ -26,7 +26,7 @@ describe('questions that follow each other closely', () => {
 });
 
 describe('calling off a call that may create a task', () => {
-  it('gives it a while to say its name', () => {
+  it('a cancellation is delayed so that the server can report the task id', () => {
     const clock = new FakeClock();
     const controller = new AbortController();
     const { signal } = delayAbort(controller.signal, clock);
@@ -36,7 +36,7 @@ describe('calling off a call that may create a task', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('leaves nothing behind when the call is over', () => {
+  it('no timer or listener is left when the call is over', () => {
     const clock = new FakeClock();
     const controller = new AbortController();
     const { signal, end } = delayAbort(controller.signal, clock);
@@ -47,7 +47,7 @@ describe('calling off a call that may create a task', () => {
     expect(signal.aborted).toBe(false);
   });
 
-  it('counts from the start where it was called off before', () => {
+  it('the delay counts from the start if the signal was already aborted', () => {
     const clock = new FakeClock();
     const { signal } = delayAbort(AbortSignal.abort(), clock);
     expect(clock.timers).toBe(1);

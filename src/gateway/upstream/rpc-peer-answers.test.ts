@@ -2,8 +2,8 @@ import { expect, test, describe } from 'vitest';
 import { connectFakeLink as setUp } from './fake-link.contract.ts';
 import { toLostAnswer } from './http/http-answer.ts';
 
-describe('answers that are none', () => {
-  test('a second answer and one that nobody waits for are dropped and logged', async () => {
+describe('answers that match no call', () => {
+  test('a second answer and an unexpected one are dropped and logged', async () => {
     const { wire, link, log } = await setUp(() => ({}));
     await wire.call({ method: 'a' });
     link.say({ jsonrpc: '2.0', id: 1, result: { again: true } });
@@ -29,7 +29,7 @@ describe('answers that are none', () => {
     expect([late, log.events]).toEqual([[{ n: 1 }], ['answer.unexpected']]);
   });
 
-  test('an id of the wrong type is told at once', async () => {
+  test('an answer with an id of the wrong type fails its call at once', async () => {
     const { wire, link } = await setUp();
     const call = wire.call({ method: 'a' });
     link.say({ jsonrpc: '2.0', id: '1', result: {} });
@@ -39,7 +39,7 @@ describe('answers that are none', () => {
     });
   });
 
-  test('one that was lost on its stream fails its call', async () => {
+  test('an answer that was lost on its stream fails its call', async () => {
     const { wire, link } = await setUp(undefined, 'streamable-http');
     const call = wire.call({ method: 'a' });
     link.say(toLostAnswer(1, 'the stream ended'), 1);
@@ -76,7 +76,7 @@ describe('answers that are none', () => {
       await expect(call).rejects.toThrow(/it sent a message larger than 10 bytes .* was skipped/);
   });
 
-  test('garbage costs nothing but a line in the log', async () => {
+  test('garbage is only logged', async () => {
     const { wire, link, log } = await setUp();
     const call = wire.call({ method: 'a' });
     link.garbage('Parse error');

@@ -18,7 +18,7 @@ const tick = () => new Promise(setImmediate);
 const note = (method: string, params?: object) => ({ jsonrpc: '2.0', method, ...(params && { params }) });
 
 describe('a call', () => {
-  test('has an id of its own and gets the raw result', async () => {
+  test('each call has its own id and gets the raw result', async () => {
     const { wire, link } = await setUp(({ params }) => params);
     await expect(wire.call({ method: 'a', params: { n: 1 } })).resolves.toEqual({ n: 1 });
     void wire.call({ method: 'b' });
@@ -31,13 +31,13 @@ describe('a call', () => {
     await expect(wire.call({ method: 'a' })).rejects.toMatchObject({ code: -32602, data: { parameter: 'x' } });
   });
 
-  test('that was given up before it is made sends nothing', async () => {
+  test('a call whose signal is already aborted sends nothing', async () => {
     const { wire, link } = await setUp();
     await expect(wire.call({ method: 'a', signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(link.sent).toEqual([]);
   });
 
-  test('carries the token that its progress is told by', async () => {
+  test('a call carries its progress token', async () => {
     const { wire, link } = await setUp();
     const heard: unknown[] = [];
     const call = wire.call({
@@ -58,14 +58,14 @@ describe('a call', () => {
     ]);
   });
 
-  test('leaves nothing on a signal that lives longer', async () => {
+  test('a finished call leaves no listener on a longer-lived signal', async () => {
     const { wire } = await setUp(({ id }) => (Number(id) % 2 ? {} : new Refuse(-1)), 'streamable-http');
     const { signal } = new AbortController();
     for (let n = 0; n < 1000; n++) await wire.call({ method: 'a', signal }).catch(() => undefined);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  test('fails when it could not be sent, and only it', async () => {
+  test('a call that could not be sent fails, and no other', async () => {
     const { wire } = await setUp(({ method }) => {
       if (method === 'bad') throw new Error('pipe broke');
       return {};
@@ -76,7 +76,7 @@ describe('a call', () => {
 });
 
 describe('calling off', () => {
-  test('on a shared channel is told by a notification', async () => {
+  test('on a shared channel a cancellation is sent as a notification', async () => {
     const { wire, link } = await setUp();
     const controller = new AbortController();
     const call = wire.call({ method: 'a', signal: controller.signal, cancelByStream: true });
@@ -86,7 +86,7 @@ describe('calling off', () => {
     link.say({ jsonrpc: '2.0', id: 1, result: {} });
   });
 
-  test('by its stream is enough where the era says so', async () => {
+  test('ending the stream is enough where the era defines it as cancellation', async () => {
     const { wire, link } = await setUp(undefined, 'streamable-http');
     const controller = new AbortController();
     const call = wire.call({ method: 'a', signal: controller.signal, cancelByStream: true });
@@ -95,7 +95,7 @@ describe('calling off', () => {
     expect([link.notifications, link.sent[0]?.options.signal?.aborted]).toEqual([[], true]);
   });
 
-  test('elsewhere ends the stream and is told as well', async () => {
+  test('in other eras a cancellation ends the stream and is also sent as a notification', async () => {
     const { wire, link } = await setUp(undefined, 'streamable-http');
     const controller = new AbortController();
     const call = wire.call({ method: 'a', signal: controller.signal });
@@ -104,7 +104,7 @@ describe('calling off', () => {
     expect([link.notifications.length, link.sent[0]?.options.signal?.aborted]).toEqual([1, true]);
   });
 
-  test('is spelled as the dialect spells it, or not at all', async () => {
+  test('the dialect decides how a cancellation is sent, or that it is not', async () => {
     const { wire, link, clock } = await setUp();
     const draft = wire.call({
       method: 'a',
@@ -117,7 +117,7 @@ describe('calling off', () => {
     expect(link.notifications).toEqual([{ jsonrpc: '2.0', method: 'cancel', params: { id: 1 } }]);
   });
 
-  test('comes with a time-out, which tells what the server last wrote to stderr', async () => {
+  test('a timeout cancels the call, and its error quotes the last stderr output', async () => {
     const { wire, link, clock } = await setUp();
     link.words = 'waiting for a login';
     const call = wire.call({ method: 'a' });
@@ -131,7 +131,7 @@ describe('calling off', () => {
 });
 
 describe('what the server says by itself', () => {
-  test('goes to the speaker; what came before it was known is kept for it, in order', async () => {
+  test('messages of the server go to the dialect; earlier ones are kept for it, in order', async () => {
     const { wire, link } = await setUp();
     link.say(note('notifications/message'));
     link.say({ jsonrpc: '2.0', id: 5, method: 'roots/list' });
@@ -141,7 +141,7 @@ describe('what the server says by itself', () => {
     expect(heard).toEqual(['notifications/message', 'roots/list', 'notifications/tools/list_changed']);
   });
 
-  test('before it is known is bounded', async () => {
+  test('messages before the dialect is known are bounded', async () => {
     const { wire, link, log } = await setUp();
     for (let n = 0; n < 200; n++) link.say(note('notifications/message'));
     const { speaker, heard } = listening();
@@ -149,14 +149,14 @@ describe('what the server says by itself', () => {
     expect([heard.length, log.events.length]).toEqual([100, 100]);
   });
 
-  test('as a ping is answered before anything else is known', async () => {
+  test('a ping is answered before the dialect is known', async () => {
     const { link } = await setUp();
     link.say({ jsonrpc: '2.0', id: 'p', method: 'ping' });
     await tick();
     expect(link.sent[0]?.message as Message).toEqual({ jsonrpc: '2.0', id: 'p', result: {} });
   });
 
-  test('on the stream of a call goes to that call while it is open', async () => {
+  test('a message on the stream of a call goes to that call while it is open', async () => {
     const { wire, link } = await setUp(undefined, 'streamable-http');
     const { speaker, heard } = listening();
     wire.adopt(speaker);
@@ -169,7 +169,7 @@ describe('what the server says by itself', () => {
     expect([own, heard]).toEqual([['notifications/message'], ['notifications/late']]);
   });
 
-  test('hurts nobody when a callback throws', async () => {
+  test('a callback that throws does not affect other calls', async () => {
     const { wire, link, log } = await setUp();
     const call = wire.call({
       method: 'a',
@@ -185,7 +185,7 @@ describe('what the server says by itself', () => {
 });
 
 describe('the end', () => {
-  test('is reported to all that wait, and to later callers', async () => {
+  test('the end of a connection rejects pending and later calls', async () => {
     const { wire, link, closes } = await setUp();
     const calls = [wire.call({ method: 'a' }), wire.call({ method: 'b', endless: true })];
     link.die('exit code 3; its last words: boom');
@@ -194,7 +194,7 @@ describe('the end', () => {
     expect(closes).toEqual(['exit code 3; its last words: boom']);
   });
 
-  test('refusals by HTTP are told in our words, also at the start', async () => {
+  test('HTTP refusals become Parley errors, also at the start', async () => {
     const refused = await setUp(() => {
       throw new HttpRefusal(401, '');
     }, 'streamable-http');

@@ -41,7 +41,7 @@ describe('what a server says of its errors', () => {
     expect(toldBy2026(new ProtocolError(-32021, 'odd'))).toMatchObject({ message: 'The client cannot be asked: odd' });
   });
 
-  it('a complaint about our own envelope or headers is not the client’s fault', () => {
+  it('an error about our own envelope or headers is not the client’s fault', () => {
     for (const code of [-32020, -32022]) {
       expect(toldBy2026(new ProtocolError(code, 'wrong header'))).toMatchObject({
         code: 'UPSTREAM_INVALID',
@@ -68,14 +68,14 @@ describe('what a server says of its errors', () => {
     expect(told(mine)).toBe(mine);
   });
 
-  it('a call that could not be brought to its end is a matter of its own for tools', () => {
+  it('a tool call that did not finish has its own error', () => {
     const lost = new GatewayError('UPSTREAM_CLOSED', { server: 'srv', reason: 'gone' });
     expect(told(lost)).toMatchObject({ code: 'TOOL_UNREACHABLE', cause: lost });
     expect(told(lost, 'tools/list')).toBe(lost);
   });
 });
 
-it('an error of a connection names its server, and what it is behind', () => {
+it('an error of a connection names the server and its address', () => {
   const closed = (server: string) => new GatewayError('UPSTREAM_CLOSED', { server, reason: 'exit code 9' });
   expect(told(closed('node'), 'tools/list')).toMatchObject({
     message: 'The connection to srv (node) closed: exit code 9',

@@ -4,8 +4,8 @@ import { ToolFacts } from './tool-facts.ts';
 const schema = { type: 'object' };
 const tool = (name: string, taskSupport?: string) => ({ name, inputSchema: schema, execution: { taskSupport } });
 
-describe('the book of tools', () => {
-  it('knows what a list said', () => {
+describe('the facts about tools', () => {
+  it('the facts hold what a list said', () => {
     const book = new ToolFacts();
     expect(book.misses('a')).toBe(true);
     book.learn({ tools: [tool('a', 'required'), tool('b', 'odd'), { name: 'c' }, 'nonsense'] }, true);
@@ -20,7 +20,7 @@ describe('the book of tools', () => {
     expect(book.misses('d')).toBe(false); // the list was whole: there is no such tool
   });
 
-  it('keeps pages together, and forgets tools that are gone', () => {
+  it('pages are joined, and missing tools are forgotten', () => {
     const book = new ToolFacts();
     book.learn({ tools: [tool('a')], nextCursor: '2' }, true);
     expect([book.misses('a'), book.misses('b')]).toEqual([false, true]);

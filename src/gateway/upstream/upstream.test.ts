@@ -45,7 +45,7 @@ function forgetful(status = 404, body: unknown = '') {
 }
 
 describe('a session that the server has forgotten', () => {
-  test('is opened again and the call made once more', async () => {
+  test('the connection opens a new session and repeats the call when the server has lost the session', async () => {
     const server = forgetful();
     const { link, upstream } = await open(server.respond);
     server.forget();
@@ -54,7 +54,7 @@ describe('a session that the server has forgotten', () => {
     expect(link.methods.slice(2)).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call']);
   });
 
-  test('may be told by 400, as servers after the example of the SDK do', async () => {
+  test('a 400 also reports a lost session, as servers modelled on the SDK example do', async () => {
     const said = {
       jsonrpc: '2.0',
       id: null,
@@ -66,7 +66,7 @@ describe('a session that the server has forgotten', () => {
     expect(await upstream.call({ method: 'tools/call' })).toMatchObject({ session: 2 });
   });
 
-  test('is opened once for all calls that met it', async () => {
+  test('concurrent calls that find the session lost open one new session', async () => {
     const server = forgetful();
     const { link, upstream } = await open(server.respond);
     server.forget();
@@ -75,7 +75,7 @@ describe('a session that the server has forgotten', () => {
     expect(link.methods.filter((method) => method === 'initialize')).toHaveLength(2);
   });
 
-  test('has its log level and subscriptions again afterwards', async () => {
+  test('the new session gets the old log level and subscriptions', async () => {
     const server = forgetful();
     const { link, upstream } = await open(server.respond);
     await upstream.setLogLevel('debug');
@@ -94,7 +94,7 @@ describe('a session that the server has forgotten', () => {
     ]);
   });
 
-  test('is also met by notifications', async () => {
+  test('a notification also reopens a lost session', async () => {
     const { state, respond, forget } = forgetful();
     const { link, upstream } = await open(respond);
     const send = link.send.bind(link);
@@ -107,7 +107,7 @@ describe('a session that the server has forgotten', () => {
     expect([state.session, link.methods.at(-1)]).toEqual([2, 'notifications/roots/list_changed']);
   });
 
-  test('that is forgotten again at once is told, not chased', async () => {
+  test('a session that is lost again at once is reported, and not opened a third time', async () => {
     const server = forgetful();
     const { link, upstream } = await open((request, link) => {
       const answer = server.respond(request, link);
@@ -119,7 +119,7 @@ describe('a session that the server has forgotten', () => {
     expect(link.methods.filter((method) => method === 'initialize')).toHaveLength(2);
   });
 
-  test('does not exist in the stateless era', async () => {
+  test('stateless servers have no session to reopen', async () => {
     const { link, upstream } = await open(({ method }) => {
       if (method === 'server/discover') return { supportedVersions: ['2026-07-28'], capabilities: {} };
       throw new HttpRefusal(404, '');
@@ -130,7 +130,7 @@ describe('a session that the server has forgotten', () => {
 });
 
 describe('subscriptions', () => {
-  test('to one resource are told to the server once, and ended with the last', async () => {
+  test('subscriptions to one resource reach the server once, and end with the last subscriber', async () => {
     const { link, upstream } = await open(forgetful().respond);
     await Promise.all([upstream.subscribe('a'), upstream.subscribe('a'), upstream.subscribe('b')]);
     await upstream.unsubscribe('a');
@@ -146,7 +146,7 @@ describe('subscriptions', () => {
     ]);
   });
 
-  test('that the server refuses can be tried again', async () => {
+  test('a refused subscription can be tried again', async () => {
     let isRefusing = true;
     const { upstream } = await open(({ method }) => {
       if (method === 'initialize') return initialized;
@@ -173,12 +173,12 @@ describe('opening and closing', () => {
     });
   });
 
-  test.each([['not a url'], [{ url: 'ftp://x' }], [{ nothing: true }]])('%j is no address', async (address) => {
+  test.each([['not a url'], [{ url: 'ftp://x' }], [{ nothing: true }]])('%j is not an address', async (address) => {
     const options = { info: { name: 'x', version: '1' }, capabilities: {}, events: fakeEvents() };
     await expect(openUpstream(address as never, options)).rejects.toMatchObject({ code: 'BAD_OPTION' });
   });
 
-  test('closing twice closes once, and later calls are told so', async () => {
+  test('closing twice closes once, and later calls are rejected', async () => {
     const { link, upstream } = await open(forgetful().respond);
     await Promise.all([upstream.close(), upstream.close()]);
     expect(link.closes).toBe(1);

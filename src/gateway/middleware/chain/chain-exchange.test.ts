@@ -41,7 +41,7 @@ describe('hooks', () => {
     ]);
   });
 
-  it('may keep things from the client, and answer in its place', async () => {
+  it('hooks may withhold messages from the client, and answer for it', async () => {
     const exchange = new FakeExchange('tools/call');
     const silent: StepFunction = (inner, next) => {
       inner.intercept({ progress: () => {}, ask: async () => ({ action: 'decline' }) });
@@ -70,7 +70,7 @@ describe('hooks', () => {
     expect(await suspending(exchange)).toEqual({ maySuspend: true });
   });
 
-  it('that fail fail the exchange in the name of their step, and what they were given is not sent', async () => {
+  it('a failing hook fails the exchange in the name of its step, and its message is not sent', async () => {
     const exchange = new FakeExchange('tools/call');
     const broken: Step = {
       name: 'broken',
@@ -118,7 +118,7 @@ describe('a step that repeats', () => {
     expect(seen).toEqual(['inner-x', 'inner-x']);
   });
 
-  it('has every attempt heard through its own hooks, and a failed one no more', async () => {
+  it('each attempt uses its own hooks, and messages of a failed one are dropped', async () => {
     const exchange = new FakeExchange('tools/call');
     const attempts: FakeExchange[] = [];
     const call = chainOf([marking('a'), twice, marking('b')], async (inner) => {
@@ -147,7 +147,7 @@ describe('a step that repeats', () => {
 });
 
 describe('what a step looks up', () => {
-  it('passes the steps after it alone, for the same client, who is told nothing of it', async () => {
+  it('a lookup passes only the inner steps, for the same client and without messages to it', async () => {
     const exchange = new FakeExchange('tools/call', { name: 'x' });
     const looking: StepFunction = async (_, _next, lookUp) => respond(await lookUp('tools/list', { cursor: '7' }));
     const call = chainOf([() => expect.unreachable(), looking, marking('b')].slice(1), (inner) => {

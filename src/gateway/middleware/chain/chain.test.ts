@@ -220,7 +220,7 @@ describe('the log of a chain', () => {
     return { lines, call };
   };
 
-  it('tells of a step that breaks the rules once, by name, also when nobody else would hear of it', async () => {
+  it('the log reports a step that breaks the rules once, by name', async () => {
     const late: Step = {
       name: 'late',
       handle(_exchange, next) {

@@ -59,11 +59,11 @@ describe('a result that nobody has read', () => {
     expect(isOutcome({ ...outcome, result })).toBe(true);
   });
 
-  it('is no outcome any more without a result', () => {
+  it('an object without a result is not an outcome', () => {
     expect(isOutcome({ ...toStepOutcome(unread()) })).toBe(false);
   });
 
-  it('is told to the log as what it is, and stays unread', async () => {
+  it('an unread result can be logged, and stays unread', async () => {
     const lines: unknown[] = [];
     const failed = toStepOutcome(unread().with({ isError: true }));
     const step = log({ log: silent(lines) });

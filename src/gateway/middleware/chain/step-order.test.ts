@@ -34,7 +34,7 @@ describe('the built-in steps', () => {
     expect(findBuiltIn('constructor')).toBeUndefined();
   });
 
-  it('refuse options that are none', () => {
+  it('the built-in steps refuse unknown options', () => {
     for (const { name, create } of STEP_ORDER) {
       expect(() => create({ madeUp: 1 }), name).toThrow(GatewayError);
       expect(() => create([]), name).toThrow(GatewayError);

@@ -29,8 +29,8 @@ function recorded(name: string, parts: Partial<Step> = {}): { step: Step; told: 
   return { step, told };
 }
 
-describe('the life of steps', () => {
-  it('begins and ends with the gateway, once', async () => {
+describe('the lifecycle of steps', () => {
+  it('steps start and close once, with the gateway', async () => {
     const { step, told } = recorded('a');
     const all = createLifecycle();
     all.replace([step, { name: 'b' }, step]);
@@ -41,7 +41,7 @@ describe('the life of steps', () => {
     expect(told).toEqual([['start', undefined], 'close']);
   });
 
-  it('goes on in the step of the same name that takes its place', async () => {
+  it('a step that replaces one of the same name gets its state', async () => {
     const [first, second, other] = [recorded('a'), recorded('a'), recorded('b')];
     const all = createLifecycle();
     all.replace([first.step, other.step]);
@@ -54,7 +54,7 @@ describe('the life of steps', () => {
     await all.close();
   });
 
-  it('of a step that cannot be started does not begin, and changes nothing', async () => {
+  it('a step that fails to start changes nothing', async () => {
     const old = recorded('old');
     const early = recorded('early');
     const bad = recorded('bad', {
@@ -72,7 +72,7 @@ describe('the life of steps', () => {
     await all.close();
   });
 
-  it('ends in the log when a step cannot be closed', async () => {
+  it('a step that fails to close is logged', async () => {
     const all = createLifecycle();
     all.replace([recorded('bad', { close: () => Promise.reject(new Error('stuck')) }).step]);
     await all.close();
@@ -114,7 +114,7 @@ describe('a step from a file that changes again and again', () => {
       },
     };`;
 
-  it('keeps what it chooses to, leaves one timer, and its old versions are gone', async () => {
+  it('a reloaded step keeps its state and leaves no timers or old versions behind', async () => {
     const path = join(folder, 'counter.mjs');
     writeFileSync(path, source(1));
     const watched = await watchStep(path, { log });

@@ -91,7 +91,7 @@ describe('a step from a file', () => {
     expect((error as Error).message).not.toContain('\n');
   });
 
-  it('that is not there is told too', async () => {
+  it('a missing file is reported', async () => {
     const reason = 'there is no such file';
     await expect(loadStep(join(folder, 'none.ts'))).rejects.toMatchObject({ code: 'BAD_OPTION', details: { reason } });
   });

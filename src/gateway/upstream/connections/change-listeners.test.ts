@@ -22,7 +22,7 @@ function setUp() {
 }
 
 describe('what a server says by itself', () => {
-  it('is told to those whose connection it came on', () => {
+  it('a notification goes to the clients of its connection', () => {
     const { listeners, add } = setUp();
     const [mine, shared] = [connection('alice'), connection()];
     const [one, other] = [add(mine), add(shared)];
@@ -37,7 +37,7 @@ describe('what a server says by itself', () => {
     expect(listeners.isEmpty).toBe(false);
   });
 
-  it('is told to stateless clients by every process that may serve them, of lists alone', () => {
+  it('stateless clients hear of changed lists from every process that may serve them', () => {
     const { listeners, add } = setUp();
     const listening = add(connection('alice'), 'stateless');
     const handshake = add(connection('alice'));
@@ -50,7 +50,7 @@ describe('what a server says by itself', () => {
     expect(handshake.heard).toEqual([]);
   });
 
-  it('is told as a log message only where there is no doubt whose it is', () => {
+  it('a log message is delivered only if its recipient is certain', () => {
     const { listeners, add } = setUp();
     const shared = connection();
     const one = add(shared);
@@ -61,7 +61,7 @@ describe('what a server says by itself', () => {
     expect([one.heard.length, other.heard.length]).toEqual([1, 0]);
   });
 
-  it('is told as a log message to no client where another has used the connection', () => {
+  it('a log message is not delivered if another client has used the connection', () => {
     const { listeners, add } = setUp();
     const shared = connection();
     const one = add(shared);
@@ -74,7 +74,7 @@ describe('what a server says by itself', () => {
     expect(one.heard).toEqual([log, { kind: 'tools' }]);
   });
 
-  it('reaches listeners that are not known as clients, from everywhere', () => {
+  it('listeners that are not clients get the changes of all connections', () => {
     const { listeners } = setUp();
     const heard: Change[] = [];
     listeners.add((change) => void heard.push(change), undefined);

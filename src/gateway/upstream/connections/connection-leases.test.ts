@@ -33,7 +33,7 @@ function setUp(relay: (call: { params: JsonObject }) => Promise<ResultObject>) {
   };
 }
 
-test('a connection is given back when the call has its answer', async () => {
+test('a connection is released when the call has its answer', async () => {
   const { told, send } = setUp(async () => ({ content: [] }));
   expect(await send()).toEqual({ content: [] });
   expect(told).toEqual(['released']);
@@ -53,7 +53,7 @@ test.each([
   expect(told).toEqual(['released']);
 });
 
-test('a task of another user has the name of an old one, since the server was restarted: the old one is gone', async () => {
+test("after a restart, an old task whose id another user's task reuses is unknown", async () => {
   const { send, restart } = setUp(async () => ({ task: { taskId: 'task-1' } }));
   await send('tools/call', { name: 'a' }, 'alice');
   expect(await send('tasks/get', { taskId: 'task-1' }, 'alice')).toBeDefined();

@@ -90,7 +90,7 @@ describe('clients that cannot be asked', () => {
     expect(connections.known(late)).toBe(connections.home(late));
   });
 
-  it('have their own where that is wished', () => {
+  it('clients have their own connections where that is configured', () => {
     const { connections } = setUp({ share: 'session' });
     const one = client('handshake');
     expect(connections.home(one)).toBe(connections.home(one));
@@ -98,7 +98,7 @@ describe('clients that cannot be asked', () => {
   });
 });
 
-describe('clients that share one connection by wish', () => {
+describe('clients that are configured to share one connection', () => {
   it('do so whatever they can be asked, and the server is told that they cannot', async () => {
     const { connections, opened } = setUp({ share: 'all' });
     const all = { ...asked, sampling: {}, roots: { listChanged: true } };
@@ -151,7 +151,7 @@ describe('a handshake client that can be asked', () => {
     expect(opened).toHaveLength(2);
   });
 
-  it('takes over what it has shared with nobody, as long as no other client has come', () => {
+  it('the only client takes over the connection that it has shared with no other', () => {
     const { connections, opened } = setUp();
     const one = client('handshake', asked);
     const lists = connections.listing(one);
@@ -164,7 +164,7 @@ describe('a handshake client that can be asked', () => {
     expect(opened).toHaveLength(3);
   });
 
-  it('does not take over one whose server was told what holds for nobody', () => {
+  it('a client does not take over a connection whose server got an answer for no client', () => {
     const { connections } = setUp();
     const one = client('handshake', asked);
     const lists = connections.listing(one);
@@ -236,7 +236,7 @@ describe('stateless clients that can be asked', () => {
     expect(opened).toHaveLength(8);
   });
 
-  it('that were not used for long are forgotten, unless somebody is about to', async () => {
+  it('connections that are unused for long are forgotten, unless a call waits for them', async () => {
     const { connections, opened } = setUp();
     const caller = client('stateless', asked);
     const taken = await connections.take(caller);

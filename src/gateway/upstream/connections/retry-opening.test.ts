@@ -36,13 +36,13 @@ test.each([
   expect(attempts).toHaveLength(3);
 });
 
-test('not for ever', async () => {
+test('it does not retry for ever', async () => {
   const { attempts, work } = failing(...Array.from({ length: 9 }, () => busy()));
   await expect(retryOpening(work, quick())).rejects.toMatchObject({ code: 'UPSTREAM_BUSY' });
   expect(attempts).toHaveLength(4);
 });
 
-test('a wait that is longer than anybody would wait unasked is told to the caller', async () => {
+test('a long wait is reported to the caller instead', async () => {
   const { attempts, work } = failing(busy(60_000));
   await expect(retryOpening(work, quick())).rejects.toMatchObject({ retryAfterMs: 60_000 });
   expect(attempts).toHaveLength(1);
@@ -66,7 +66,7 @@ test.each([
   expect(attempts).toHaveLength(1);
 });
 
-test('who gives up waits no longer', async () => {
+test('an abort ends the wait', async () => {
   const controller = new AbortController();
   const { attempts, work } = failing(busy(), busy());
   const waiting = retryOpening(work, { signal: controller.signal, backoff: new Backoff({ firstMs: 30_000 }) });

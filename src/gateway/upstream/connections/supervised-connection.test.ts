@@ -28,7 +28,7 @@ function setUp(options: Partial<SupervisedConnectionOptions> = {}) {
 const CLOSING = { code: 'UPSTREAM_CLOSED', details: { reason: 'Parley is closing' } };
 
 describe('a connection that is closed while it is opened', () => {
-  it('is given up, and those that wait for it are told', async () => {
+  it('closing aborts the opening and rejects its waiters', async () => {
     const { supervised, openings, upstreams } = setUp();
     const waiting = supervised.get();
     const closed = supervised.close();
@@ -41,7 +41,7 @@ describe('a connection that is closed while it is opened', () => {
     expect(upstreams).toEqual({ opened: 0, closed: 0 });
   });
 
-  it('and is there all the same, is closed before anybody sees it', async () => {
+  it('a connection that opens after the close is closed at once', async () => {
     const { supervised, openings, upstreams, upstream } = setUp();
     const waiting = supervised.get();
     const closed = supervised.close();
@@ -54,7 +54,7 @@ describe('a connection that is closed while it is opened', () => {
   });
 });
 
-it('one that is open is closed, and its opening is called off no more', async () => {
+it('an open connection is closed, and its opening is not aborted', async () => {
   const { supervised, openings, upstreams, upstream } = setUp();
   const waiting = supervised.get();
   openings[0]!.done(upstream);
@@ -63,7 +63,7 @@ it('one that is open is closed, and its opening is called off no more', async ()
   expect(upstreams).toEqual({ opened: 1, closed: 1 });
 });
 
-it('one that fails is told of at once until it is time for another attempt', async () => {
+it('a failure is reported at once until the next attempt is due', async () => {
   const { supervised, openings } = setUp();
   const waiting = supervised.get();
   const failure = new GatewayError('UPSTREAM_UNREACHABLE', { server: 's', reason: 'gone' });
@@ -98,7 +98,7 @@ describe('a connection that is not used', () => {
     expect(openings).toHaveLength(2);
   });
 
-  it('stays while somebody relies on it, and that long after', async () => {
+  it('a connection stays open while a client relies on it, and for the idle time after that', async () => {
     let isKept = true;
     const { supervised, pass } = await open({ isKept: () => isKept });
     pass(5000);
@@ -120,7 +120,7 @@ describe('a connection that is not used', () => {
   });
 });
 
-it('a connection that must not be opened is refused without a mark, and opened as soon as it may be', async () => {
+it('a connection that may not be opened is refused without counting as a failure', async () => {
   let isFull = true;
   const admit = (): undefined => {
     if (isFull) throw new GatewayError('TOO_MANY_PROCESSES', { server: 's', count: 1 });
@@ -134,7 +134,7 @@ it('a connection that must not be opened is refused without a mark, and opened a
   expect(await waiting).toBe(upstream);
 });
 
-it('a connection is opened when what makes room for it is gone', async () => {
+it('a connection opens when the one that makes room for it has ended', async () => {
   let leave = (): void => {};
   const admit = () => new Promise<void>((resolve) => (leave = resolve));
   const { supervised, openings, upstream } = setUp({ admit });

@@ -68,7 +68,7 @@ test('an event id of any characters comes back as the bytes that it was', async 
   expect(Buffer.from(String(get!.headers['last-event-id']), 'latin1').toString()).toBe('ключ 1');
 });
 
-test('a stream without event ids that ends before the answer is told as lost, and not asked for again', async () => {
+test('a stream without event ids that ends before the answer is reported as lost and not resumed', async () => {
   for (const end of ['end', 'destroy'] as const) {
     await using peer = await open((_, response) => {
       stream(response)({ data: note({ n: 1 }) });
@@ -82,7 +82,7 @@ test('a stream without event ids that ends before the answer is told as lost, an
   }
 });
 
-test('a stream that the server will not resume is told as lost', async () => {
+test('a stream that the server does not resume is reported as lost', async () => {
   for (const status of [404, 405, 400]) {
     await using peer = await open(
       ({ method }, response) => {
@@ -110,7 +110,7 @@ test('a server that keeps failing is given up after the attempts that were allow
   expect(gets(peer.server.seen)).toHaveLength(3);
 });
 
-test('an answer that is too large is told as lost, and not asked for again', async () => {
+test('an oversize answer is reported as lost and not requested again', async () => {
   await using peer = await open(
     (_, response) => {
       stream(response)({ id: 'e1', data: result('echo', 'x'.repeat(5000)) });
@@ -124,7 +124,7 @@ test('an answer that is too large is told as lost, and not asked for again', asy
   expect(peer.server.seen).toHaveLength(1);
 });
 
-test('abort while it waits to resume ends the waiting, and nothing is told', async () => {
+test('an abort while waiting to resume ends the wait and reports nothing', async () => {
   await using peer = await open(
     (_, response) => cutAfter(response, [{ id: 'e1', retry: 300_000, data: note({ n: 1 }) }]),
     { reconnect },
@@ -137,7 +137,7 @@ test('abort while it waits to resume ends the waiting, and nothing is told', asy
   expect(peer.told.messages).toHaveLength(1);
 });
 
-test('listen delivers what nobody asked for, and comes back after the last event when it is cut', async () => {
+test('listen delivers unsolicited messages and resumes after the last event', async () => {
   await using peer = await open(
     ({ method }, response, all) => {
       const n = gets(all).length;
@@ -155,7 +155,7 @@ test('listen delivers what nobody asked for, and comes back after the last event
   expect(ids.slice(0, 4)).toEqual([undefined, 'e1', 'e1', 'e3']);
 });
 
-test('a server without such a stream is asked once, and the link lives', async () => {
+test('a server without a listen stream is asked once, and the link stays open', async () => {
   for (const status of [405, 404, 400]) {
     const ended: unknown[] = [];
     const log = { debug: (fields: object) => ended.push(fields) } as never;

@@ -28,7 +28,7 @@ describe.each([
     expect(peer.seen[0]!.headers).toMatchObject({ 'last-event-id': 'Ã¤', connection: 'keep-alive' });
   });
 
-  test('what is sent is as long as it is said to be', async () => {
+  test('the content length matches the body', async () => {
     await using peer = await open(connect, async (request, response) => {
       response.end(Buffer.concat(await request.toArray()));
     });
@@ -37,7 +37,7 @@ describe.each([
     expect(peer.seen[0]!.headers).toMatchObject({ 'content-length': '16' });
   });
 
-  test('a connection is used again; one that was called off is not', async () => {
+  test('a connection is reused, unless its request was aborted', async () => {
     const ports: unknown[] = [];
     await using peer = await open(connect, ({ url, socket }, response) => {
       ports.push(socket.remotePort);
@@ -52,7 +52,7 @@ describe.each([
     expect(later).not.toContain(calledOff);
   });
 
-  test('what is aborted before its head rejects with the reason, and is broken off', async () => {
+  test('a request aborted before the response head rejects with the reason', async () => {
     await using peer = await open(connect, () => {});
     const signal = new Cancellation();
     const asked = expect(ask(peer, { signal })).rejects.toThrow('enough');
@@ -63,7 +63,7 @@ describe.each([
     await expect(ask(peer, { signal })).rejects.toThrow('enough');
   });
 
-  test('what is aborted later ends its body with the reason, and is broken off', async () => {
+  test('a request aborted later ends its body with the reason', async () => {
     await using peer = await open(connect, (_, response) => response.write('some'));
     const signal = new Cancellation();
     const body = bodyOf(await ask(peer, { signal }));
@@ -73,7 +73,7 @@ describe.each([
     await once(socket, 'close');
   });
 
-  test('a body that breaks off is no whole one', async () => {
+  test('a body that breaks off ends with an error', async () => {
     await using peer = await open(connect, (_, response) => {
       response.writeHead(200, { 'content-length': '500' });
       response.write('some', () => response.destroy());
@@ -81,7 +81,7 @@ describe.each([
     expect(await bodyOf(await ask(peer))).toMatchObject({ kind: 'broken' });
   });
 
-  test('a server that hangs up, that speaks no HTTP or that is not there is told as an error', async () => {
+  test('a server that hangs up, does not speak HTTP or is not there causes an error', async () => {
     await using rude = await open(connect, ({ socket }) => void socket.destroy());
     await expect(ask(rude)).rejects.toThrow();
     await using odd = await open(connect, ({ socket }) => void socket.end('SSH-2.0-x\r\n'));
@@ -91,7 +91,7 @@ describe.each([
     await expect(ask(odd, { headers: { 'x-odd': 'a\nb' } })).rejects.toThrow();
   });
 
-  test('destroy breaks off what is open', async () => {
+  test('destroy aborts open requests', async () => {
     await using peer = await open(connect, (_, response) => response.write('some'));
     const body = bodyOf(await ask(peer));
     await peer.connections.destroy();
@@ -99,7 +99,7 @@ describe.each([
   });
 });
 
-test('after the first requests the others are made by undici, and what is open stays so', async () => {
+test('after the first requests undici takes over, and open requests continue', async () => {
   await using peer = await open(
     (origin) => connectionsTo(origin, undefined, 2),
     (request, response) => {

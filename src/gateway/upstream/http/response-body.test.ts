@@ -22,7 +22,7 @@ function bodyOf(...chunks: string[]) {
 }
 
 describe('the body of a response', () => {
-  it('waits for its reader, in its order, and goes on', () => {
+  it('the body waits for its reader and keeps its order', () => {
     const { body } = bodyOf('a', 'b');
     const told = reading(body);
     body.push(Buffer.from('c'));
@@ -30,7 +30,7 @@ describe('the body of a response', () => {
     expect(told).toEqual(['a', 'b', 'c', 'end']);
   });
 
-  it('that has come whole, or has broken off before, is told with its end', () => {
+  it('a reader that comes late gets the whole body or its error', () => {
     const { body: whole } = bodyOf('a');
     whole.end();
     const { body: broken } = bodyOf('a');
@@ -41,7 +41,7 @@ describe('the body of a response', () => {
     ]);
   });
 
-  it('is given up once, also in the midst of what waited, and nothing more is told', () => {
+  it('destroying the body ends it once, and delivers nothing more', () => {
     const { body, givenUp } = bodyOf('a', 'b');
     const told = reading(body, 1);
     body.push(Buffer.from('c'));

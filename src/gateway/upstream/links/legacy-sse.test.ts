@@ -21,7 +21,7 @@ test('messages are posted to the endpoint that the server named, with the header
   expect(server.seen[1]!.headers).toMatchObject({ ...headers, 'content-type': 'application/json' });
 });
 
-test('a POST that is refused is a refusal with its body', async () => {
+test('a refused POST keeps the body of the response', async () => {
   await using server = await serve(({ method }, response) => {
     if (method === 'GET') stream(response)({ event: 'endpoint', data: '/post' });
     else json(response, { error: 'no' }, 404);
@@ -40,7 +40,7 @@ test('a server that has no event stream refuses the start', async () => {
   expect(told.closes).toEqual([]);
 });
 
-test('what is no event stream is refused', async () => {
+test('a response that is not an event stream is refused', async () => {
   await using server = await serve((_, response) => json(response, {}));
   await using peer = linkTo(server);
   await expect(peer.link.start(new RecordedEvents())).rejects.toMatchObject({ code: 'UPSTREAM_INVALID' });

@@ -3,7 +3,7 @@ import { stopUnusedPrestarted, prestart, takePrestarted } from './prestart.ts';
 
 const waiting = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], env: { A: '1' } };
 
-test('a process that was started ahead is taken once, by who wants the very same', async () => {
+test('a prestarted process is taken once, by the same command', async () => {
   prestart(waiting);
   expect(takePrestarted({ ...waiting, env: { A: '2' } })).toBeUndefined();
   const group = takePrestarted(waiting)!;
@@ -13,13 +13,13 @@ test('a process that was started ahead is taken once, by who wants the very same
   await group.exited;
 });
 
-test('one that nobody has taken is asked to leave', async () => {
+test('an unused prestarted process is ended', async () => {
   prestart(waiting);
   await stopUnusedPrestarted();
   expect(takePrestarted(waiting)).toBeUndefined();
 });
 
-test('of two that are the same one is started ahead', async () => {
+test('of two identical commands one is prestarted', async () => {
   prestart(waiting);
   prestart(waiting);
   const group = takePrestarted(waiting)!;

@@ -29,7 +29,7 @@ test('a transport of the SDK brings answers, tells what it could not read, and i
   await expect(peer.link.send(call('echo'))).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
 });
 
-test('what the transport could not read is garbage', async () => {
+test('data that the transport cannot read is reported as garbage', async () => {
   const transport = fake();
   await using peer = await started(async () => toPeer(transport));
   transport.onerror?.(new Error('Unexpected token'));

@@ -28,7 +28,7 @@ test('a file that may not be run is named', async () => {
   expect(String(await startFails(link.start.bind(link)))).toContain('is it executable?');
 });
 
-test('a server that leaves at once is told with its exit code and what it wrote to stderr', async () => {
+test('a server that exits at once is reported with its exit code and stderr', async () => {
   await using peer = await started(() => child('exits-at-once'));
   await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
   expect(peer.told.closes).toEqual(['exit code 3; its last words: API_KEY is not set']);
@@ -71,7 +71,7 @@ test('a process that the server left behind is gone after close', async () => {
   await untilDead(pid);
 });
 
-test('a server that dies takes what it started with it, and is told although its stdout is still held', async () => {
+test("a dead server's child processes end with it, and its end is reported although its stdout is still held", async () => {
   await using peer = await started(() => child('spawns-grandchild', { stopMs: 50 }, ['now']));
   const pid = await saidPid(peer.told);
   await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
@@ -100,7 +100,7 @@ test('send waits for a server that does not read, and is refused when it ends', 
   await refused;
 });
 
-test('a pipe that breaks is told by how the server ended', async () => {
+test('a broken pipe is reported with the exit of the server', async () => {
   const program = `
     require('node:fs').closeSync(0);
     console.log('{"jsonrpc":"2.0","method":"notifications/closed"}');

@@ -19,7 +19,7 @@ for (const form of ['JSON', 'events'] as const) {
   });
 }
 
-test('messages of a POST are told with the id of its request', async () => {
+test('messages of a POST are delivered with the id of its request', async () => {
   await using peer = await open((seen, response) => speak('events', seen, response));
   await peer.link.send(call('say', { frames: [result('other')] }, 'a'));
   await peer.link.send(call('echo', {}, 2));
@@ -112,7 +112,7 @@ test('a notification may be answered with anything', async () => {
   expect([peer.told.messages, peer.told.garbage]).toEqual([[], []]);
 });
 
-test('a JSON answer that is too large, broken, empty or of another id is told as lost', async () => {
+test('a JSON answer that is oversize, broken, empty or has another id is reported as lost', async () => {
   const limits = { maxResultBytes: 1000 };
   const bad = {
     large: (response: ServerResponse) => json(response, { jsonrpc: '2.0', id: 'large', result: 'x'.repeat(2000) }),
@@ -143,7 +143,7 @@ test('abort before the head ends the POST and rejects with the reason', async ()
   await closed;
 });
 
-test('abort after the head ends the stream, and nothing is told', async () => {
+test('an abort after the response head ends the stream and reports nothing', async () => {
   const arrived = later<ServerResponse>();
   await using peer = await open((_, response) => {
     stream(response)({ id: '1', data: result('other') });

@@ -49,7 +49,7 @@ test('the code and the words of the server are the reason of the end', async () 
   expect(peer.told.closes).toEqual(['closed with 1012: restarting']);
 });
 
-test('a server that never says goodbye is left all the same', async () => {
+test('closing does not wait for a server that never closes', async () => {
   await using peer = await started(() => peerOf((socket) => socket.pause()));
   await peer.link.close();
   expect(peer.told.closes).toHaveLength(1);

@@ -85,7 +85,7 @@ describe('a question that names no call, on a shared connection', () => {
     await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
   });
 
-  it('counts a call that was given up until the server answers it', async () => {
+  it('an abandoned call counts until the server answers it', async () => {
     const { routing, send } = setUp();
     const { call } = send(answers('bob'), { subject: 'pay' });
     send(answers('alice'), { subject: 'report' });
@@ -104,7 +104,7 @@ describe('a question that names no call, on a shared connection', () => {
     await expect(routing.put(ask)).rejects.toMatchObject(ABANDONED);
   });
 
-  it('teaches nothing if the server was never told that it could ask for this', async () => {
+  it('nothing is learned from a question that the server must not ask', async () => {
     const { routing, send, habits } = setUp();
     send(answers('one'));
     send(answers('other'));

@@ -69,7 +69,7 @@ describe('a call that needs its user to visit a page', () => {
     expect(waited).toHaveLength(4);
   });
 
-  it('is a failed call when the user does not, and is not made again', async () => {
+  it('the call fails when the user refuses, and is not repeated', async () => {
     let calls = 0;
     const call = async () => {
       calls++;
@@ -84,7 +84,7 @@ describe('a call that needs its user to visit a page', () => {
     expect(calls).toBe(2);
   });
 
-  it('is given up when it never ends', async () => {
+  it('the call is given up when the server never stops asking', async () => {
     const { made, asked } = exchange();
     const never = async () => {
       throw required();

@@ -123,7 +123,7 @@ test('nothing is misdelivered and nothing hangs', { timeout: 3_600_000 }, async 
   expect(delivered).toBeGreaterThan(SCHEDULES);
 });
 
-test('a task that has the name of one before the server died is told to nobody else', async () => {
+test('a new task that reuses the id of an old one from before a crash reaches no other client', async () => {
   const world = new World({ wire: 'stdio', onCancel: 'never answers', share: 'auto' });
   for (const principal of PRINCIPALS) world.connect(KINDS[0], principal);
   const actions: Action[] = [

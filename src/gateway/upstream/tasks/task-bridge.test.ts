@@ -84,7 +84,7 @@ describe('a stateless client and a handshake server', () => {
   const modern = { dialect: 'stateless' as const };
   const able = { task: { requested: false } };
 
-  it('a tool that may be a task is called as one, and becomes one when it says where it stands', async () => {
+  it('a tool that supports tasks runs as one, and becomes a task for the client when it reports its status', async () => {
     let finish: (result: JsonObject) => void = () => {};
     const { bridge, sent, told, leased } = setUp(({ method }) => {
       if (method === 'tools/call') return { task: task() };
@@ -109,7 +109,7 @@ describe('a stateless client and a handshake server', () => {
     expect(bridge.onTask(task() as unknown as TaskState)).toBe(false);
   });
 
-  it('a question that comes before any word of its state is asked before there is a task', async () => {
+  it('a question before the first status message is asked before there is a task', async () => {
     const { bridge, sent } = setUp(async ({ method }, ask) => {
       if (method === 'tools/call') return { task: task() };
       if (method === 'tasks/get') return task({ status: 'input_required' });
@@ -123,7 +123,7 @@ describe('a stateless client and a handshake server', () => {
     expect(methods(sent)).toEqual(['tools/call', 'tasks/result', 'tasks/get']);
   });
 
-  it('a tool that is none is called plainly; the list is fetched to know', async () => {
+  it('a tool without task support is called directly, after its list was fetched', async () => {
     const { bridge, sent } = setUp(({ method }) => {
       return method === 'tools/list' ? { tools: [{ name: 'x' }] } : done;
     });
@@ -140,7 +140,7 @@ describe('a stateless client and a handshake server', () => {
     expect(await optional.bridge.callTool(calling(modern), handshake)).toBe(done);
   });
 
-  it('calling the task off calls it off at the server', async () => {
+  it('cancelling the task cancels it at the server', async () => {
     const { bridge, sent, leased } = setUp(({ method, signal }) => {
       if (method === 'tools/call') return { task: task() };
       if (method === 'tasks/cancel') return {};
@@ -162,7 +162,7 @@ describe('a stateless client and a handshake server', () => {
 describe('a handshake client and a stateless server', () => {
   const november = { revision: '2025-11-25' };
 
-  it('asked for a task, gets one at once, whether the server makes one or not', async () => {
+  it('a client that requests a task gets one at once, whether or not the server creates one', async () => {
     for (const answer of [done, { task: task({ status: 'completed' }) }]) {
       const { bridge, sent } = setUp(({ method }) =>
         method === 'tasks/get' ? task({ status: 'completed', result: done }) : answer,
@@ -179,7 +179,7 @@ describe('a handshake client and a stateless server', () => {
     }
   });
 
-  it('did not ask for one, is called for plainly; a tool that runs only as a task is followed within the call', async () => {
+  it('without a requested task the call is direct, and a task that the server requires is followed within the call', async () => {
     const plain = setUp(() => done);
     expect(await plain.bridge.callTool(calling(november), stateless)).toBe(done);
     expect(plain.sent[0]!.mayBecomeTask).toBeUndefined();
@@ -194,13 +194,13 @@ describe('a handshake client and a stateless server', () => {
     expect(methods(sent)).toEqual(['tools/call', 'tools/call', 'tasks/get']);
   });
 
-  it('is told of other missing capabilities', async () => {
+  it('other missing capabilities are reported to the client', async () => {
     const missing = new ProtocolError(-32021, 'no', { requiredCapabilities: { sampling: {} } });
     const { bridge } = setUp(() => Promise.reject(missing));
     await expect(bridge.callTool(calling(november), stateless)).rejects.toBe(missing);
   });
 
-  it('sees of each tool that it may be a task', () => {
+  it('the client sees that each tool may run as a task', () => {
     const { bridge } = setUp(() => done);
     const list = { tools: [{ name: 'a' }, { name: 'b', execution: { taskSupport: 'required' } }] };
     const exchange = new FakeExchange('tools/list', {}, november);
@@ -214,7 +214,7 @@ describe('a handshake client and a stateless server', () => {
 });
 
 describe('client and server of one era', () => {
-  it('know the same tasks: they pass', async () => {
+  it('tasks pass unchanged between a client and a server of one era', async () => {
     const { bridge, sent, leased } = setUp(() => done);
     for (const [dialect, server] of [
       ['handshake', handshake],
@@ -228,7 +228,7 @@ describe('client and server of one era', () => {
     expect(leased()).toBe(0);
   });
 
-  it('but a client whose revision has no tasks waits for the end of one that must be', async () => {
+  it('a client whose revision has no tasks waits for the end of a required task', async () => {
     const { bridge, sent } = setUp(
       ({ method }) => (method === 'tools/call' ? { task: task() } : done),
       supporting('required'),
@@ -239,7 +239,7 @@ describe('client and server of one era', () => {
 });
 
 describe('whether a server runs tasks', () => {
-  it('is said by each era in its own way', () => {
+  it('each era declares task support in its own way', () => {
     expect([handshake, stateless].map(runsTasks)).toEqual([true, true]);
     expect(runsTasks({ ...handshake, capabilities: { tasks: {} } })).toBe(false);
     expect(runsTasks({ ...stateless, capabilities: { tasks: { requests: { tools: { call: {} } } } } })).toBe(false);

@@ -92,7 +92,7 @@ describe('approve: which calls', () => {
     await expect(use('unknown', { when: ['other'] })).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
   });
 
-  it('what is denied is neither asked about nor called', async () => {
+  it('a denied tool is neither asked about nor called', async () => {
     const { asked, called, result } = await use('delete', { when: { deny: ['del*'], allow: ['*'] } });
     expect({ asked, called }).toEqual({ asked: 0, called: 0 });
     expect(result).toMatchObject({
@@ -146,14 +146,14 @@ describe('approve: what counts as a yes', () => {
     expect(called()).toBe(0);
   });
 
-  it('where nobody can be asked the client is told so', async () => {
+  it('if no person can be asked, the client gets an error', async () => {
     const { call, called } = gateway();
     const error = new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'elicitation/create' });
     await expect(call(new Call({ name: 'delete' }, refusing(error)))).rejects.toBe(error);
     expect(called()).toBe(0);
   });
 
-  it('who does not answer in time has not said yes, and the question is called off', async () => {
+  it('no answer in time counts as a no, and the question is cancelled', async () => {
     const clock = new FakeClock();
     const { call, called } = gateway({ timeoutMs: 5000, clock });
     let lost: AbortSignal | undefined;
@@ -302,7 +302,7 @@ describe('approve: how often', () => {
     expect(gone.asked[0]!.params!.message).toMatch(/a: nothing\nb: 1$/);
   });
 
-  it('who is asked is told for how long a yes holds', async () => {
+  it('the question says how long a yes holds', async () => {
     const { call } = gateway({ remember: { ms: 90_000, per: 'tool' } });
     const exchange = new Call({ name: 'delete' }, YES);
     await call(exchange);

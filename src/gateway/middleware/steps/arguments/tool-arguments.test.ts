@@ -81,13 +81,13 @@ describe('fixed', () => {
     expect((tools as { inputSchema: object }[])[0]!.inputSchema).not.toHaveProperty('required');
   });
 
-  it('leaves arguments that are none for the server to refuse', async () => {
+  it('invalid arguments are left for the server to refuse', async () => {
     expect(await chainOf([step], server())('tools/call', { name: 'search', arguments: 'no' })).toMatchObject({
       params: { arguments: 'no' },
     });
   });
 
-  it('refuses options that are no arguments', () => {
+  it('options that are not arguments are refused', () => {
     expect(() => fixed({ search: 5 } as never)).toThrow('fixed.search: must be an object with arguments');
     expect(() => defaults([] as never)).toThrow('defaults: must name tools, each with its arguments');
   });

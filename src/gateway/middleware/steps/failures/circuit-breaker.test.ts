@@ -114,7 +114,7 @@ describe('circuitBreaker', () => {
     expect(await use('a1')).toEqual({ ok: 'a1' });
   });
 
-  it('refuses what it cannot be per', () => {
+  it('an unknown value of "per" is refused', () => {
     expect(() => circuitBreaker({ per: 'user' as never })).toThrow('circuitBreaker.per: must be server or tool');
   });
 });

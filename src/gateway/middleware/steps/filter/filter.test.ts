@@ -116,7 +116,7 @@ describe('filter', () => {
     expect(await denied('resources/read', { uri: `file:///${'a'.repeat(10_000)}` })).toBeDefined();
   });
 
-  it('tells nothing of what is denied', () => {
+  it('changes of denied resources are not reported', () => {
     const { onChange } = filter({ deny: ['*secret*'] });
     expect(onChange!({ kind: 'resource', uri: 'file:///secret' })).toBeUndefined();
     expect(onChange!({ kind: 'resource', uri: 'file:///open' })).toBeDefined();

@@ -73,7 +73,7 @@ describe('log', () => {
     expect(await named('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' } })).toBe('greet');
   });
 
-  it('refuses a level there is not', () => {
+  it('an unknown level is refused', () => {
     expect(() => log({ level: 'loud' as never })).toThrow('log.level: must be debug or info');
   });
 });

@@ -29,7 +29,7 @@ describe('a step that maps tools', () => {
     expect(namesIn(await call('tools/list', { cursor: '2' }))).toEqual(['LIST']);
   });
 
-  it('has the call undone without saying so', async () => {
+  it('a call by the new name reaches the tool under its own name', async () => {
     const server = serverOf({ tools });
     const call = chainOf([shout], server);
     await call('tools/list');
@@ -105,7 +105,7 @@ describe('two tools mapped to one name', () => {
     await expect(call('tools/call', { name: 'list' })).rejects.toMatchObject({ code: 'STEP_MISUSED', message });
   });
 
-  it('are none when one has come in place of the other', async () => {
+  it('a name that moved from one tool to another is not a clash', async () => {
     const lists = { tools: [{ name: 'old' }] };
     const call = chainOf([rename({ tools: { old: 'it', new: 'it' } })], serverOf(lists));
     await call('tools/list');
@@ -155,7 +155,7 @@ describe('changes', () => {
     });
   });
 
-  it('of nothing that clients can see are not told', () => {
+  it('a change that clients cannot see is not reported', () => {
     expect(shout.onChange!({ kind: 'tools', removed: ['delete'] })).toBeUndefined();
     expect(shout.onChange!({ kind: 'tools' })).toEqual({ kind: 'tools' });
     expect(shout.onChange!({ kind: 'prompts' })).toEqual({ kind: 'prompts' });

@@ -39,7 +39,7 @@ describe('redact', () => {
     }
   });
 
-  it('gives on what holds nothing of it as it is', async () => {
+  it('values without secrets pass unchanged', async () => {
     const result = { content: [{ type: 'text', text: 'fine' }] };
     expect(await through(result)).toBe(result);
   });
@@ -110,7 +110,7 @@ describe('redact', () => {
     expect(await through({ nextCursor: sealed }, 'tools/list', {})).toEqual({ nextCursor: sealed });
   });
 
-  it('refuses a pattern that is none', () => {
+  it('an invalid pattern is refused', () => {
     expect(() => redact({ patterns: ['('] })).toThrow(/^redact.patterns: SyntaxError/);
   });
 });

@@ -81,7 +81,7 @@ describe('sizeLimit', () => {
     });
   });
 
-  it('refuses another way to go on', () => {
+  it('an unknown value of "over" is refused', () => {
     expect(() => sizeLimit({ over: 'drop' as never })).toThrow('sizeLimit.over: must be error or truncate');
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cancellation, toSignal } from './cancellation.ts';
 
-test('who listens is told once, and who has left is not', () => {
+test('listeners are called once, and removed ones never', () => {
   const cancellation = new Cancellation();
   const told: string[] = [];
   const leaver = (): void => void told.push('leaver');
@@ -13,7 +13,7 @@ test('who listens is told once, and who has left is not', () => {
   expect(told).toEqual(['stayer']);
 });
 
-test('its signal is aborted with it, whichever was first', () => {
+test('the signal of a cancellation aborts with it, in any order of creation', () => {
   const [before, after] = [new Cancellation(), new Cancellation()];
   const { signal } = before;
   expect(signal.aborted).toBe(false);
@@ -23,14 +23,14 @@ test('its signal is aborted with it, whichever was first', () => {
   expect([after.signal.aborted, after.signal.reason]).toEqual([true, 'enough']);
 });
 
-test('without a reason it is an AbortError, as for a signal', () => {
+test('a cancellation without a reason is an AbortError', () => {
   const cancellation = new Cancellation();
   cancellation.abort();
   expect(cancellation.reason).toMatchObject({ name: 'AbortError' });
   expect(cancellation.signal.reason).toBe(cancellation.reason);
 });
 
-test('a signal stays the signal it is', () => {
+test('toSignal returns a signal unchanged', () => {
   const { signal } = new AbortController();
   expect(toSignal(signal)).toBe(signal);
 });

@@ -31,7 +31,7 @@ function setUp() {
   return { clock, deadlines, rung, set };
 }
 
-test('ring in the order of their times, by one timer', () => {
+test('deadlines fire in order with one timer', () => {
   const { clock, rung, set } = setUp();
   set('late', 300);
   set('soon', 100);
@@ -46,7 +46,7 @@ test('ring in the order of their times, by one timer', () => {
   expect(clock.timers).toBe(0);
 });
 
-test('what is called off does not ring, and the rest does', () => {
+test('a cancelled deadline does not fire, and the rest do', () => {
   const { clock, rung, set } = setUp();
   const [first, , third] = ['a', 'b', 'c', 'd'].map((name, index) => set(name, 100 + index * 100));
   first!.callOff();
@@ -56,7 +56,7 @@ test('what is called off does not ring, and the rest does', () => {
   expect(rung).toEqual(['b', 'd']);
 });
 
-test('the timer of one that was called off looks for the next, and the last leaves none', () => {
+test('the timer of a cancelled deadline finds the next, and the last leaves no timer', () => {
   const { clock, rung, set } = setUp();
   set('first', 100).callOff();
   set('next', 150);
@@ -68,7 +68,7 @@ test('the timer of one that was called off looks for the next, and the last leav
   expect(clock.timers).toBe(0);
 });
 
-test('one that is set anew rings once, at its new time', () => {
+test('a deadline that is set again fires once, at its new time', () => {
   const { clock, deadlines, rung, set } = setUp();
   const deadline = set('a', 100);
   clock.advance(90);
@@ -80,7 +80,7 @@ test('one that is set anew rings once, at its new time', () => {
   expect(rung).toEqual(['a']);
 });
 
-test('one that rings may set another, and itself, and call others off', () => {
+test('a firing deadline may set another and itself, and cancel others', () => {
   const { clock, deadlines, rung, set } = setUp();
   const other = set('other', 200);
   const deadline = set('a', 100);
@@ -96,7 +96,7 @@ test('one that rings may set another, and itself, and call others off', () => {
   expect(rung).toEqual(['a', 'b', 'a']);
 });
 
-test('what is too far away never rings, and nothing does after clear', () => {
+test('a deadline that is too far away never fires, and none does after clear', () => {
   const { clock, deadlines, rung, set } = setUp();
   set('never', Infinity);
   set('never', 2 ** 31);

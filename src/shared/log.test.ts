@@ -20,7 +20,7 @@ describe('the log', () => {
     expect(silent.lines).toEqual([]);
   });
 
-  it("a child's fields stand in each of its lines", () => {
+  it('adds a child’s fields to each of its lines', () => {
     const { log, last } = recorder();
     log.child({ a: 1 }).child({ b: 2 }).error({ c: 3 }, 'e');
     expect(last()).toMatchObject({ a: 1, b: 2, c: 3 });
@@ -45,19 +45,19 @@ describe('the log', () => {
     expect(lines[0]).not.toContain('hush');
   });
 
-  it('counts are no secrets', () => {
+  it('does not redact numbers', () => {
     const { log, last } = recorder();
     log.error({ maxTokens: 5, tokens: undefined }, 'e');
     expect(last().maxTokens).toBe(5);
   });
 
-  it('tells an error with its cause and stack', () => {
+  it('writes an error with its cause and stack', () => {
     const { log, last } = recorder();
     log.error({ error: new TypeError('outer', { cause: new Error('inner') }) }, 'e');
     expect(last().error).toMatchObject({ name: 'TypeError', message: 'outer', cause: { message: 'inner' } });
   });
 
-  it('cannot fail, whatever it is told of', () => {
+  it('never throws', () => {
     const { log, lines } = recorder();
     const circle: Record<string, unknown> = { twice: [1] };
     circle.self = circle;
@@ -91,7 +91,7 @@ describe('the log', () => {
     expect(lines[0]).toContain('[circular]');
   });
 
-  it('the same object twice is no circle', () => {
+  it('writes the same object twice', () => {
     const { log, last } = recorder();
     const shared = { a: 1 };
     log.error({ one: shared, two: [shared, shared] }, 'e');

@@ -4,14 +4,14 @@ import { rejectOnAbort } from './reject-on-abort.ts';
 
 const toReason = () => new Error('given up');
 
-test('what is settled first counts, and no listener is left', async () => {
+test('rejectOnAbort settles with whichever is first and leaves no listener', async () => {
   const { signal } = new AbortController();
   expect(await rejectOnAbort(Promise.resolve(1), signal, toReason)).toBe(1);
   await expect(rejectOnAbort(Promise.reject(new Error('no')), signal, toReason)).rejects.toThrow('no');
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 
-test('giving up rejects at once, before and while waiting', async () => {
+test('rejectOnAbort rejects at once, before and while waiting', async () => {
   const never = new Promise(() => {});
   await expect(rejectOnAbort(never, AbortSignal.abort(), toReason)).rejects.toThrow('given up');
   const controller = new AbortController();
@@ -21,6 +21,6 @@ test('giving up rejects at once, before and while waiting', async () => {
   expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
 });
 
-test('without a signal it just waits', async () => {
+test('rejectOnAbort without a signal just waits', async () => {
   expect(await rejectOnAbort(Promise.resolve(2), undefined, toReason)).toBe(2);
 });

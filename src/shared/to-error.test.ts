@@ -4,12 +4,12 @@ import type { ErrorCode } from './error-table.ts';
 import { GatewayError, ProtocolError } from './errors.ts';
 import { toError } from './to-error.ts';
 
-describe('what is thrown', () => {
-  it('by us passes as it is', () => {
+describe('a thrown value', () => {
+  it('of our own passes unchanged', () => {
     for (const error of [new GatewayError('CANCELLED'), new ProtocolError(1, 'x')]) expect(toError(error)).toBe(error);
   });
 
-  it('by the official SDK keeps its number, words and data', () => {
+  it('of the official SDK keeps its code, message and data', () => {
     const thrown = Object.assign(new Error('MCP error -32602: no'), { code: -32602, data: { a: 1 } });
     expect(toError(thrown)).toMatchObject({ code: -32602, message: 'MCP error -32602: no', data: { a: 1 } });
   });
@@ -30,8 +30,8 @@ describe('what is thrown', () => {
   });
 });
 
-describe('the table of errors', () => {
-  it('each row has words, a hint, a JSON-RPC code and an HTTP status', () => {
+describe('the error table', () => {
+  it('has a message, a hint, a JSON-RPC code and an HTTP status in each row', () => {
     for (const [code, row] of Object.entries(ERRORS)) {
       expect(row.message, code).not.toBe('');
       expect(row.hint, code).toMatch(/\.$/);
@@ -41,7 +41,7 @@ describe('the table of errors', () => {
     }
   });
 
-  it('details fill the message; one that is missing leaves its name', () => {
+  it('fills messages from the details, and leaves the name of a missing one', () => {
     expect(new GatewayError('TOOL_NOT_FOUND', { name: 'x' }).message).toBe('Unknown tool: x');
     expect(new GatewayError('TOOL_NOT_FOUND').message).toBe('Unknown tool: name');
     expect(new GatewayError('TOOL_NOT_FOUND', { name: '{name} $& $1' }).message).toBe('Unknown tool: {name} $& $1');

@@ -25,8 +25,8 @@ function isHarmful(character: string): boolean {
   );
 }
 
-describe('text of others', () => {
-  it('has nothing left that a terminal obeys, whatever it was', () => {
+describe('a peer’s text', () => {
+  it('has no terminal controls left', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(Array.from(printable(text)).filter(isHarmful)).toEqual([]);
@@ -36,7 +36,7 @@ describe('text of others', () => {
     );
   });
 
-  it('is the same value where it is JSON', () => {
+  it('keeps its value if it is JSON', () => {
     fc.assert(
       fc.property(fc.dictionary(hostile, fc.array(hostile)), fc.constantFrom(0, 2), (value, indent) => {
         expect(JSON.parse(printable(JSON.stringify(value, undefined, indent)))).toEqual(value);

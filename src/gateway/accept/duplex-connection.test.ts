@@ -28,7 +28,7 @@ const never = () => new Promise<never>(() => {});
 const discover = enveloped('d', 'server/discover');
 
 describe('two eras on one channel', () => {
-  it('a discover does not settle the era: initialize may follow', () => {
+  it('allow initialize after a discover', () => {
     const { put, out } = connect();
     put(discover);
     put(initialize);
@@ -38,7 +38,7 @@ describe('two eras on one channel', () => {
     ).toEqual(['complete', '2025-03-26', -32601]);
   });
 
-  it('after initialize a modern envelope changes nothing, as some clients send both', () => {
+  it('ignore a stateless envelope after initialize, because some clients send both', () => {
     const { put, out, target } = connect(() => ({ content: [] }));
     put(initialize);
     put(enveloped(1, 'tools/call', { name: 'x' }));
@@ -46,20 +46,20 @@ describe('two eras on one channel', () => {
     expect(target.seen[0]!.client.dialect).toBe('handshake');
   });
 
-  it('a server that speaks no stateless revision treats everybody as a handshake client', () => {
+  it('are all handshake if the server has no stateless revision', () => {
     const { put, out } = connect(undefined, { revisions: ['2025-11-25'] });
     put(discover);
     expect(out[0]).toMatchObject({ id: 'd', error: { code: -32600 } });
   });
 
-  it('an id in flight in one era is taken in the other', () => {
+  it('share the ids in flight', () => {
     const { put, out } = connect(never);
     put(enveloped('init', 'tools/call'));
     put(initialize);
     expect(out).toMatchObject([{ id: 'init', error: { code: -32600 } }]);
   });
 
-  it('a batch is refused before initialize, and when one of its items claims the other era', () => {
+  it('refuse a batch before initialize and one that mixes eras', () => {
     const { put, out } = connect();
     put([request(1, 'ping')]);
     put(initialize);
@@ -79,7 +79,7 @@ describe('two eras on one channel', () => {
 });
 
 describe('requests of the stateless era on a channel', () => {
-  it('the same id is refused while in flight; a cancelled one is free at once and its late end harms nobody', async () => {
+  it('refuse an id in flight, and accept it again after a cancellation', async () => {
     const finish: ((result: JsonObject) => void)[] = [];
     const { put, out, target } = connect(() => new Promise((resolve) => finish.push(resolve)));
     put(enveloped(1, 'tools/call'));
@@ -99,14 +99,14 @@ describe('requests of the stateless era on a channel', () => {
     expect(out.at(-1)).toMatchObject({ id: 1, result: { resultType: 'complete' } });
   });
 
-  it('are bounded in number', () => {
+  it('are limited in number', () => {
     const { put, out } = connect(never, { limits: { maxInFlight: 1 } });
     put(enveloped(1, 'tools/call'));
     put(enveloped(2, 'tools/call'));
     expect(out).toMatchObject([{ id: 2, error: { code: -32000 } }]);
   });
 
-  it('answered with questions, nothing more is said under their id', async () => {
+  it('send nothing more after they were answered with questions', async () => {
     const { put, out } = connect(async (exchange) => {
       const answer = exchange.ask({ method: 'roots/list' });
       await settled();
@@ -122,8 +122,8 @@ describe('requests of the stateless era on a channel', () => {
   });
 });
 
-describe('the end', () => {
-  it('drain waits for what is in flight, not for listen streams or questions', async () => {
+describe('the end of a connection', () => {
+  it('waits for requests in flight, not for listen streams or questions', async () => {
     let finish!: (result: JsonObject) => void;
     const { put, connection, context } = connect(() => new Promise((resolve) => (finish = resolve)));
     put(enveloped(1, 'subscriptions/listen', { notifications: {} }));
@@ -136,13 +136,13 @@ describe('the end', () => {
     await drain;
   });
 
-  it('drain with nothing but a listen stream is immediate', async () => {
+  it('is immediate with only a listen stream', async () => {
     const { put, connection } = connect();
     put(enveloped(1, 'subscriptions/listen', { notifications: {} }));
     await connection.drain();
   });
 
-  it('after close nothing is taken and nothing is sent', async () => {
+  it('stops all receiving and sending', async () => {
     const { put, connection, out, target } = connect(never);
     put(enveloped(1, 'tools/call'));
     connection.close();
@@ -154,7 +154,7 @@ describe('the end', () => {
   });
 });
 
-describe('whatever is sent', () => {
+describe('invalid input', () => {
   const methods = fc.oneof(
     fc.constantFrom(
       'tools/list',
@@ -237,7 +237,7 @@ describe('whatever is sent', () => {
     },
   );
 
-  it('text that is no message is answered once, with a null or readable id, and the next message is served', () => {
+  it('is answered once, and the next message is served', () => {
     fc.assert(
       fc.property(
         fc.oneof(

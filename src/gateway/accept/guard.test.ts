@@ -30,9 +30,9 @@ describe('Host', () => {
     '[::2]',
   ])('%j is somebody else, on a server for this machine', (host) => expect(allows({ host })).toBe(false));
 
-  it('is needed', () => expect(allows({})).toBe(false));
+  it('is required', () => expect(allows({})).toBe(false));
 
-  it('bound to more than loopback any name will do, unless names are given', () => {
+  it('may be any name beyond loopback, unless names are configured', () => {
     expect(allows({ host: 'mcp.example.com' }, '0.0.0.0')).toBe(true);
     const options = { allowedHosts: ['MCP.example.com'] };
     expect(allows({ host: 'mcp.EXAMPLE.com:443' }, '0.0.0.0', options)).toBe(true);
@@ -62,7 +62,7 @@ describe('Origin', () => {
     'http://localhost/',
   ])('a page from %j may not', (origin) => expect(from(origin)).toBe(false));
 
-  it('named ones may call besides', () => {
+  it('may be one of the configured ones', () => {
     const options = { allowedOrigins: ['https://App.example.com'] };
     expect(from('https://app.example.com', options)).toBe(true);
     expect(from('https://app.example.com:8443', options)).toBe(false);
@@ -70,7 +70,7 @@ describe('Origin', () => {
   });
 });
 
-it('addresses of this machine are the names of loopback and 127/8', () => {
+it('isLoopback accepts the loopback names and 127/8', () => {
   expect(['localhost', '127.0.0.1', '127.8.8.8', '::1', '[::1]'].every(isLoopback)).toBe(true);
   expect(['0.0.0.0', '::', '128.0.0.1', '', '127.0.0', 'localhost.'].some(isLoopback)).toBe(false);
 });
@@ -78,7 +78,7 @@ it('addresses of this machine are the names of loopback and 127/8', () => {
 describe('the public URL', () => {
   const options = { publicUrl: 'https://MCP.example.com/gateway/', allowedHosts: ['other.example.com'] };
 
-  it('is a name that is served, and the origin of our own pages', () => {
+  it('is an accepted Host and the origin of our pages', () => {
     const host = 'mcp.example.com';
     expect(allows({ host, origin: 'https://mcp.example.com' }, '127.0.0.1', options)).toBe(true);
     expect(allows({ host, origin: 'http://mcp.example.com' }, '127.0.0.1', options)).toBe(false);

@@ -31,8 +31,8 @@ class FakeTransport implements Transport {
   }
 }
 
-describe('an official Transport', () => {
-  it('serves both eras, and leaves the objects of the other side alone', async () => {
+describe('an SDK transport', () => {
+  it('serves both eras and does not change the other side’s objects', async () => {
     const transport = new FakeTransport();
     await acceptSdkTransport(fakeContext(new FakeTarget(() => ({ tools: [] }))), transport);
     const message = enveloped(1, 'tools/list', {}, { progressToken: 'p' });
@@ -59,7 +59,7 @@ describe('an official Transport', () => {
     },
   );
 
-  it('that cannot send is not our end', async () => {
+  it('that cannot send does not end the process', async () => {
     const transport = new FakeTransport();
     const context = fakeContext();
     await acceptSdkTransport(context, transport);
@@ -73,7 +73,7 @@ describe('an official Transport', () => {
     expect(context.lines.join()).toContain('transport.error');
   });
 
-  it('closed from either side cancels what is in flight', async () => {
+  it('cancels requests in flight when either side closes it', async () => {
     for (const end of ['ours', 'theirs'] as const) {
       const transport = new FakeTransport();
       const target = new FakeTarget(() => new Promise(() => {}));

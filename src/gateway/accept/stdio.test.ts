@@ -32,7 +32,7 @@ function start(handle?: Handle, options?: ServeContextOptions, output: Writable 
 const initialize = request(0, 'initialize', { protocolVersion: '2025-11-25' });
 
 describe('a server on stdin and stdout', () => {
-  it('answers everything that came before the end of input, then ends with 0', async () => {
+  it('answers all requests before the end of input, then exits with 0', async () => {
     let finish!: (result: JsonObject) => void;
     const { put, input, read, closed } = start(() => new Promise((resolve) => (finish = resolve)));
     put(initialize);
@@ -45,7 +45,7 @@ describe('a server on stdin and stdout', () => {
     expect(await closed).toBe(0);
   });
 
-  it('a line that is too long is refused, and the next one is served', async () => {
+  it('refuses a line that is too long and serves the next', async () => {
     const { put, input, read } = start(undefined, { limits: { maxRequestBytes: 100 } });
     input.write(`{"x":"${'y'.repeat(500)}"}\n`);
     put(request(1, 'ping'));
@@ -55,7 +55,7 @@ describe('a server on stdin and stdout', () => {
     ]);
   });
 
-  it('does not read on while the client does not read, and goes on when it does', async () => {
+  it('pauses reading while the client does not read', async () => {
     const output = new PassThrough({ highWaterMark: 10 });
     const { put, input, read } = start(undefined, undefined, output);
     put(request(1, 'ping'));
@@ -66,7 +66,7 @@ describe('a server on stdin and stdout', () => {
     expect(await read(1)).toMatchObject([{ id: 2 }]);
   });
 
-  it('gives up a client that lets too much pile up', async () => {
+  it('disconnects a client that lets too much pile up', async () => {
     const stuck = new Writable({ highWaterMark: 1, write: () => {} });
     const flood: Handle = (exchange) => {
       for (let n = 0; n < 1000; n++) exchange.progress({ progress: n, message: 'x'.repeat(100) });
@@ -81,7 +81,7 @@ describe('a server on stdin and stdout', () => {
     expect(context.lines.join()).toContain('client.too-slow');
   });
 
-  it('a client that is gone cancels what it asked for', async () => {
+  it('cancels the requests of a client that is gone', async () => {
     const { put, output, closed, target } = start(() => new Promise(() => {}));
     put(initialize);
     put(request(1, 'tools/call'));
@@ -92,7 +92,7 @@ describe('a server on stdin and stdout', () => {
     expect(target.seen[0]!.signal.aborted).toBe(true);
   });
 
-  it('a result that JSON cannot express is told as an internal error', async () => {
+  it('reports a result that JSON cannot express as an internal error', async () => {
     const { put, read } = start(async () => ({ content: [], big: 1n }));
     put(initialize);
     put(request(1, 'tools/call'));
@@ -102,7 +102,7 @@ describe('a server on stdin and stdout', () => {
     expect(answers.find(({ id }) => id === 2)).toMatchObject({ result: {} });
   });
 
-  it('closing it ends it, once', async () => {
+  it('ends once when closed', async () => {
     const server = start();
     server.close();
     server.close();

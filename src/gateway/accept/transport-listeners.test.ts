@@ -18,8 +18,8 @@ class FakeTransport implements Transport {
   }
 }
 
-describe('several doors to one target', () => {
-  it('a client that left by itself is not closed again', async () => {
+describe('several listeners of one target', () => {
+  it('do not close a client that has left', async () => {
     const doors = new TransportListeners(fakeContext());
     const [left, stayed] = [new FakeTransport(), new FakeTransport()];
     await doors.connect(left);
@@ -29,7 +29,7 @@ describe('several doors to one target', () => {
     expect([left.closed, stayed.closed]).toEqual([1, 1]);
   });
 
-  it('closing one ends nothing that came in by another; closing all ends everything', async () => {
+  it('close independently, and all at once', async () => {
     const target = new FakeTarget((exchange) => exchange.ask({ method: 'roots/list' }));
     const context = fakeContext(target);
     const doors = new TransportListeners(context);

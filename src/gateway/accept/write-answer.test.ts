@@ -30,7 +30,7 @@ it.each([
   expect(lines.join()).toContain('answer.unwritable');
 });
 
-it('in a batch only the answer that cannot be written is lost', () => {
+it('an answer that cannot be encoded does not affect the rest of its batch', () => {
   const answers: Message[] = [toResult(1, {}), toResult(2, 1n), toResult('3', null)];
   const batch = JSON.parse(String(encodeAnswer(answers, fakeContext().log))) as { id: unknown; error?: unknown }[];
   expect(batch.map(({ id, error }) => [id, error !== undefined])).toEqual([
@@ -40,7 +40,7 @@ it('in a batch only the answer that cannot be written is lost', () => {
   ]);
 });
 
-it('a batch is answered when its last item is, and a batch of notifications not at all', () => {
+it('a batch is answered with its last item, and a batch of notifications never', () => {
   const outlet = new RecordingOutlet();
   const items = splitOutlet(outlet, 3);
   items[2]!.end(toResult(3, {}));

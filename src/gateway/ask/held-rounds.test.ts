@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { FakeClock } from '../middleware/fake-exchange.contract.ts';
 import { HeldRounds } from './held-rounds.ts';
 
-it('a client that goes away takes its own rounds with it, and who waits for them is told', async () => {
+it('a client that leaves ends its rounds and wakes their waiters', async () => {
   const rounds = new HeldRounds(DEFAULT_LIMITS, systemClock);
   const [mine, theirs] = [clientOf('ada'), clientOf('ada')];
   const expired: ClientView[] = [];
@@ -32,7 +32,7 @@ it('a client that goes away takes its own rounds with it, and who waits for them
   rounds.close();
 });
 
-it('a question that is withdrawn wakes who waits for it, and its time does not call off the call that has gone on', async () => {
+it('a withdrawn question wakes its waiters, and its expiry does not cancel the call', async () => {
   const clock = new FakeClock();
   const rounds = new HeldRounds(DEFAULT_LIMITS, clock);
   const said: string[] = [];

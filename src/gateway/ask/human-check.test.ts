@@ -29,7 +29,7 @@ function words() {
   return { clock, word, take };
 }
 
-describe("a person's own word", () => {
+describe('an answer by a person', () => {
   it('is a form that is filled in, however quickly', async () => {
     const { take, word } = words();
     for (const ok of [true, false]) {
@@ -53,19 +53,19 @@ describe("a person's own word", () => {
     expect(word.isTrusted(client('bob'))).toBe(true);
   });
 
-  it('is not a form that is empty; the client is asked by form again', async () => {
+  it('is not an empty form, and the client still gets forms', async () => {
     const { take, word } = words();
     for (let times = 0; times < 3; times++) expect(await take({ action: 'accept', content: {} })).toBeUndefined();
     expect(word.isTrusted(client())).toBe(true);
   });
 
-  it('is a refusal that took its time, however often', async () => {
+  it('is a slow refusal, however often', async () => {
     const { take, word } = words();
     for (const ms of [0, 400, 0, 400, 400]) expect(await take(DECLINE, ms)).toBe(DECLINE);
     expect(word.isTrusted(client())).toBe(true);
   });
 
-  it('cannot be had where the client does not know the question', async () => {
+  it('cannot come from a client that does not support the question', async () => {
     for (const code of [-32601, -32600]) {
       const { word } = words();
       const refused = new GatewayError('ASK_REFUSED', { method: ask.method, reason: 'no', code });
@@ -74,14 +74,14 @@ describe("a person's own word", () => {
     }
   });
 
-  it('other errors are passed on', async () => {
+  it('passes on other errors', async () => {
     const { word } = words();
     const refused = new GatewayError('ASK_REFUSED', { method: ask.method, reason: 'no', code: -32603 });
     await expect(word.take(ask, client(), () => Promise.reject(refused))).rejects.toBe(refused);
     expect(word.isTrusted(client())).toBe(true);
   });
 
-  it('is looked for again after an hour', async () => {
+  it('is expected again after an hour', async () => {
     const { take, word, clock } = words();
     await take(DECLINE);
     await take(DECLINE);

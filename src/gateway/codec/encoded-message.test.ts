@@ -30,8 +30,8 @@ const operation = fc.oneof(
 /** Without the text of its numbers, which a clone does not carry. */
 const plain = (value: unknown): unknown => structuredClone(value);
 
-describe('an object that nobody has read', () => {
-  it('changed and written is what is read, changed and written', () => {
+describe('an unparsed object', () => {
+  it('encodes the same whether it is changed before or after parsing', () => {
     fc.assert(
       fc.property(resultText, fc.array(operation, { maxLength: 4 }), (text, operations) => {
         let unread = raw(text);
@@ -56,7 +56,7 @@ describe('an object that nobody has read', () => {
     );
   });
 
-  it('stays as it was when another one is made of it', () => {
+  it('does not change when another one is derived from it', () => {
     const text = '{"a": 1,"b":[2 ]}';
     const unread = raw(text);
     unread.with({ a: 2 });
@@ -66,7 +66,7 @@ describe('an object that nobody has read', () => {
     expect(unread.byteLength).toBe(text.length);
   });
 
-  it('keeps in its other members what JavaScript cannot hold', () => {
+  it('preserves values in other members that JavaScript cannot represent', () => {
     const unread = raw('{"resultType":"complete","n":12345678901234567890,"e":1e400,"x":{"a":1,"a":2}}');
     const chunks = unread
       .without('resultType')
@@ -77,12 +77,12 @@ describe('an object that nobody has read', () => {
     );
   });
 
-  it('may lose all of its members', () => {
+  it('can lose all of its members', () => {
     expect(Buffer.concat(raw('{"a":1}').without('a').chunks()).toString()).toBe('{}');
     expect(raw('{}').with({ a: 1 }).parse()).toEqual({ a: 1 });
   });
 
-  it('is asked for a member like one that was read', () => {
+  it('returns members like a parsed one', () => {
     for (const result of [raw('{"isError":true}'), { isError: true }]) {
       expect(fieldOf(result, 'isError')).toBe(true);
       expect(fieldOf(result, 'content')).toBeUndefined();
@@ -90,7 +90,7 @@ describe('an object that nobody has read', () => {
     }
   });
 
-  it('in a batch is written like anything else', () => {
+  it('is encoded as text in a batch', () => {
     const answers: ResultMessage[] = [{ jsonrpc: '2.0', id: 1, result: raw('{"a": 1e0}') }];
     expect(encode(answers)).toBe('[{"jsonrpc":"2.0","id":1,"result":{"a":1e0}}]');
   });

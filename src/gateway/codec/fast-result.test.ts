@@ -48,7 +48,7 @@ test.each([
   expect(read(text)).toBeUndefined();
 });
 
-test('whatever is taken means the same to others, and stands by itself', () => {
+test('an accepted result equals the one of readMessage and contains nothing else', () => {
   const piece = fc.constantFrom(
     ...['{', '}', ',', '"', ':', '"id":', '7', '8', '"result":', '{}', '"jsonrpc":"2.0"', '"a"', '[', ']', ' ', '\\'],
   );

@@ -27,8 +27,8 @@ function setUp() {
   return { clock, socket, gone };
 }
 
-describe('a peer', () => {
-  it('that answers nothing is gone after the third interval', () => {
+describe('the heartbeat of a WebSocket', () => {
+  it('ends a silent peer after the third interval', () => {
     const { clock, socket, gone } = setUp();
     clock.advance(10);
     clock.advance(10);
@@ -47,7 +47,7 @@ describe('a peer', () => {
     expect([socket.pings, socket.terminated]).toEqual([20, 0]);
   });
 
-  it('that we do not read from is not held to be silent, until we do', () => {
+  it('does not count silence while we do not read', () => {
     const { clock, socket } = setUp();
     socket.isPaused = true;
     for (let beat = 0; beat < 20; beat++) clock.advance(10);
@@ -57,7 +57,7 @@ describe('a peer', () => {
     expect(socket.terminated).toBe(1);
   });
 
-  it('that has closed is pinged no more', () => {
+  it('stops pinging after the socket has closed', () => {
     const { clock, socket } = setUp();
     socket.emit('close');
     expect(clock.timers).toBe(0);

@@ -55,7 +55,7 @@ describe('readMessage', () => {
     expectRefused(read(text), 'INVALID_REQUEST', 1);
   });
 
-  it('takes an error without an id for one with the id null', () => {
+  it('reads an error without an id as one with the id null', () => {
     const error = { code: -32000, message: 'no' };
     expect(readOne('{"jsonrpc":"2.0","error":{"code":-32000,"message":"no"},"extra":1}')).toStrictEqual({
       jsonrpc: '2.0',
@@ -117,7 +117,7 @@ describe('readMessage', () => {
     },
   );
 
-  it('never throws, and yields one of three kinds, whatever it is given', () => {
+  it('never throws and returns one of three kinds for any input', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',
@@ -140,7 +140,7 @@ describe('readMessage', () => {
     fc.assert(fc.property(junk, (text) => ['message', 'batch', 'refused'].includes(read(text).kind)));
   });
 
-  it('takes a parsed value itself as the message, or refuses it, whatever its keys hold', () => {
+  it('uses a parsed value as the message itself or refuses it', () => {
     const any = fc.oneof(fc.jsonValue(), fc.constantFrom('2.0', 'x', 1, null, undefined, Number.NaN));
     const value = fc.record(
       { jsonrpc: fc.constantFrom('2.0', 2), id: any, method: any, params: any, result: any, error: any },
@@ -157,7 +157,7 @@ describe('readMessage', () => {
 });
 
 describe('a batch', () => {
-  it('is judged item by item', () => {
+  it('is checked item by item', () => {
     const incoming = read('[{"jsonrpc":"2.0","id":1,"method":"ping"},1,[],{"id":2}]');
     if (incoming.kind !== 'batch') throw new Error(incoming.kind);
     expect(incoming.items).toHaveLength(4);
@@ -167,7 +167,7 @@ describe('a batch', () => {
     expectRefused(incoming.items[3], 'INVALID_REQUEST', 2);
   });
 
-  it('loses a deep item alone', () => {
+  it('loses only the item that is too deep', () => {
     const deep = `{"jsonrpc":"2.0","id":2,"method":"x","params":{"a":${'['.repeat(600)}${']'.repeat(600)}}}`;
     const incoming = read(`[{"jsonrpc":"2.0","id":1,"method":"ping"},${deep}]`);
     if (incoming.kind !== 'batch') throw new Error(incoming.kind);
@@ -241,7 +241,7 @@ describe('writeMessage', () => {
     );
   });
 
-  it('throws an internal error with its cause for what JSON cannot hold', () => {
+  it('throws an internal error with its cause for a value that JSON cannot express', () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     for (const result of [circular, 1n]) {

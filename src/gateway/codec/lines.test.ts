@@ -43,12 +43,12 @@ describe('LineReader', () => {
     expect(readLines(singleBytes(bytes))).toStrictEqual(lines);
   });
 
-  it('puts a character that was cut between chunks together again', () => {
+  it('joins a character that was split between chunks', () => {
     const chunks = [[0x22, 0xf0, 0x9f], [0x98], [0x80, 0x22, 0x0a]].map((bytes) => Buffer.from(bytes));
     expect(readLines(chunks)).toStrictEqual(['"😀"']);
   });
 
-  it('copies what it holds, so a chunk may be used again', () => {
+  it('copies what it keeps, so that a chunk can be reused', () => {
     const seen: string[] = [];
     const reader = new LineReader({ maxBytes: 100, onLine: (line) => seen.push(line), onOversize: () => {} });
     const chunk = Buffer.from('abc');
@@ -58,7 +58,7 @@ describe('LineReader', () => {
     expect(seen).toStrictEqual(['abcd']);
   });
 
-  it('skips a line over the limit, tells it once, and reads the next, at every split point', () => {
+  it('reports a line over the limit once, skips it and reads the next, at every split point', () => {
     const bytes = Buffer.from('12345\n123456\r\n1\n1234567890123\n12345');
     const expected = ['12345', OVERSIZE, '1', OVERSIZE, '12345'];
     for (let at = 0; at <= bytes.length; at++) {
@@ -67,7 +67,7 @@ describe('LineReader', () => {
     expect(readLines(singleBytes(bytes), 5)).toStrictEqual(expected);
   });
 
-  it('tells a line over the limit as soon as it is, and once when it never ends', () => {
+  it('reports a line as soon as it exceeds the limit, and once if it never ends', () => {
     const seen: Seen = [];
     const reader = new LineReader({
       maxBytes: 5,
@@ -81,7 +81,7 @@ describe('LineReader', () => {
     expect(seen).toStrictEqual([OVERSIZE]);
   });
 
-  it('gives the same lines however random bytes are cut', () => {
+  it('returns the same lines however the bytes are split', () => {
     const part = fc.constantFrom('\n', '\r', '\r\n', 'a', ' ', '{"id":1}', 'é', '😀', '0123456789');
     const sizes = fc.array(fc.nat(9), { maxLength: 40 });
     fc.assert(
@@ -101,7 +101,7 @@ describe('LineReader', () => {
     );
   });
 
-  it('gives large lines as bytes where they are taken as bytes, however they are cut', () => {
+  it('delivers large lines as bytes if asked to, however they are split', () => {
     const large = `{"text":"${'ä€😀 '.repeat(2000)}"}`;
     const bytes = Buffer.from(`small\n${large}\n{}\n${large}\r\n ${large}\nx${large}\n${large}`);
     const expected = ['small', `bytes ${large}`, '{}', `bytes ${large}`, ` ${large}`, `x${large}`, `bytes ${large}`];

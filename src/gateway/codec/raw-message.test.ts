@@ -19,7 +19,7 @@ function rawly(bytes: Buffer): unknown {
   return message && { ...message, result: (message.result as RawObject).parse() };
 }
 
-describe('the scan', () => {
+describe('the JSON scanner', () => {
   const accepts = (text: string, maxDepth = 512): boolean => {
     const scan = new JsonScan(Buffer.from(text));
     return scan.value(maxDepth) && scan.isAtEnd;
@@ -89,7 +89,7 @@ describe('the scan', () => {
     );
   });
 
-  it('finds every byte that ends or breaks a string, wherever it stands and however the bytes are aligned', () => {
+  it('finds the end of a string at any position and alignment', () => {
     for (let offset = 0; offset < 4; offset++) {
       for (let length = 0; length < 24; length++) {
         for (const byte of [0x00, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x5b, 0x5c, 0x5d, 0x7f, 0x80, 0xa2, 0xdc, 0xff]) {
@@ -106,7 +106,7 @@ describe('the scan', () => {
     }
   });
 
-  it('counts levels', () => {
+  it('counts nesting levels', () => {
     expect(accepts('[[[]]]', 3)).toBe(true);
     expect(accepts('[[[]]]', 2)).toBe(false);
     expect(accepts('[{"a":[1]},2]', 3)).toBe(true);
@@ -128,7 +128,7 @@ describe('readRaw', () => {
     })
     .chain(objectText);
 
-  it('gives the same message as readMessage, or none', () => {
+  it('returns the same message as readMessage or none', () => {
     let read = 0;
     fc.assert(
       fc.property(answer, (text) => {
@@ -141,7 +141,7 @@ describe('readRaw', () => {
     expect(read).toBeGreaterThan(50); // else this shows nothing
   });
 
-  it('whatever a byte is changed to, or where it breaks off: the same message, or none', () => {
+  it('returns the same message as readMessage or none for corrupted and truncated bytes', () => {
     const change = fc.record({ at: fc.nat(), byte: fc.nat(255), cut: fc.boolean() });
     fc.assert(
       fc.property(answer, fc.array(change, { minLength: 1, maxLength: 3 }), (text, changes) => {
@@ -193,14 +193,14 @@ describe('readRaw', () => {
     expect(readRaw(Buffer.from(text), limits)).toBeUndefined();
   });
 
-  it('leaves what is no UTF-8 to the parser', () => {
+  it('leaves invalid UTF-8 to the parser', () => {
     const bytes = Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"a":"?"}}');
     expect(readRaw(bytes, limits)).toBeDefined();
     bytes[bytes.indexOf('?')] = 0xff;
     expect(readRaw(bytes, limits)).toBeUndefined();
   });
 
-  it('counts levels as the parser does', () => {
+  it('counts nesting levels as the parser does', () => {
     const nested = (levels: number) =>
       Buffer.from(`{"jsonrpc":"2.0","id":1,"result":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`);
     for (const levels of [17, 18, 19]) {

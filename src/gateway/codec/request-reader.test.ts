@@ -43,13 +43,13 @@ test('the numbers of the params are kept as they were sent', () => {
   expect(written('{"jsonrpc":"2.0","id":"7","method":"call","params":{"a":1.0}}')).toBe('{"a":1.0}');
 });
 
-test('what is not likely to recur is not kept', () => {
+test('a _meta that is unlikely to recur is not cached', () => {
   const reader = toReader('{"token":1}');
   const text = `${CALL}{"a":1,"_meta":{"token":1}}}`;
   expect(paramsOf(reader.read(text))._meta).not.toBe(paramsOf(reader.read(text))._meta);
 });
 
-test('what many requests share cannot be changed', () => {
+test('the shared _meta of requests is frozen', () => {
   const meta = paramsOf(toReader().read(`${CALL}{"a":1,"_meta":${META}}}`))._meta as { e: { name: string } };
   expect(() => (meta.e.name = 'x')).toThrow(TypeError);
 });
@@ -77,7 +77,7 @@ test.each([
   expect(toReader().read(text)).toEqual(expectedOf(text));
 });
 
-test('whatever is sent is read as it is everywhere, however often', () => {
+test('any request is read as readMessage reads it, however often it comes', () => {
   const piece = fc.constantFrom(
     ...['{', '}', ',', '"', ':', '"a"', '"a":1', '[', ']', ' ', '\\', `,"_meta":${META}}`, `,"_meta":${META}`],
     ...['"id":8', '"params":{', '"__proto__":{}', '"_meta":{}', '},"5":{"b":1'],

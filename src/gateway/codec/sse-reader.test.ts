@@ -70,7 +70,7 @@ describe('writeEvent', () => {
 });
 
 describe('writeComment', () => {
-  it('writes lines that the reader passes over', () => {
+  it('writes lines that the reader ignores', () => {
     expect(writeComment('ping')).toBe(': ping\n\n');
     expect(writeComment('a\ndata: b')).toBe(': a\n: data: b\n\n');
     expectAtEverySplit(writeComment('a\r\ndata: b'), []);
@@ -85,7 +85,7 @@ describe('SseReader', () => {
     ['mixed', 'data: a\r\ndata: b\rdata: c\n\r\ndata: d\n\r', [{ data: 'a\nb\nc' }, { data: 'd' }]],
   ])('reads lines ended by %s at every split point', (_, text, events) => expectAtEverySplit(text, events));
 
-  it('takes off one space after the colon and no more', () => {
+  it('removes only one space after the colon', () => {
     expectAtEverySplit('data:a\ndata: b\ndata:  c \n\n', [{ data: 'a\nb\n c ' }]);
   });
 
@@ -94,21 +94,21 @@ describe('SseReader', () => {
     expectAtEverySplit('event: x\n\n\n\nid: 4\n\ndata: a\n\n', [{ data: 'a' }], { lastEventId: '4' });
   });
 
-  it('passes over comments and unknown fields', () => {
+  it('ignores comments and unknown fields', () => {
     expectAtEverySplit(': hi\n\n:\nfoo: bar\n: in between\ndata: a\n data: b\nDATA: c\n\n', [{ data: 'a' }]);
   });
 
-  it('passes over one byte order mark at the start and only there', () => {
+  it('ignores one byte order mark at the start only', () => {
     expectAtEverySplit('\uFEFFdata: a\n\n', [{ data: 'a' }]);
     expectAtEverySplit('\uFEFF\uFEFFdata: a\n\n', []);
     expectAtEverySplit('\uFEFF: note\n\uFEFFdata: a\n\n', []);
   });
 
-  it('puts a character that was cut between chunks together again', () => {
+  it('joins a character that was split between chunks', () => {
     expectAtEverySplit('event: é\ndata: ÿ😀\n\n', [{ event: 'é', data: 'ÿ😀' }]);
   });
 
-  it('keeps the last id until another comes, and takes an empty one as none', () => {
+  it('keeps the last id until another comes, and treats an empty one as none', () => {
     expectAtEverySplit('id: 1\ndata: a\n\ndata: b\n\n', [{ id: '1', data: 'a' }, { data: 'b' }], { lastEventId: '1' });
     expectAtEverySplit('id: 1\ndata: a\n\nid\ndata: b\n\n', [
       { id: '1', data: 'a' },
@@ -127,19 +127,19 @@ describe('SseReader', () => {
     ]);
   });
 
-  it('tells a retry time made of digits at once, even without data', () => {
+  it('reports a numeric retry time at once, even without data', () => {
     expectAtEverySplit('retry: 10\n', [{ retryMs: 10 }]);
     expectAtEverySplit('retry: 7\ndata: a\n\n', [{ retryMs: 7 }, { retry: 7, data: 'a' }]);
     const huge = '9'.repeat(400);
     expectAtEverySplit(`retry: -1\nretry: 1.5\nretry: 1e3\nretry:\nretry:  1\nretry: ٣\nretry: ${huge}\n\n`, []);
   });
 
-  it('drops an event that the end of the stream cuts off, with its id', () => {
+  it('drops an incomplete event at the end of the stream, with its id', () => {
     expectAtEverySplit('id: 1\ndata: a\n\nid: 2\ndata: b\n', [{ id: '1', data: 'a' }], { lastEventId: '1' });
     expectAtEverySplit('data: a', []);
   });
 
-  it('goes on after end with the next stream, from the last id', () => {
+  it('continues with the next stream after the end, from the last id', () => {
     const seen: SseEvent[] = [];
     const reader = new SseReader({ maxBytes: 100, onEvent: (event) => seen.push(event), onOversize: () => {} });
     reader.push(Buffer.from('id: 1\n\nid: 2\ndata: lost\r'));
@@ -149,7 +149,7 @@ describe('SseReader', () => {
     expect(reader.lastEventId).toBe('1');
   });
 
-  it('skips an event over the limit, tells it once, and reads the next', () => {
+  it('reports an event over the limit once, skips it and reads the next', () => {
     const small = { data: 'aaaa' };
     const options = { maxBytes: 10 };
     expectAtEverySplit('data: aaaa\n\ndata: aaaaa\n\ndata: aaaa\n\n', [small, 'oversize', small], options);
@@ -168,7 +168,7 @@ describe('SseReader', () => {
     expectAtEverySplit(`${comment}data: 1\n${comment}data: 2\n\n${comment}`, [{ data: '1\n2' }], { maxBytes: 20 });
   });
 
-  it('gives the same events however random bytes are cut', () => {
+  it('returns the same events however the bytes are split', () => {
     const part = fc.constantFrom(
       '\n',
       '\r',
@@ -215,7 +215,7 @@ describe('SseReader', () => {
     expect(spent).toBeLessThan(5000);
   });
 
-  it('leaves large data of one line as bytes, however it is cut', () => {
+  it('keeps large data of one line as bytes, however it is split', () => {
     const large = `{"text":"${'ä€😀 '.repeat(2000)}"}`;
     const text = `data: ${large}\n\nid: 1\ndata:${large}\r\n\r\ndata: a\ndata: ${large}\n\nevent: ${large}\ndata: b\n\n`;
     for (const mark of ['', '\uFEFF']) {
@@ -232,7 +232,7 @@ describe('SseReader', () => {
     }
   });
 
-  it('counts large data as it counts the rest', () => {
+  it('counts large data towards the limit', () => {
     const line = `data: ${'x'.repeat(20_000)}\n`;
     expect(readEvents([Buffer.from(`${line}\n`)], line.length - 1).seen).toHaveLength(1);
     expect(readEvents([Buffer.from(`${line}\n`)], line.length - 2).seen).toEqual(['oversize']);

@@ -23,8 +23,8 @@ function setUp({ takes = true, highWaterMark = 1 << 20 } = {}) {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('one write', () => {
-  it('lines of the same turn leave together, in their order', async () => {
+describe('a write batcher', () => {
+  it('writes the lines of one turn together and in order', async () => {
     const { out, chunks } = setUp();
     out.write('a\n');
     await Promise.resolve();
@@ -56,7 +56,7 @@ describe('one write', () => {
     },
   );
 
-  it('holds no more than a few of them', () => {
+  it('holds only a few lines', () => {
     const { out, chunks } = setUp();
     const long = 'x'.repeat(10_000);
     out.write(long);
@@ -65,7 +65,7 @@ describe('one write', () => {
     expect(chunks).toEqual([long + long]);
   });
 
-  it('pieces of bytes come after what was written before them', () => {
+  it('writes byte chunks after the earlier lines', () => {
     const { out, chunks } = setUp();
     out.write('a\n');
     out.write([Buffer.from('b'), Buffer.from('\n')]);
@@ -74,7 +74,7 @@ describe('one write', () => {
     expect(chunks.join('')).toBe('a\nb\nc\n');
   });
 
-  it('the sender is told when the stream has taken it', async () => {
+  it('resolves when the stream has taken the lines', async () => {
     const { out, waiting } = setUp({ takes: false });
     const told: string[] = [];
     void out.send('a\n').then(() => told.push('a'));
@@ -86,14 +86,14 @@ describe('one write', () => {
     expect(told).toEqual(['a', 'b']);
   });
 
-  it('and when it cannot: each of them', async () => {
+  it('rejects every sender when the stream fails', async () => {
     const { out, waiting } = setUp({ takes: false });
     const all = Promise.allSettled([out.send('a\n'), out.send('x'.repeat(20_000))]);
     waiting[0]!(new Error('gone'));
     expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
-  it('says when there is no room left, also for what was held', async () => {
+  it('reports a full stream, also for held lines', async () => {
     const { out, full } = setUp({ takes: false, highWaterMark: 8 });
     out.write('12345678\n');
     expect(full()).toBe(0);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { JsonObject } from '../../protocol/message.ts';
 import { META, splitMeta } from './meta.ts';
 
-it('foreign keys of _meta stay, keys of the protocol are lifted out', () => {
+it('splitMeta removes the protocol’s keys and keeps all others', () => {
   const _meta = {
     [META.clientInfo]: {},
     [META.relatedTask]: { taskId: 't' },
@@ -17,12 +17,12 @@ it('foreign keys of _meta stay, keys of the protocol are lifted out', () => {
   expect(trace).toEqual({ tracestate: 'a=b' });
 });
 
-it('without foreign keys no _meta is left, and without params there are none', () => {
+it('splitMeta leaves no empty _meta and no params where there were none', () => {
   expect(splitMeta({ name: 'n', _meta: { progressToken: 'p' } }).params._meta).toBeUndefined();
   expect(splitMeta(undefined)).toEqual({ params: {}, progressToken: undefined, trace: undefined });
 });
 
-it('tokens and trace of the wrong type count as none', () => {
+it('tokens and trace of the wrong type are ignored', () => {
   for (const wrong of [null, {}, [], true]) {
     const { progressToken, trace } = splitMeta({ _meta: { progressToken: wrong, traceparent: wrong } });
     expect(progressToken).toBeUndefined();
@@ -30,14 +30,14 @@ it('tokens and trace of the wrong type count as none', () => {
   }
 });
 
-it('a key called __proto__ reaches nobody', () => {
+it('a _meta key called __proto__ is dropped', () => {
   const params = JSON.parse('{"_meta":{"__proto__":{"polluted":true},"x":1}}') as JsonObject;
   const meta = splitMeta(params).params._meta as JsonObject;
   expect(meta.polluted).toBeUndefined();
   expect(Object.getPrototypeOf(meta)).toBe(Object.prototype);
 });
 
-it('whatever the params are, what is not _meta is untouched', () => {
+it('splitMeta changes nothing but _meta', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (given, _meta) => {
       const { _meta: own, ...rest } = given;

@@ -40,7 +40,7 @@ describe.each(['handshake', 'stateless'] as const)('a %s server', (dialect) => {
     return set;
   };
 
-  it('logs for the call on whose stream it does', async () => {
+  it('sends its log messages to the call on whose stream they come', async () => {
     const [one, other]: [LogEntry[], LogEntry[]] = [[], []];
     const { wire, events } = start({ onLog: (entry) => one.push(entry) }, { onLog: (entry) => other.push(entry) });
     await settled();
@@ -48,7 +48,7 @@ describe.each(['handshake', 'stateless'] as const)('a %s server', (dialect) => {
     expect([one, other, events.changes]).toEqual([[{ level: 'info', data: 'for one' }], [], []]);
   });
 
-  it('logs for the only call there is, where the wire does not say', async () => {
+  it('sends its log messages to the only open call if the transport cannot tell', async () => {
     const heard: LogEntry[] = [];
     const { serverDialect, events } = start({ onLog: (entry) => heard.push(entry) });
     await settled();
@@ -57,7 +57,7 @@ describe.each(['handshake', 'stateless'] as const)('a %s server', (dialect) => {
     expect(events.changes).toEqual([]);
   });
 
-  it('logs for nobody in particular where there are several, none, or one that does not care', async () => {
+  it('sends its log messages to no call if there are several, none, or one without a listener', async () => {
     const heard: LogEntry[] = [];
     const onLog = (entry: LogEntry): void => void heard.push(entry);
     for (const calls of [[{ onLog }, { onLog }], [], [{}]]) {
@@ -73,7 +73,7 @@ describe.each(['handshake', 'stateless'] as const)('a %s server', (dialect) => {
 describe('a handshake server', () => {
   const request = (method: string, params = {}) => ({ jsonrpc: '2.0' as const, id: 7, method, params });
 
-  it('is answered by who made the call on whose stream it asked', async () => {
+  it('gets its answer from the client whose call carried the question', async () => {
     const { serverDialect, wire, events } = speaking('handshake', () => later);
     const asked: Ask[] = [];
     const ask = async (question: Ask) => {
@@ -87,7 +87,7 @@ describe('a handshake server', () => {
     expect([asked.length, events.asks.length]).toEqual([1, 1]);
   });
 
-  it('says which task it asks for', async () => {
+  it('can name the task that asks', async () => {
     const { serverDialect, events } = speaking('handshake', () => later);
     const _meta = { [META.relatedTask]: { taskId: 't' }, [META.key]: 'k', other: 1 };
     serverDialect.onRequest(request('elicitation/create', { message: 'm', _meta }));
@@ -101,7 +101,7 @@ describe('a handshake server', () => {
     ]);
   });
 
-  it('of an older revision is not told what was chosen before, and need not know how to complete', async () => {
+  it('of an older revision gets no completion context and may lack completion', async () => {
     const params = { ref: {}, argument: {}, context: { arguments: {} } };
     const complete = { method: 'completion/complete', params };
     const march = speaking('handshake', () => ({ completion: { values: [] } }), '2025-03-26');
@@ -119,14 +119,14 @@ describe('a handshake server', () => {
     await expect(speaking('handshake', unable).serverDialect.call(complete)).rejects.toMatchObject({ code: -32601 });
   });
 
-  it('may leave out content beside structured data', async () => {
+  it('may omit content beside structured data', async () => {
     const { serverDialect } = speaking('handshake', () => ({ structuredContent: { a: 1 } }));
     expect(await serverDialect.call({ method: 'tools/call', params: {} })).toEqual({ structuredContent: { a: 1 } });
   });
 });
 
 describe('a stateless server', () => {
-  it('is told with each call for whom it is', async () => {
+  it('learns with each call which client it is for', async () => {
     const { serverDialect, wire } = speaking('stateless', () => ({}));
     const them = { info: { name: 'them', version: '2' }, capabilities: { sampling: {} }, logLevel: 'debug' as const };
     await serverDialect.call({ method: 'tools/list', ...them });
@@ -143,7 +143,7 @@ describe('a stateless server', () => {
     expect(metas[1]).not.toHaveProperty([META.logLevel]);
   });
 
-  it('does not fall back in its progress from one round of questions to the next', async () => {
+  it('reports rising progress across rounds of questions', async () => {
     const heard: number[] = [];
     const { serverDialect } = speaking('stateless', ({ id, onProgress }) => {
       for (const progress of id === 1 ? [1, 3, 2] : [1, 3, 4]) onProgress?.({ progress });

@@ -78,7 +78,7 @@ function dialects(answer: () => unknown): { call(call: { method: string }): Prom
 const KINDS = { 'as bytes': asBytes, 'as text': asText };
 
 describe.each(Object.entries(KINDS))('towards a client, %s,', (_, unread) => {
-  it('the words of every revision are the same, read or not', () => {
+  it('encodes parsed and unparsed results the same for every revision', () => {
     fc.assert(
       fc.property(result, fc.constantFrom(...METHODS), (value, method) => {
         for (const revision of [...OLD, ...NEW]) {
@@ -94,7 +94,7 @@ describe.each(Object.entries(KINDS))('towards a client, %s,', (_, unread) => {
     );
   });
 
-  it('stays unread where nothing within has to change', () => {
+  it('leaves results unparsed if nothing changes', () => {
     const value = { content: [{ type: 'text', text: 'x' }], structuredContent: { a: 1 }, messages: [], contents: [] };
     for (const method of METHODS) {
       expect(toStatelessResult(method, unread(value), info)).toBeInstanceOf(RawObject);
@@ -103,7 +103,7 @@ describe.each(Object.entries(KINDS))('towards a client, %s,', (_, unread) => {
     }
   });
 
-  it('a task is read, and spelled as ever', () => {
+  it('parses and converts tasks', () => {
     const value = { task };
     for (const revision of NEW) {
       expect(toHandshakeResult('tools/call', unread(value), featuresOf(revision))).toEqual(
@@ -115,7 +115,7 @@ describe.each(Object.entries(KINDS))('towards a client, %s,', (_, unread) => {
 });
 
 describe.each(Object.entries(KINDS))('from a server, %s,', (_, unread) => {
-  it('the neutral words are the same, read or not, whatever the server speaks', async () => {
+  it('decodes parsed and unparsed results the same', async () => {
     await fc.assert(
       fc.asyncProperty(result, fc.constantFrom(...METHODS), fc.boolean(), async (value, method, isShort) => {
         const { content, ...others } = value;
@@ -129,13 +129,13 @@ describe.each(Object.entries(KINDS))('from a server, %s,', (_, unread) => {
     );
   });
 
-  it('stays unread where the newest spelling is the same', async () => {
+  it('leaves results unparsed if the newest form is the same', async () => {
     const value = { content: [], structuredContent: [1], contents: [], messages: [], resultType: 'complete' };
     for (const dialect of dialects(() => unread(value)))
       for (const method of METHODS) expect(await dialect.call({ method })).toBeInstanceOf(RawObject);
   });
 
-  it('lists, tasks and questions are read', async () => {
+  it('parses lists, tasks and questions', async () => {
     const list = { tools: [{ name: 'a', inputSchema: { type: 'object' } }] };
     for (const dialect of dialects(() => unread(list)))
       expect(await dialect.call({ method: 'tools/list' })).toEqual(list);
@@ -151,7 +151,7 @@ describe.each(Object.entries(KINDS))('from a server, %s,', (_, unread) => {
     expect(round).toBe(2);
   });
 
-  it('an unknown type of result is refused as ever', async () => {
+  it('refuses an unknown type of result', async () => {
     const odd = dialects(() => unread({ resultType: 'strange' })).at(-1)!;
     await expect(odd.call({ method: 'tools/call' })).rejects.toThrow('unknown resultType strange');
   });

@@ -25,7 +25,7 @@ function watched(params: typeof opening = opening) {
 }
 
 describe('a question outside of any request', () => {
-  it('goes by the back channel, once the client is ready for it', async () => {
+  it('goes out on the back channel once the client is ready', async () => {
     const { watcher, back, tell, put } = watched();
     const answer = watcher.ask!({ method: 'roots/list' });
     await settled();
@@ -37,7 +37,7 @@ describe('a question outside of any request', () => {
     expect(await answer).toEqual({ roots: [] });
   });
 
-  it('is cancelled when the server lost interest, or the client is gone', async () => {
+  it('is cancelled when the server withdraws it or the client leaves', async () => {
     const { watcher, back, tell, conversation } = watched();
     tell('notifications/initialized');
     const controller = new AbortController();
@@ -51,7 +51,7 @@ describe('a question outside of any request', () => {
     await expect(watcher.ask!({ method: 'roots/list' })).rejects.toMatchObject({ code: 'CANCELLED' });
   });
 
-  it('is refused where the client did not declare it', async () => {
+  it('is refused if the client did not declare it', async () => {
     const { watcher } = watched({ ...opening, capabilities: { roots: {}, elicitation: {} } });
     await expect(watcher.ask!({ method: 'sampling/createMessage', params: {} })).rejects.toMatchObject({
       code: 'CLIENT_CANNOT_BE_ASKED',
@@ -59,8 +59,8 @@ describe('a question outside of any request', () => {
   });
 });
 
-describe('what the client says by itself', () => {
-  it('reaches the target, except what is meant for us', () => {
+describe('a client’s own notification', () => {
+  it('reaches the target unless it is meant for the gateway', () => {
     const { tell, notified, watcher } = watched();
     tell('notifications/initialized');
     tell('notifications/progress', { progressToken: 1, progress: 1 });
@@ -72,8 +72,8 @@ describe('what the client says by itself', () => {
   });
 });
 
-describe('parts of a resource', () => {
-  it('are told of to who is subscribed to the whole', async () => {
+describe('changes of parts of a resource', () => {
+  it('reach the subscribers of the whole', async () => {
     const { target, call, tell, back } = watched();
     tell('notifications/initialized');
     call(1, 'resources/subscribe', { uri: 'a://x' });

@@ -63,14 +63,14 @@ describe('the fields of a form as prompts', () => {
     expect([age!.check('3'), age!.check(null)]).toEqual([{ value: 3 }, { value: undefined }]);
   });
 
-  it('a page, and a form without fields, are a yes or no', () => {
+  it('are a yes or no for a page and for a form without fields', () => {
     const page = { method: 'elicitation/create', params: { mode: 'url', message: 'Log in', url: 'https://a.example' } };
     expect(toFormPrompts(page)[0]!.prompt).toMatchObject({ type: 'confirm', url: 'https://a.example' });
     expect(toFormPrompts(form({}))[0]!.prompt).toMatchObject({ type: 'confirm', message: 'Please' });
     expect(toFormPrompts(page)[0]!.check('yes')).toEqual({ error: expect.any(String) });
   });
 
-  it('no secret and no file is asked for by a prompt', () => {
+  it('never ask for secrets and files', () => {
     expect(isPromptable(form({ x: { type: 'string', format: 'password' } }))).toBe(false);
     expect(isPromptable({ ...form({ x: { type: 'string' } }), page: true })).toBe(false);
     expect(isPromptable({ method: 'sampling/createMessage' })).toBe(false);
@@ -79,7 +79,7 @@ describe('the fields of a form as prompts', () => {
 });
 
 describe('a prompt as a form', () => {
-  it('has the rules of the prompt, and what was wrong with the last answer first', () => {
+  it('has the rules of the prompt, after the problem with the last answer', () => {
     const prompt: Prompt = {
       type: 'text',
       message: 'Where to?',
@@ -93,7 +93,7 @@ describe('a prompt as a form', () => {
     });
   });
 
-  it('gives back options as what they are', () => {
+  it('returns options with their original type', () => {
     const choices = [
       { value: 1, label: 'One' },
       { value: { a: 1 }, label: 'Object' },
@@ -105,7 +105,7 @@ describe('a prompt as a form', () => {
     expect(answered(several, ['1'])).toEqual({ value: [1] });
   });
 
-  it('is the form itself where it has one, and JSON where there is none', () => {
+  it('is the prompt’s own form if it has one, else JSON', () => {
     const flat: Prompt = {
       type: 'custom',
       message: '?',
@@ -120,13 +120,13 @@ describe('a prompt as a form', () => {
     ]);
   });
 
-  it('no to a yes-or-no question is an answer; to any other it is none', () => {
+  it('takes a declined yes-or-no question as no, and any other as no answer', () => {
     expect(fromPromptAnswer({ type: 'confirm', message: '?' }, { action: 'decline' })).toEqual({ value: false });
     expect(fromPromptAnswer({ type: 'text', message: '?' }, { action: 'decline' })).toBeUndefined();
     expect(fromPromptAnswer({ type: 'confirm', message: '?' }, { action: 'cancel' })).toBeUndefined();
   });
 
-  it('files are asked for on a page alone', () => {
+  it('asks for files only on a page', () => {
     const prompt: Prompt = { type: 'file', message: '?', validation: { accept: ['.csv'], maxBytes: 9 } };
     expect(toPromptAsk(prompt, undefined).page).toBe(true);
     expect(asked(prompt)).toMatchObject({

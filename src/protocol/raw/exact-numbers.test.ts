@@ -21,11 +21,11 @@ test.each([
   expect(JSON.stringify(read(text))).toBe(JSON.stringify(JSON.parse(text)));
 });
 
-test('space does no harm', () => {
+test('numbers with space around them are preserved', () => {
   expect(passed('{ "é" : [ 1.0 , 2 ] ,\n"a":\t1e5 }')).toBe('{"é":[1.0,2],"a":1e5}');
 });
 
-test('a copy keeps them, and what was changed is what is written', () => {
+test('a copy keeps exact numbers, and a changed number is written as changed', () => {
   const sent = read('{"name":"a","arguments":{"id":12345678901234567890,"n":1.0},"top":1e400}');
   expect(writeExactly({ ...sent, name: 'b' })).toBe(
     '{"name":"b","arguments":{"id":12345678901234567890,"n":1.0},"top":1e400}',
@@ -41,20 +41,20 @@ test('a copy keeps them, and what was changed is what is written', () => {
   expect(writeExactly(copyNumbers(sent, { top: sent.top }))).toBe('{"top":1e400}');
 });
 
-test('nobody sees how they are kept', () => {
+test('exact numbers are invisible to JSON.stringify, Object.keys and for in', () => {
   const sent = read('{"n":1.0}');
   expect(JSON.stringify(sent)).toBe('{"n":1}');
   expect(Object.keys(sent)).toEqual(['n']);
   expect(structuredClone(sent)).toEqual({ n: 1 });
 });
 
-test('a key that stands there twice does no harm', () => {
+test('a duplicate key does not confuse exact numbers', () => {
   expect(JSON.parse(passed('{"a":{"n":1.0},"a":[1,2],"a":5}'))).toEqual({ a: 5 });
   expect(JSON.parse(passed('{"n":2.0,"n":1}'))).toEqual({ n: 1 });
   expect(JSON.parse(passed('{"a":{"n":1.0},"a":{"n":3}}'))).toEqual({ a: { n: 3 } });
 });
 
-test('what has its own way to be written, and what cannot be written', () => {
+test('writeExactly respects toJSON and rejects what JSON cannot express', () => {
   const n = read('{"n":1.0}');
   expect(writeExactly([{ toJSON: () => n }, undefined])).toBe('[{"n":1.0},null]');
   expect(writeExactly('x')).toBe('"x"');
@@ -64,7 +64,7 @@ test('what has its own way to be written, and what cannot be written', () => {
   expect(() => writeExactly({ n, big: 1n })).toThrow(TypeError);
 });
 
-test('whatever was sent, it is read as what was sent', () => {
+test('parseExactly returns the same value as JSON.parse', () => {
   const spelled = fc.constantFrom(
     (text: string) => text,
     (text: string) => text.replaceAll(/(?<=[:[,])(-?\d+)(?=[,}\]])/g, '$1.0'),
@@ -78,7 +78,7 @@ test('whatever was sent, it is read as what was sent', () => {
   );
 });
 
-test('whatever the numbers are, they are written as they were sent', () => {
+test('any number is written as it was sent', () => {
   const digits = fc.stringMatching(/^[1-9]\d{0,25}$/);
   const number = fc.oneof(
     digits,
@@ -94,7 +94,7 @@ test('whatever the numbers are, they are written as they were sent', () => {
   );
 });
 
-test('the members of an object', () => {
+test('membersOf returns the values of an object’s members', () => {
   const args = '{"id":12345678901234567890,"w":"a,}\\":","in":{"a":[1.0,{"b":2}],"c":{}},"no":null,"yes":true}';
   expect(membersOf(args)).toEqual([
     ...['12345678901234567890', '"a,}\\":"', '{"a":[1.0,{"b":2}],"c":{}}', 'null', 'true'],

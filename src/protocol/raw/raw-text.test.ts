@@ -5,14 +5,14 @@ import { RawText } from './raw-text.ts';
 
 const of = (text: string) => new RawText(JSON.parse(text) as JsonObject, text);
 
-test('is written as it came', () => {
+test('a raw text is written as it came', () => {
   const text = '{"n":12345678901234567890,"x":1.0,"a":{"b":1,"b":2}}';
   expect(of(text).text).toBe(text);
   expect(Buffer.concat(of(text).chunks()).toString()).toBe(text);
   expect(of('{"ü":1}').byteLength).toBe(8);
 });
 
-test('a member is taken out of the text, and others are put on', () => {
+test('members of a raw text can be removed and added', () => {
   const big = '"n":12345678901234567890';
   expect(of(`{"a":1,"r":"c",${big}}`).without('r').text).toBe(`{"a":1,${big}}`);
   expect(of('{"r":"c"}').without('r').text).toBe('{}');
@@ -22,13 +22,13 @@ test('a member is taken out of the text, and others are put on', () => {
   expect(of('{}').plus({ values: { r: 1 }, text: ',"r":1' }).text).toBe('{"r":1}');
 });
 
-test('a member that stands there twice is gone altogether', () => {
+test('removing a duplicate member removes both', () => {
   for (const text of ['{"r":"a","x":1,"r":"b"}', '{"r":"b","x":1,"r":"b"}']) {
     expect(of(text).without('r').text).toBe('{"x":1}');
   }
 });
 
-test('where it is not certain which member it is, all is written again, with the numbers as they were', () => {
+test('an ambiguous member makes the text be encoded again, with exact numbers', () => {
   expect(of('{"x":{"r":"c","y":1.0},"r":"c"}').without('r').text).toBe('{"x":{"r":"c","y":1.0}}');
   expect(of('{"r":1.0,"y":1.0}').without('r').text).toBe('{"y":1.0}');
   expect(of('{"r" :"c","y":1.0}').without('r').text).toBe('{"y":1.0}');
@@ -36,14 +36,14 @@ test('where it is not certain which member it is, all is written again, with the
   expect(of('{"r":"c" ,"y":1.0}').without('r').text).toBe('{"y":1.0}');
 });
 
-test('a member is not taken for one further in that is written alike', () => {
+test('a nested member of the same name is not removed', () => {
   expect(of('{"x":{"r":"c"},"\\u0072":"c"}').without('r').text).toBe('{"x":{"r":"c"}}');
   expect(of('{"_\\u006Deta":1.0,"_meta":1}').without('_meta').text).toBe('{}');
   expect(of('{"x":"\\u00e9\\u003c\\u2028","y":1.0,"r":"c"}').without('r').text).toContain('1.0');
   expect(of('{"x":{"r":"c"},"r" :"c"}').without('r').text).toBe('{"x":{"r":"c"}}');
 });
 
-test('as it was before a member was taken off, unless that stood there twice', () => {
+test('adding a removed member restores the original text, unless it was a duplicate', () => {
   const one = of('{"a":1.0,"r":"c"}');
   expect(one.without('r').before('r', 'c')).toBe(one);
   expect(one.without('r').before('r', 'd')).toBeUndefined();
@@ -53,7 +53,7 @@ test('as it was before a member was taken off, unless that stood there twice', (
   }
 });
 
-test('knows its own members only', () => {
+test('a raw text has no inherited members', () => {
   const one = of('{"a":null,"__proto__":{"x":1},"s":"","l":[],"o":{}}');
   expect(['a', 's', 'l', 'o', 'toString'].map((key) => one.typeOf(key))).toEqual([
     ...['other', 'string', 'array', 'object'],
@@ -66,7 +66,7 @@ test('knows its own members only', () => {
   expect((one.without('a').parse() as { x?: unknown }).x).toBeUndefined();
 });
 
-test('whatever is done to it, its text and its value are the same', () => {
+test('the text and the value of a raw text always agree', () => {
   const key = fc.constantFrom('a', 'b', 'resultType', '_meta');
   const object = fc.dictionary(key, fc.jsonValue(), { noNullPrototype: true });
   const doing = fc.oneof(

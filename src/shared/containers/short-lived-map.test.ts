@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ShortLivedMap } from './short-lived-map.ts';
 
-describe('what is under way', () => {
-  it('is found while it is there, in the order in which it came', () => {
+describe('a short-lived map', () => {
+  it('keeps its values in insertion order', () => {
     const map = new ShortLivedMap<number | string, { name: string }>();
     const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name })) as [
       { name: string },
@@ -20,14 +20,14 @@ describe('what is under way', () => {
     ]);
   });
 
-  it('is handed over once, to the first that takes it out', () => {
+  it('returns a deleted value once', () => {
     const map = new ShortLivedMap<number, object>();
     const one = {};
     map.set(1, one);
     expect([map.delete(1), map.delete(1), map.get(1), map.size]).toEqual([one, undefined, undefined, 0]);
   });
 
-  it('may go while all of it is looked at', () => {
+  it('can be changed while its values are iterated', () => {
     const map = new ShortLivedMap<number, { id: number }>();
     for (const id of [1, 2, 3]) map.set(id, { id });
     for (const { id } of map.values()) map.delete(id + 1);

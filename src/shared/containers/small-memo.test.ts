@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SmallMemo } from './small-memo.ts';
 
-test('knows what was made of the very same things', () => {
+test('a small memo finds values by the identity of their keys', () => {
   const [one, other] = [{}, {}];
   const recent = new SmallMemo<string>();
   expect(recent.get(one)).toBeUndefined();
@@ -15,7 +15,7 @@ test('knows what was made of the very same things', () => {
   ]);
 });
 
-test('keeps a few, and forgets the eldest first', () => {
+test('a small memo keeps a few values and drops the oldest first', () => {
   const recent = new SmallMemo<number>();
   for (let n = 0; n < 1000; n++) recent.keep(n, n);
   expect(recent.get(999)).toBe(999);

@@ -5,7 +5,7 @@ import { createSealer } from './seal.ts';
 const payload = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
 describe('a seal', () => {
-  it('gives back what was put in, for its purpose and binding', () => {
+  it('opens to its payload for its purpose and binding', () => {
     const sealer = createSealer(['k']);
     fc.assert(
       fc.property(payload, fc.string(), fc.string(), (value, purpose, binding) => {
@@ -28,7 +28,7 @@ describe('a seal', () => {
     );
   });
 
-  it('opens nothing that was altered, cut, or lengthened', () => {
+  it('does not open if altered, cut or lengthened', () => {
     const sealer = createSealer(['k']);
     const sealed = sealer.seal('p', 'b', { secret: 'word' });
     for (let at = 0; at < sealed.length; at++) {
@@ -39,7 +39,7 @@ describe('a seal', () => {
     for (const tail of ['A', '=', ' ', '\n', '!']) expect(sealer.open('p', 'b', sealed + tail)).toBeUndefined();
   });
 
-  it('opens nothing made up', () => {
+  it('does not open if made up', () => {
     const sealer = createSealer();
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (anything) => {
@@ -48,7 +48,7 @@ describe('a seal', () => {
     );
   });
 
-  it('shows nothing of its content, and is never the same twice', () => {
+  it('hides its content, and is never the same twice', () => {
     const sealer = createSealer(['k']);
     const [one, two] = [sealer.seal('p', 'b', 'word'), sealer.seal('p', 'b', 'word')];
     expect(one).not.toBe(two);
@@ -58,7 +58,7 @@ describe('a seal', () => {
 });
 
 describe('keys', () => {
-  it('the first seals, all open: a rotated key still opens what it sealed, a removed one does not', () => {
+  it('can be rotated: the first seals, all open, a removed one does not', () => {
     const old = createSealer(['old']).seal('p', 'b', 1);
     const rotated = createSealer(['new', 'old']);
     expect(rotated.open('p', 'b', old)).toBe(1);
@@ -68,7 +68,7 @@ describe('keys', () => {
     expect(createSealer(['new']).open('p', 'b', old)).toBeUndefined();
   });
 
-  it('without keys each process has its own, and says that it does not last', () => {
+  it('are made for each process if absent, and are then not durable', () => {
     const [one, two] = [createSealer(), createSealer([])];
     expect([one.durable, two.durable, createSealer(['k']).durable]).toEqual([false, false, true]);
     expect(two.open('p', 'b', one.seal('p', 'b', 1))).toBeUndefined();

@@ -27,7 +27,7 @@ describe('keys in the state folder', () => {
     ]);
   });
 
-  it('are taken away from everybody else when the file was left open', () => {
+  it('become private if the file was readable by others', () => {
     const path = join(folder, 'keys');
     const [newer, older] = ['n'.repeat(16), 'o'.repeat(20)];
     writeFileSync(path, `${newer}\n${older}\n`);
@@ -55,7 +55,7 @@ describe('keys in the state folder', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('last as long as the process where the folder cannot be used, and the log says so', () => {
+  it('end with the process if the folder is unusable, and the log says so', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(keysFrom({ stateFolder: join(folder, 'file') }, log)).toBeUndefined();
     writeFileSync(join(folder, 'keys'), '\n');

@@ -38,7 +38,7 @@ function journal(idleMs = 60_000): SessionJournal {
 }
 const files = () => readdirSync(folder).map((name) => join(folder, name));
 
-describe('the journal of sessions', () => {
+describe('the session journal', () => {
   it('tells a later process which sessions are alive, and what was set', () => {
     const first = journal();
     for (const key of ['a', 'b', 'c']) first.begin(key);
@@ -57,7 +57,7 @@ describe('the journal of sessions', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it('goes on through several processes: taken over, it is alive; ended anywhere, it is over', () => {
+  it('keeps a session alive over several processes until one ends it', () => {
     const first = journal();
     for (const key of ['a', 'b']) first.begin(key);
     first.change('a', { level: 'error' });
@@ -69,7 +69,7 @@ describe('the journal of sessions', () => {
     expect([third.find('a')?.level, third.find('b')]).toEqual(['error', undefined]);
   });
 
-  it('does not know sessions of a process that was gone for longer than they may be idle', () => {
+  it('drops the sessions of a process that ended longer ago than they may be idle', () => {
     journal().begin('a');
     const past = Date.now() / 1000 - 120;
     for (const path of files()) utimesSync(path, past, past);
@@ -77,7 +77,7 @@ describe('the journal of sessions', () => {
     expect(files()).toEqual([]);
   });
 
-  it('removes what is of no use any more, though nobody asks for a session', async () => {
+  it('removes useless files even if no session is restored', async () => {
     journal().begin('a');
     const past = Date.now() / 1000 - 120;
     for (const path of files()) utimesSync(path, past, past);
@@ -85,7 +85,7 @@ describe('the journal of sessions', () => {
     await vi.waitFor(() => expect(files()).toEqual([]), { timeout: 30_000 });
   });
 
-  it('leaves sessions of a process that runs to that process', () => {
+  it('leaves the sessions of a live process alone', () => {
     journal().begin('a');
     const [path] = files();
     const other = join(folder, `sessions-${process.ppid}-other.jsonl`);
@@ -95,7 +95,7 @@ describe('the journal of sessions', () => {
     expect(files()).toEqual([other]);
   });
 
-  it('leaves to a process that runs what it took over from one that is gone, and what it ended', () => {
+  it('leaves alone what a live process has restored or ended', () => {
     for (const key of ['a', 'b', 'c']) journal().begin(key);
     const running = join(folder, `sessions-${process.ppid}-other.jsonl`);
     writeFileSync(running, '["+","a"]\n["+","b"]\n["-","b"]\n');
@@ -103,14 +103,14 @@ describe('the journal of sessions', () => {
     expect(['a', 'b', 'c'].map((key) => later.find(key) !== undefined)).toEqual([false, false, true]);
   });
 
-  it('reads what a killed process left, half a line and all', () => {
+  it('reads the file of a killed process, with its incomplete line', () => {
     journal().begin('a');
     appendFileSync(files()[0]!, '["+","b"]\n{"not":"ours"}\n[1]\n["-","a');
     const later = journal();
     expect([later.find('a'), later.find('b')].map(Boolean)).toEqual([true, true]);
   });
 
-  it('stays small however many sessions come and go, and keeps few subscriptions', () => {
+  it('stays small over many sessions, and stores few subscriptions', () => {
     const first = journal();
     first.begin('kept');
     for (let n = 0; n < 5000; n++) {
@@ -123,7 +123,7 @@ describe('the journal of sessions', () => {
     expect([later.find('kept')?.subscriptions.size, later.find('s4999')]).toEqual([100, undefined]);
   });
 
-  it('writes nothing when a client sets what is set already', () => {
+  it('writes nothing if a setting does not change', () => {
     const first = journal();
     first.begin('a');
     const repeated = [{ level: 'debug' as const }, { subscribe: 'u:1' }, { unsubscribe: 'u:2' }];
@@ -172,7 +172,7 @@ describe('the journal of sessions', () => {
     expect(lines.join('')).toContain('sessions.not-kept');
   });
 
-  it('remembers through a rewrite that a session of an earlier process has ended', () => {
+  it('remembers ended sessions of earlier processes after a rewrite', () => {
     journal().begin('old');
     const second = journal();
     second.takeOver('old');
@@ -184,7 +184,7 @@ describe('the journal of sessions', () => {
     expect(journal().find('old')).toBeUndefined();
   });
 
-  it('takes nothing over any more once it would have expired', () => {
+  it('restores no session after it has expired', () => {
     journal().begin('a');
     const later = journal();
     later.forgetEarlier();
@@ -201,7 +201,7 @@ describe('the journal of sessions', () => {
     expect(files()).toEqual([]);
   });
 
-  it('costs nothing but itself where the folder cannot be written to, and says so once', () => {
+  it('does no harm if the folder is not writable, and logs it once', () => {
     writeFileSync(folder, 'a file');
     const first = journal();
     for (const key of ['a', 'b']) first.begin(key);

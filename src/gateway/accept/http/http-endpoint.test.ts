@@ -23,13 +23,13 @@ function visit(url: string, host = '127.0.0.1') {
   return told;
 }
 
-it('leaves the paths of others to the app it is mounted in, whatever Host they name', () => {
+it('an endpoint leaves other paths to its app, whatever the Host', () => {
   expect(visit('/')).toEqual(['next']);
   expect(visit('/mcpx?a=/mcp', 'app.example.com')).toEqual(['next']);
   expect(visit('/mcp/part')).toEqual(['next']); // there are no parts here
 });
 
-it('keeps its own paths to itself', () => {
+it('an endpoint answers its own paths', () => {
   expect(visit('/healthz?x')).toEqual(['page']);
   expect(visit('/mcp', 'evil.example')).toEqual(['403']);
   expect(visit('/message')).not.toContain('next');

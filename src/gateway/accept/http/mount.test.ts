@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { readMount } from './mount.ts';
 
-it('puts everything beside the path that was chosen', () => {
+it('a mount puts all paths beside the chosen one', () => {
   const { toLocal } = readMount('/api/mcp');
   const called = ['/api/mcp', '/api/mcp/notes', '/api/sse', '/api/healthz', '/mcp', '/sse', '/api', '/apix/mcp'];
   expect(called.map(toLocal)).toEqual(['/mcp', '/mcp/notes', '/sse', '/healthz', '', '', '', '']);
 });
 
-it('may have another name than mcp', () => {
+it('a mount may end in another name than mcp', () => {
   const { toLocal } = readMount('/tools');
   expect(['/tools', '/tools/notes', '/mcp', '/mcp/notes', '/sse'].map(toLocal)).toEqual([
     '/mcp',
@@ -18,6 +18,6 @@ it('may have another name than mcp', () => {
   ]);
 });
 
-it.each(['api/mcp', '/', '/api/', '/a b', '/a?b', ''])('refuses %j', (path) => {
+it.each(['api/mcp', '/', '/api/', '/a b', '/a?b', ''])('a mount at %j is refused', (path) => {
   expect(() => readMount(path)).toThrow(/write it like \/api\/mcp/);
 });

@@ -5,8 +5,8 @@ import { createPagePort } from './page-port.ts';
 const log = createLog({ level: 'silent' });
 const pages = { '/hello': (_: unknown, response: { end(text: string): unknown }) => void response.end('hello') };
 
-describe('the port for pages alone', () => {
-  it('is one, however often it is asked for, and on loopback', async () => {
+describe('the page port', () => {
+  it('opens once, on loopback', async () => {
     const port = createPagePort({ pages: () => pages, log });
     const urls = await Promise.all([port.url(), port.url()]);
     expect(urls[0]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -18,20 +18,20 @@ describe('the port for pages alone', () => {
     await expect(fetch(`${urls[0]}/hello`)).rejects.toThrow();
   });
 
-  it('lets no page of another site in', async () => {
+  it('refuses pages of other sites', async () => {
     const port = createPagePort({ pages: () => pages, log });
     const response = await fetch(`${await port.url()}/hello`, { headers: { origin: 'https://evil.example' } });
     expect(response.status).toBe(403);
     await port.close();
   });
 
-  it('that was never needed is closed without having been open, and stays closed', async () => {
+  it('that was never needed closes without opening', async () => {
     const port = createPagePort({ pages: () => pages, log });
     await port.close();
     await expect(port.url()).rejects.toThrow('Request cancelled');
   });
 
-  it('answers for a page that throws, without saying why', async () => {
+  it('answers for a page that throws, without the reason', async () => {
     const fails = () => {
       throw new Error('secret');
     };

@@ -14,7 +14,7 @@ function body(headers: Record<string, string> = {}, maxBytes = 10) {
   return { stream, outcomes };
 }
 
-it('is one text, however it was cut, even within a character', async () => {
+it('a request body is one text, even if a character was split', async () => {
   const { stream, outcomes } = body();
   const bytes = Buffer.from('aéz');
   for (const byte of bytes) stream.write(Buffer.of(byte));
@@ -23,13 +23,13 @@ it('is one text, however it was cut, even within a character', async () => {
   expect(outcomes).toEqual(['aéz']);
 });
 
-it('announced as too large is refused before a byte is read', () => {
+it('a body that is announced as too large is refused before it is read', () => {
   const { stream, outcomes } = body({ 'content-length': '11' });
   expect(outcomes).toMatchObject([{ code: 'MESSAGE_TOO_LARGE' }]);
   expect(stream.listenerCount('data')).toBe(0);
 });
 
-it('that turns out too large is refused once, and the rest is thrown away', async () => {
+it('a body that turns out too large is refused once and the rest discarded', async () => {
   const { stream, outcomes } = body({ 'transfer-encoding': 'chunked' });
   for (let chunk = 0; chunk < 100; chunk++) stream.write(Buffer.alloc(5));
   stream.end();
@@ -38,14 +38,14 @@ it('that turns out too large is refused once, and the rest is thrown away', asyn
   expect(stream.readableLength).toBe(0);
 });
 
-it('of exactly the allowed size is taken', async () => {
+it('a body of exactly the allowed size is accepted', async () => {
   const { stream, outcomes } = body({ 'content-length': '10' });
   stream.end('0123456789');
   await settled();
   expect(outcomes).toEqual(['0123456789']);
 });
 
-it('of a client that hangs up is never heard of', async () => {
+it('the body of a client that hangs up is never delivered', async () => {
   const { stream, outcomes } = body();
   stream.on('error', () => {});
   stream.write('half');
@@ -65,7 +65,7 @@ it.each([
   expect(outcomes).toEqual([text]);
 });
 
-it('that was read and thrown away is missing, and never waited for', () => {
+it('a body that another parser has consumed is reported as missing at once', () => {
   const outcomes: unknown[] = [];
   readRequestBody({ headers: {}, readableEnded: true } as unknown as IncomingMessage, 10, (outcome) =>
     outcomes.push(outcome),

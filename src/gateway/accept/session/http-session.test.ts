@@ -58,7 +58,7 @@ function open(
   return { session, listen, context, clock };
 }
 
-describe('what belongs to no request', () => {
+describe('a message that belongs to no request', () => {
   it('waits for the next GET, in order', async () => {
     const { session, listen } = open();
     for (const n of [1, 2]) session.send(note(n));
@@ -67,7 +67,7 @@ describe('what belongs to no request', () => {
     expect(carrier.numbers).toEqual([1, 2, 3]);
   });
 
-  it('goes to exactly one of two GETs: the newer, and the older once that is gone', async () => {
+  it('goes to the newest open GET only', async () => {
     const { session, listen } = open();
     const older = await listen();
     const newer = await listen();
@@ -80,14 +80,14 @@ describe('what belongs to no request', () => {
     expect((await listen()).numbers).toEqual([3]);
   });
 
-  it('is bounded while nobody listens: the oldest is dropped, and the log says so', async () => {
+  it('is queued up to a limit; the oldest is dropped and logged', async () => {
     const { session, listen, context } = open({ limits: { maxQueued: 2 } });
     for (const n of [1, 2, 3]) session.send(note(n));
     expect((await listen()).numbers).toEqual([2, 3]);
     expect(context.lines.join()).toContain('message.dropped');
   });
 
-  it('is bounded in size as well', async () => {
+  it('is queued up to a size', async () => {
     const { session, listen } = open({ limits: { maxBufferedBytes: 1000 } });
     for (let n = 0; n < 100; n++) session.send({ ...note(n), params: { n, fill: 'x'.repeat(300) } });
     expect((await listen()).numbers).toEqual([98, 99]);
@@ -95,7 +95,7 @@ describe('what belongs to no request', () => {
 });
 
 describe('resumption', () => {
-  it('brings exactly what was missed, once, in order, and then what comes', async () => {
+  it('sends exactly the missed events, once and in order, then new ones', async () => {
     const { session, listen } = open();
     const first = await listen();
     session.send(note(1));
@@ -110,7 +110,7 @@ describe('resumption', () => {
     expect(second.isOpen).toBe(false);
   });
 
-  it('never brings what went to another stream', async () => {
+  it('never sends events of another stream', async () => {
     const { session, listen } = open();
     const first = await listen();
     session.send(note(1));
@@ -121,7 +121,7 @@ describe('resumption', () => {
     expect((await listen(first.lastId)).numbers).toEqual([]);
   });
 
-  it('of a POST brings the rest of its answer and ends there', async () => {
+  it('of a POST sends the rest of its answer and ends', async () => {
     const { session, listen } = open();
     const stream = session.openPost(null);
     const carrier = new Carrier();
@@ -142,7 +142,7 @@ describe('resumption', () => {
     expect([id, again.lastId].map((last) => session.hasNothingAfter(last))).toEqual([false, true]);
   });
 
-  it('of a POST that an earlier process answered brings the error that it is lost', async () => {
+  it('of a POST to an earlier process reports the lost answer', async () => {
     const earlier = open().session.openPost('call 1');
     const carrier = new Carrier();
     earlier.carry(as(carrier));
@@ -164,7 +164,7 @@ describe('resumption', () => {
     },
   );
 
-  it('two clients that come back for one stream: the later one gets it', async () => {
+  it('gives the stream to the later of two clients', async () => {
     const events: StoredEvent[] = [];
     const waiting: (() => void)[] = [];
     const store: EventStore = {
@@ -190,7 +190,7 @@ describe('resumption', () => {
     expect(early.isOpen).toBe(false);
   });
 
-  it('an event id names its stream and place', () => {
+  it('uses event ids that name the stream and position', () => {
     expect(fromEventId('p12_34')).toEqual({ stream: 'p12', sequence: 34 });
     for (const id of ['p12', '_1', 'q1_1', 'p1_x', 'p1_1 ', `p${'1'.repeat(300)}_1`])
       expect(fromEventId(id)).toBeUndefined();
@@ -198,7 +198,7 @@ describe('resumption', () => {
 });
 
 describe('a long poll', () => {
-  it('is answered at once with what waits, else with the next message, else with nothing', () => {
+  it('is answered with the waiting messages, else with the next one, else with nothing', () => {
     const { session, clock } = open({ limits: { pollMs: 100 } });
     const got: string[][] = [];
     session.send(note(1));
@@ -211,7 +211,7 @@ describe('a long poll', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('that was called off takes nothing; of two the later gets the message', () => {
+  it('that was cancelled takes nothing, and of two the later gets the message', () => {
     const { session } = open();
     const got: string[] = [];
     session.poll(() => got.push('gone'))();
@@ -242,7 +242,7 @@ describe('the end of a session', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('is not busy with a call that waits for an answer of a client that is gone', async () => {
+  it('does not wait for a call whose client is gone', async () => {
     const { session } = open({}, (exchange) =>
       exchange.ask({ method: 'elicitation/create', params: { message: '?' } }),
     );
@@ -263,7 +263,7 @@ describe('the end of a session', () => {
     expect(session.isBusy).toBe(false);
   });
 
-  it('is busy while somebody waits for it, and only then', async () => {
+  it('waits only while a request or stream is open', async () => {
     const { session, listen } = open();
     expect(session.isBusy).toBe(false);
     const carrier = await listen();

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../../../protocol/event-store.ts';
 const limits = { ...DEFAULT_LIMITS, maxEvents: 3, maxEventBytes: 100 };
 const event = (stream: string, sequence: number, text = '') => ({ stream, sequence, text });
 
-it('gives what a stream got after an event, in order, and nothing of other streams', () => {
+it('the event store returns the later events of a stream, in order', () => {
   const store = createMemoryEventStore(DEFAULT_LIMITS);
   for (const one of [event('g0', 1), event('p1', 1), event('g0', 2), event('g0', 3), event('p1', 2)]) store.append(one);
   expect(store.after('g0', 1)).toEqual([event('g0', 2), event('g0', 3)]);
@@ -16,7 +16,7 @@ it('gives what a stream got after an event, in order, and nothing of other strea
   expect(store.after('nope', 0)).toEqual([]);
 });
 
-it('keeps the newest events, by number and by size', () => {
+it('the event store keeps the newest events, by number and by size', () => {
   const store = createMemoryEventStore(limits);
   for (let sequence = 1; sequence <= 5; sequence++) store.append(event('g0', sequence));
   expect(store.after('g0', 0)).toHaveLength(3);
@@ -25,13 +25,13 @@ it('keeps the newest events, by number and by size', () => {
   expect((store.after('g0', 0) as StoredEvent[]).map(({ sequence }) => sequence)).toEqual([7]);
 });
 
-it('keeps the last event even if it alone is too large: its reader is waiting for it', () => {
+it('the event store keeps the last event even if it is too large', () => {
   const store = createMemoryEventStore(limits);
   store.append(event('g0', 1, 'x'.repeat(1000)));
   expect(store.after('g0', 0)).toHaveLength(1);
 });
 
-it('never holds more than it may', () => {
+it('the event store never exceeds its limits', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(150)), (sizes) => {
       const store = createMemoryEventStore(limits);

@@ -37,7 +37,7 @@ function table(limits = {}) {
 }
 
 describe('sessions', () => {
-  it("somebody else's is told as if it did not exist", () => {
+  it('of another caller seem not to exist', () => {
     const { sessions, add } = table();
     add('a', 'alice');
     add('b');
@@ -54,7 +54,7 @@ describe('sessions', () => {
     expect(sessions.has('b', undefined)).toBe(true);
   });
 
-  it('an idle one is closed and gone after its time, one that is used or busy stays', () => {
+  it('end when idle for too long, but not while used or busy', () => {
     const { clock, sessions, add } = table();
     const [idle, used, busy] = [add('idle'), add('used'), add('busy')];
     busy.isBusy = true;
@@ -70,7 +70,7 @@ describe('sessions', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('is not taken for idle because the time of day was set forward', () => {
+  it('do not become idle when the system time jumps', () => {
     class Jumping extends FakeClock {
       jumped = 0;
       override now(): number {
@@ -91,7 +91,7 @@ describe('sessions', () => {
     expect(session.closed).toBe(1);
   });
 
-  it('beyond the limit there are no new ones for others until one ends', () => {
+  it('are refused beyond the limit until one ends', () => {
     const { sessions, add } = table({ maxSessions: 1 });
     const first = add('first');
     expect(() => add('second', undefined, 'other')).toThrow(
@@ -102,7 +102,7 @@ describe('sessions', () => {
     expect(sessions.size).toBe(1);
   });
 
-  it('of one caller make way for its own new ones, the longest unused first, and for nobody else', () => {
+  it('of one caller are replaced by its own new ones, the longest idle first', () => {
     const { clock, sessions, add } = table({ maxSessionsPerCaller: 3 });
     const other = add('other', undefined, 'somebody else');
     const [busy, used, idle] = [add('busy'), add('used'), add('idle')];
@@ -117,7 +117,7 @@ describe('sessions', () => {
     expect([used.closed, sessions.has('new', undefined), sessions.size]).toEqual([0, false, 4]);
   });
 
-  it('of one caller that are all in use leave no room for another, and plenty for others', () => {
+  it('of one caller are limited while all are in use, without affecting others', () => {
     const { sessions, add } = table({ maxSessionsPerCaller: 2 });
     const [one, two] = [add('one'), add('two')];
     one.isBusy = two.isBusy = true;
@@ -130,7 +130,7 @@ describe('sessions', () => {
     expect(sessions.size).toBe(3);
   });
 
-  it('closing the table closes each once and leaves no timer', () => {
+  it('are closed once with the table, which leaves no timer', () => {
     const { clock, sessions, add } = table();
     const all = [add('a'), add('b')];
     sessions.close();

@@ -27,7 +27,7 @@ async function begun(request = new Request(url)): Promise<{ out: HttpResponse; r
 }
 
 describe('a Request', () => {
-  it('is seen as Node would show it, with the Host of its URL where it names none', async () => {
+  it('looks like a Node request, with the Host of its URL if it has none', async () => {
     expect(await seen(new Request(url, { headers: { Accept: 'a/b', 'X-Two': '2' } }))).toEqual({
       method: 'GET',
       path: '/api/mcp?x=1',
@@ -36,12 +36,12 @@ describe('a Request', () => {
     });
   });
 
-  it('says that a body follows where its length is not known', async () => {
+  it('announces a body of unknown length', async () => {
     const told = await seen(new Request(url, { method: 'POST', body: 'x' }));
     expect(told).toMatchObject({ headers: { 'transfer-encoding': 'chunked' } });
   });
 
-  it('comes from where Bun and Deno say, and nothing else is believed', async () => {
+  it('has the remote address that Bun or Deno reports, and no other', async () => {
     const bun = { requestIP: () => ({ address: '10.0.0.1' }), timeout: () => {} };
     const request = () => new Request(url);
     expect(await seen(request(), bun)).toMatchObject({ address: '10.0.0.1' });
@@ -49,7 +49,7 @@ describe('a Request', () => {
     expect(await seen(request(), { params: Promise.resolve({}) })).toMatchObject({ address: undefined });
   });
 
-  it('is read piece by piece, and no further than it is asked for', async () => {
+  it('is read in chunks and only as far as needed', async () => {
     let pulled = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -71,7 +71,7 @@ describe('a Request', () => {
 });
 
 describe('a Response', () => {
-  it('that is whole at once has its body and headers, and is no stream of ours', async () => {
+  it('that is complete at once has its body and headers and no stream', async () => {
     const fetch = toFetch((_request, response) => {
       response.setHeader('vary', 'Origin');
       response.setHeader('x-gone', '1');
@@ -97,7 +97,7 @@ describe('a Response', () => {
     expect([response.status, await response.text()]).toEqual([status, '']);
   });
 
-  it('streams what is written later, each piece at once', async () => {
+  it('streams later writes at once', async () => {
     const { response, out } = await begun();
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     out.write('one');
@@ -108,7 +108,7 @@ describe('a Response', () => {
     expect(await reader.read()).toMatchObject({ done: true });
   });
 
-  it('becomes a stream without being flushed, as soon as its end is not in sight', async () => {
+  it('becomes a stream without a flush if it does not end at once', async () => {
     let out!: HttpResponse;
     const fetch = toFetch((_request, response) => void (out = response.writeHead(200)).write('one'));
     const response = await fetch(new Request(url));
@@ -116,7 +116,7 @@ describe('a Response', () => {
     expect(await response.text()).toBe('one two');
   });
 
-  it('counts what waits for a reader that does not read', async () => {
+  it('counts unread bytes', async () => {
     const { response, out } = await begun();
     for (let sent = 0; sent < 20; sent++) out.write(Buffer.alloc(100_000));
     await turn();
@@ -127,7 +127,7 @@ describe('a Response', () => {
     expect(out.writableLength).toBe(0);
   });
 
-  it('that is cut off fails for its reader', async () => {
+  it('that is destroyed fails for its reader', async () => {
     const { response, out } = await begun();
     out.destroy();
     await expect(response.text()).rejects.toThrow('The connection was closed');
@@ -148,7 +148,7 @@ describe('a Response', () => {
     expect(await read.text()).toBe(''); // its server reads to the end, and has nothing to complain of
   });
 
-  it('is there even for a request that was aborted before anything was answered', async () => {
+  it('resolves even for a request that was aborted before its answer', async () => {
     const gone = new AbortController();
     const pending = toFetch(() => {})(new Request(url, { signal: gone.signal }));
     gone.abort();
@@ -156,7 +156,7 @@ describe('a Response', () => {
     expect((await toFetch(() => {})(new Request(url, { signal: AbortSignal.abort() }))).status).toBe(499);
   });
 
-  it('survives what is written after its end', async () => {
+  it('ignores writes after its end', async () => {
     const { response, out } = await begun();
     out.end('last');
     out.write('too late');

@@ -16,13 +16,13 @@ function checked(schema: JsonObject, given: unknown): unknown {
 }
 
 describe('an answer', () => {
-  it('is taken with what was asked for, and left without what was not given', () => {
+  it('is accepted without optional fields', () => {
     const schema = form({ name: { type: 'string' }, age: { type: 'integer', default: 7 } }, ['name']);
     expect(validateAnswer(schema, { name: 'Ada' })).toEqual({ content: { name: 'Ada' } });
     expect(validateAnswer(schema, { name: 'Ada', age: null })).toEqual({ content: { name: 'Ada' } });
   });
 
-  it('that lacks something or has too much is told of everything at once', () => {
+  it('is refused with all its problems at once', () => {
     const schema = form({ name: { type: 'string' }, age: { type: 'integer' } }, ['name', 'age']);
     const { problems } = validateAnswer(schema, { name: '', agee: 3 });
     expect(problems!.map(({ property, code }) => [property, code])).toEqual([
@@ -32,25 +32,25 @@ describe('an answer', () => {
     ]);
   });
 
-  it('to the only field needs no name', () => {
+  it('to a single field needs no name', () => {
     const schema = form({ color: { type: 'string', enum: ['red', 'green'] } }, ['color']);
     expect(validateAnswer(schema, 'red')).toEqual({ content: { color: 'red' } });
     expect(validateAnswer(form({ a: {}, b: {} }, ['a']), 'red').problems).toHaveLength(1);
   });
 
-  it('to a form without fields is an empty one, whatever the schema', () => {
+  it('to a form without fields is empty', () => {
     for (const schema of [undefined, null, 3, {}, { properties: [] }, form({})])
       expect(validateAnswer(schema, undefined)).toEqual({ content: {} });
   });
 
-  it('takes no part from a prototype, and property names as they are', () => {
+  it('ignores prototypes and accepts any property name', () => {
     const schema = form(JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"string"}}') as JsonObject);
     expect(validateAnswer(schema, {})).toEqual({ content: {} });
     const { content } = validateAnswer(schema, JSON.parse('{"__proto__":"a","constructor":"b"}'));
     expect(JSON.stringify(content)).toBe('{"__proto__":"a","constructor":"b"}');
   });
 
-  it('never makes it throw, and is the same when it is given once more', () => {
+  it('never throws, and validates to itself', () => {
     const kinds = fc.constantFrom('string', 'number', 'integer', 'boolean', 'array', 'object', ['string', 'null'], 7);
     const schema = fc.record(
       {
@@ -73,7 +73,7 @@ describe('an answer', () => {
 });
 
 describe('text', () => {
-  it('is held to its length in characters, and to its pattern', () => {
+  it('is checked for its length in characters and its pattern', () => {
     expect(checked({ type: 'string', minLength: 3 }, 'ab')).toBe('tooShort 3');
     expect(checked({ type: 'string', maxLength: 2 }, 'abc')).toBe('tooLong 2');
     expect(checked({ type: 'string', maxLength: 2 }, '👩👩')).toBe('👩👩');
@@ -85,7 +85,7 @@ describe('text', () => {
     expect(checked({ type: 'string' }, ['a'])).toBe('text');
   });
 
-  it('is not waited for when its pattern takes forever', () => {
+  it('is refused if its pattern takes for ever', () => {
     expect(checked({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(60)}b`)).toBe('pattern ^(a+)+$');
   });
 
@@ -104,7 +104,7 @@ describe('text', () => {
     expect(wrong.map((one) => checked({ type: 'string', format }, one))).toEqual(wrong.map(() => code));
   });
 
-  it('of a format nobody knows is text', () => {
+  it('of an unknown format is plain text', () => {
     expect(checked({ type: 'string', format: 'color' }, 'blue')).toBe('blue');
   });
 });
@@ -128,7 +128,7 @@ describe('a number', () => {
     expect(checked({ type: 'number' }, given)).toBe(value);
   });
 
-  it('is whole where it has to be, and exact', () => {
+  it('is an integer if required, and exact', () => {
     const integer = (given: unknown) => checked({ type: 'integer' }, given);
     expect(['12', '+12', 12.0].map(integer)).toEqual([12, 12, 12]);
     expect(['1.000', '1,5', 1.5, '99999999999999999', ''].map(integer)).toEqual([
@@ -137,7 +137,7 @@ describe('a number', () => {
     ]);
   });
 
-  it('is held to its bounds', () => {
+  it('is checked against its bounds', () => {
     const schema = { type: 'number', minimum: 0, maximum: 10 };
     expect([-1, 0, 10, 10.1].map((one) => checked(schema, one))).toEqual(['tooSmall 0', 0, 10, 'tooLarge 10']);
   });
@@ -165,12 +165,12 @@ describe('a choice', () => {
     expect(checked({ type: 'integer', enum: [1, 2] }, '2')).toBe(2);
   });
 
-  it('that two options fit by case alone is not guessed', () => {
+  it('is refused if two options differ only in case', () => {
     expect(checked({ enum: ['AB', 'ab'] }, 'Ab')).toBe('choice AB, ab');
     expect(checked({ enum: ['AB', 'ab'] }, 'ab')).toBe('ab');
   });
 
-  it('of many is held to their number, each counted once', () => {
+  it('of several is checked for the number of distinct options', () => {
     const many = { type: 'array', items: { anyOf: titled.oneOf }, minItems: 1, maxItems: 1 };
     expect(checked(many, ['Red', '#f00'])).toEqual(['#f00']);
     expect(checked(many, 'Red')).toEqual(['#f00']);
@@ -180,14 +180,14 @@ describe('a choice', () => {
     expect(validateAnswer(form({ it: many }), { it: [] })).toEqual({ content: {} });
   });
 
-  it('lists some of very many', () => {
+  it('with very many options lists some of them', () => {
     const { problems } = validateAnswer(form({ n: { enum: [...Array(500).keys()] } }, ['n']), 'x');
     expect(describeProblem(problems![0]!)).toBe('Choose one of these: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ….');
   });
 });
 
 describe('yes or no', () => {
-  it('is taken as a boolean or as its word', () => {
+  it('is accepted as a boolean or as a word', () => {
     const said = [true, 'true', 'Yes', false, 'no', 'maybe', 1].map((one) => checked({ type: 'boolean' }, one));
     expect(said).toEqual([true, true, true, false, false, 'boolean', 'boolean']);
   });
@@ -197,7 +197,7 @@ describe('a file', () => {
   const schema = { type: 'object', 'x-parley': 'file', accept: '.csv, image/*', maxBytes: 4 };
   const file = (changes: JsonObject) => ({ name: 'a.csv', mimeType: 'text/csv', data: 'YWJjZA==', ...changes });
 
-  it('has a name, a type, and content within its bounds', () => {
+  it('needs a name, a type and content within limits', () => {
     expect(checked(schema, file({}))).toEqual(file({}));
     expect(checked(schema, file({ name: 'x.png', mimeType: 'image/png' }))).toMatchObject({ name: 'x.png' });
     expect(checked(schema, file({ data: 'YWJjZGU=' }))).toBe('fileTooLarge 4 B');
@@ -213,13 +213,13 @@ describe('a file', () => {
 });
 
 describe('a schema', () => {
-  it('that wants a secret or a file is for the page alone', () => {
+  it('with a secret or a file is only for the page', () => {
     expect(isForPageOnly(form({ a: { type: 'string', format: 'password' } }))).toBe(true);
     expect(isForPageOnly(form({ a: { type: 'object', 'x-parley': 'file' } }))).toBe(true);
     expect(isForPageOnly(form({ a: { type: 'string' } }))).toBe(false);
   });
 
-  it('is read though generators add null', () => {
+  it('is read even if a generator added null', () => {
     const kinds = (schema: JsonObject) => toSchemaFields(form({ it: schema })).map(({ kind }) => kind)[0];
     expect(kinds({ anyOf: [{ type: 'integer' }, { type: 'null' }], title: 'Age' })).toBe('number');
     expect(kinds({ type: ['boolean', 'null'] })).toBe('boolean');

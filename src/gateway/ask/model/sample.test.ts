@@ -36,7 +36,7 @@ async function sampler(reply: Reply, options: Partial<SamplerOptions> = {}) {
   return { ask, lines, controller, posted: endpoint.posted };
 }
 
-describe('what is sent to the model', () => {
+describe('a request to the model', () => {
   it('has the messages, the system prompt and the settings', async () => {
     const { ask, posted } = await sampler(hello);
     await ask({
@@ -61,7 +61,7 @@ describe('what is sent to the model', () => {
     });
   });
 
-  it('has images and sound, calls of tools and their results', async () => {
+  it('has images, audio, tool calls and their results', async () => {
     const { ask, posted } = await sampler(hello);
     const image = { type: 'image', data: 'aW1n', mimeType: 'image/png' };
     const audio = { type: 'audio', data: 'c25k', mimeType: 'audio/wav' };
@@ -121,7 +121,7 @@ describe('what is sent to the model', () => {
     expect(posted).toEqual([]);
   });
 
-  it('is for the model that a hint names, among those that are configured', async () => {
+  it('uses the configured model that a hint names', async () => {
     const { ask, posted } = await sampler(hello, { model: ['small', 'Large-2', 'huge'] });
     for (const hints of [[{ name: 'gpt' }, { name: 'large' }], [{ name: 'nothing' }], [{}], undefined]) {
       await ask({ ...say('x'), ...(hints && { modelPreferences: { hints } }) });
@@ -129,7 +129,7 @@ describe('what is sent to the model', () => {
     expect(posted.map(({ body }) => body.model)).toEqual(['Large-2', 'small', 'small', 'small']);
   });
 
-  it('has no more tokens than allowed, under the name that the endpoint knows', async () => {
+  it('limits tokens, under the name that the endpoint expects', async () => {
     const { ask, posted } = await sampler(
       ({ body }, response) =>
         'max_tokens' in body
@@ -147,7 +147,7 @@ describe('what is sent to the model', () => {
     ]);
   });
 
-  it('goes to a whole URL as it is, with the headers that are configured', async () => {
+  it('goes to the exact URL with the configured headers', async () => {
     endpoint = await startChatEndpoint(hello);
     const url = `${endpoint.url}/chat/completions?api-version=1`;
     const sample = createSampler({
@@ -169,7 +169,7 @@ describe('what is sent to the model', () => {
   });
 });
 
-describe('what comes back', () => {
+describe('the model’s answer', () => {
   const tool = (name: string, given: unknown) => ({ id: 'c1', type: 'function', function: { name, arguments: given } });
 
   it.each<[string, JsonObject, string, JsonObject]>([
@@ -245,20 +245,20 @@ describe('what comes back', () => {
     expect(lines).toEqual([expect.stringContaining('sampling.failed')]);
   });
 
-  it('as an error where nobody listens', async () => {
+  it('is an error if the endpoint is down', async () => {
     const { ask } = await sampler(hello, { url: 'http://127.0.0.1:1/v1' });
     await expect(ask(say('x'))).rejects.toMatchObject({ code: 'MODEL_FAILED' });
   });
 });
 
 describe('limits', () => {
-  it('a request that is too large is not sent', async () => {
+  it('apply to the size of a request', async () => {
     const { ask, posted } = await sampler(hello, { maxBytes: 200 });
     await expect(ask(say('x'.repeat(300)))).rejects.toMatchObject({ code: 'MODEL_FAILED' });
     expect(posted).toEqual([]);
   });
 
-  it('a principal waits for its turn, and others are not kept waiting by it', async () => {
+  it('make a principal wait without delaying others', async () => {
     const open: (() => void)[] = [];
     let onPosted = (): void => {};
     const { ask, posted } = await sampler(
@@ -284,7 +284,7 @@ describe('limits', () => {
     expect(await Promise.all(answers)).toHaveLength(4);
   });
 
-  it('too many that wait are refused', async () => {
+  it('apply to the number of waiting requests', async () => {
     const { ask, controller } = await sampler(() => {}, { maxConcurrent: 1 });
     const answers = Array.from({ length: 17 }, () => ask(say('x')));
     const settled = Promise.allSettled(answers);
@@ -295,7 +295,7 @@ describe('limits', () => {
     }
   });
 
-  it('a model that does not answer in time is given up', async () => {
+  it('apply to the time of an answer', async () => {
     const clock = new FakeClock();
     let closed: Promise<unknown> | undefined;
     const { ask, posted } = await sampler(

@@ -34,7 +34,7 @@ async function serve(round: FakeRound, options: Partial<AskPageOptions> = {}) {
 const NAME = { name: { type: 'string', title: 'Name' } };
 
 describe('the link', () => {
-  it('leads by way of one button to the form, and the answer to its round', async () => {
+  it('leads over one button to the form, and the answer reaches its round', async () => {
     const round = formRound(NAME);
     const { url } = await serve(round);
     const browser = new FakeBrowser();
@@ -55,7 +55,7 @@ describe('the link', () => {
     expect(done.text).toContain('return to your conversation');
   });
 
-  it('says that Parley asks, where it is an approval', async () => {
+  it('says that Parley asks if it is an approval', async () => {
     const [question] = formRound(NAME).questions;
     const round = fakeRound({}, { questions: [{ ...question!, ask: { ...question!.ask, ofGateway: true } }] });
     const { url } = await serve(round);
@@ -63,7 +63,7 @@ describe('the link', () => {
     expect(text).toContain('Parley asks you, before <code>book_flight</code> <bdi>(travel)</bdi> is called');
   });
 
-  it('is not used up by whatever only looks at it', async () => {
+  it('is not used up by link previews', async () => {
     const { url } = await serve(formRound(NAME));
     for (const method of ['GET', 'HEAD', 'GET']) {
       const looked = await new FakeBrowser().get(url, { method });
@@ -73,7 +73,7 @@ describe('the link', () => {
     expect((await new FakeBrowser().open(url)).text).toContain('What shall it be?');
   });
 
-  it('works in the browser that opened it, as often as it likes, and in no other', async () => {
+  it('works only in the browser that opened it, as often as needed', async () => {
     const { url } = await serve(formRound(NAME));
     const [ada, eve] = [new FakeBrowser(), new FakeBrowser()];
     await ada.open(url);
@@ -86,7 +86,7 @@ describe('the link', () => {
     expect(await eve.get(url)).toMatchObject({ status: 410 });
   });
 
-  it('works, and for one browser only, also when the time of day is set forward by an hour', async () => {
+  it('works for one browser only, even if the system time jumps', async () => {
     let jumped = 0;
     const clock = { ...systemClock, now: () => Date.now() + jumped };
     const { url, rounds } = await serve(formRound(NAME), { clock });
@@ -112,7 +112,7 @@ describe('the link', () => {
     expect(await eve.open(url)).toMatchObject({ status: 410 });
   });
 
-  it('says the same whether it is altered, unknown, expired, incomplete or of another gateway', async () => {
+  it('gives the same error if it is altered, unknown, expired, incomplete or from another gateway', async () => {
     const round = formRound(NAME);
     const { url, rounds } = await serve(round);
     const expired = fakeRound({});
@@ -144,7 +144,7 @@ describe('the link', () => {
     expect(rounds.size).toBe(1);
   });
 
-  it('works for the principal of the round alone where somebody can tell', async () => {
+  it('works only for the principal of the round if browsers are identified', async () => {
     const { url } = await serve(formRound(NAME), { identify: ({ headers }) => headers['x-user'] as string });
     const [ada, eve, nobody] = [new FakeBrowser(), new FakeBrowser(), new FakeBrowser()];
     ada.headers = { 'x-user': 'ada' };
@@ -158,7 +158,7 @@ describe('the link', () => {
     expect(await eve.get(url)).toMatchObject({ status: 403 });
   });
 
-  it('keeps the path of a gateway behind a proxy, whose cookie is for https alone', async () => {
+  it('keeps the path behind a proxy, with a cookie for https only', async () => {
     const round = formRound(NAME);
     const { page } = await serve(round, { baseUrl: () => 'https://example.com/gateway/' });
     const link = await page.link(round);
@@ -174,7 +174,7 @@ describe('the link', () => {
 });
 
 describe('a form', () => {
-  it('that somebody else made is refused, and nothing is answered', async () => {
+  it('from another site is refused', async () => {
     const round = formRound(NAME);
     const sealer = createSealer();
     const { url } = await serve(round, { sealer });
@@ -209,7 +209,7 @@ describe('a form', () => {
     expect(round.isOpen).toBe(true);
   });
 
-  it('sent twice counts once, and its browser is told', async () => {
+  it('sent twice counts once, and the browser sees it', async () => {
     const round = formRound(NAME);
     const { url } = await serve(round);
     const browser = new FakeBrowser();
@@ -223,7 +223,7 @@ describe('a form', () => {
     expect(await new FakeBrowser().get(url)).toMatchObject({ status: 410 });
   });
 
-  it('for a question that was answered elsewhere, or is gone, says so', async () => {
+  it('says if its question was answered elsewhere or is closed', async () => {
     const round = formRound(NAME);
     const { url, rounds } = await serve(round);
     const browser = new FakeBrowser();
@@ -236,7 +236,7 @@ describe('a form', () => {
     expect(round.by).toBe('relay');
   });
 
-  it('can be declined and cancelled without being filled in', async () => {
+  it('can be declined and cancelled empty', async () => {
     for (const [action, said] of [
       ['decline', 'You have declined'],
       ['cancel', 'You have cancelled'],
@@ -248,7 +248,7 @@ describe('a form', () => {
     }
   });
 
-  it('of a wrong type, or too large, is refused without being kept', async () => {
+  it('of a wrong type or too large is refused', async () => {
     const round = formRound(NAME);
     const { url } = await serve(round);
     const browser = new FakeBrowser();
@@ -268,7 +268,7 @@ describe('a form', () => {
     expect(round.isOpen).toBe(true);
   });
 
-  it('is answered by no other method and under no other path', async () => {
+  it('accepts no other method and path', async () => {
     const { url } = await serve(formRound(NAME));
     const browser = new FakeBrowser();
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
@@ -283,7 +283,7 @@ describe('a form', () => {
 });
 
 describe('every page', () => {
-  it('comes with headers that allow nothing but itself', async () => {
+  it('has headers that allow no other resources', async () => {
     const { url } = await serve(formRound(NAME));
     const browser = new FakeBrowser();
     for (const { headers } of [await browser.get(url), await browser.open(url), await browser.get(`${url}x`)]) {

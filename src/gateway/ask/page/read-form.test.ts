@@ -16,8 +16,8 @@ async function read(properties: JsonObject, values: Values, required?: string[])
 
 const one = (schema: JsonObject, values: Values) => read({ it: schema }, values);
 
-describe('what a browser sends', () => {
-  it('becomes values of the right types', async () => {
+describe('a posted form', () => {
+  it('is converted to values of the right types', async () => {
     const properties = {
       text: { type: 'string' },
       long: { type: 'string', 'x-parley': 'multiline' },
@@ -68,7 +68,7 @@ describe('what a browser sends', () => {
     });
   });
 
-  it('may be left empty where that is allowed, and is then left out', async () => {
+  it('may leave optional fields empty, which are then omitted', async () => {
     const properties = { a: { type: 'string' }, b: { type: 'number' }, c: { enum: ['x'] }, d: { type: 'boolean' } };
     const time = {
       e: { type: 'string', format: 'date-time' },
@@ -81,13 +81,13 @@ describe('what a browser sends', () => {
     );
   });
 
-  it('of a choice is a number of an option and nothing else', async () => {
+  it('accepts only option numbers for a choice', async () => {
     for (const sent of ['7', '-1', 'x', '0x0', '1e0', 'length', '__proto__'])
       expect([sent, await one({ enum: ['a', 'b'] }, { 'q0.0': sent })]).toEqual([sent, ['choice']]);
     expect(await one({ type: 'array', items: { enum: ['a'] } }, { 'q0.0': ['0', '9'] })).toEqual(['choice']);
   });
 
-  it('as a time needs its zone, unless it has one', async () => {
+  it('needs a zone for a time without one', async () => {
     const time = { type: 'string', format: 'date-time' };
     expect(await one(time, { 'q0.0': '2027-01-31T12:00' })).toEqual(['dateTime']);
     expect(await one(time, { 'q0.0': '2027-01-31T12:00', 'q0.0.zone': 'Mars' })).toEqual(['dateTime']);
@@ -97,7 +97,7 @@ describe('what a browser sends', () => {
     expect(await one(time, { 'q0.0': '2027-01-31T12:00:00Z' })).toEqual({ it: '2027-01-31T12:00:00Z' });
   });
 
-  it('as a file becomes its name, type and content', async () => {
+  it('converts a file to its name, type and content', async () => {
     const schema = { type: 'object', 'x-parley': 'file', accept: '.txt', maxBytes: 10 };
     const file = (name: string, text: string) => ({ 'q0.0': new File([text], name, { type: 'text/plain' }) });
     expect(await one(schema, file('a.txt', 'hello'))).toEqual({
@@ -109,7 +109,7 @@ describe('what a browser sends', () => {
     expect(await one(schema, { 'q0.0': 'text' })).toEqual(['required']);
   });
 
-  it('as JSON has to be JSON', async () => {
+  it('accepts only valid JSON in a JSON field', async () => {
     expect(await one({ type: 'object' }, { 'q0.0': '{' })).toEqual(['json']);
     expect(await one({ type: 'object' }, { 'q0.0': ' ' })).toEqual(['required']);
   });

@@ -13,7 +13,7 @@ function open(handle?: Parameters<typeof converse>[0], params: JsonObject = DRAF
 }
 
 describe('the draft dialect', () => {
-  it('welcomes without a version, with what the server offers', () => {
+  it('answers initialize without a version and with what the server offers', () => {
     expect(open().welcome).toEqual({
       server: { name: 'fake', version: '1' },
       serverCapabilities: { supportsToolDiscovery: true, supportsResourceDiscovery: true, supportsNotifications: true },
@@ -32,7 +32,7 @@ describe('the draft dialect', () => {
     expect(answerOf(open().call(1, method)).error).toMatchObject({ code: -32601, data: `Unknown method: ${method}` });
   });
 
-  it('lists all pages as a bare array, and stops where pages lead back to themselves', async () => {
+  it('lists all pages as a bare array, and stops at a cursor that repeats', async () => {
     const pages = [
       { tools: [{ name: 'a' }], nextCursor: '1' },
       { tools: [{ name: 'b' }], nextCursor: '2' },
@@ -47,7 +47,7 @@ describe('the draft dialect', () => {
     expect((await long.call(1, 'tools/list').answer()).result).toHaveLength(100);
   });
 
-  it('invokes tools, and tells a missing argument by a number of its own', async () => {
+  it('invokes tools, and reports a missing argument with its own code', async () => {
     const { call, target } = open(() => ({ content: [], structuredContent: { temperature: 89 } }));
     const answer = await call(1, 'tools/invoke', { name: 'x', arguments: {} }).answer();
     expect(answer.result).toEqual({ status: 'success', output: { temperature: 89 } });
@@ -83,7 +83,7 @@ describe('the draft dialect', () => {
     expect(quiet.sent).toEqual([]);
   });
 
-  it('tells changes with their difference, resources by name, and nothing else', () => {
+  it('reports changes with their difference, and resources by name', () => {
     const { target, back } = open();
     target.tell({ kind: 'tools', added: [{ name: 'n', description: 'd' }, { name: 'm' }], removed: ['o'] });
     target.tell({ kind: 'resource', uri: 'a:', name: 'files' });
@@ -101,14 +101,14 @@ describe('the draft dialect', () => {
     ]);
   });
 
-  it('cannot ask: a tool that has to is told so, and the client gets a failed call', async () => {
+  it('cannot ask, so a tool that asks fails', async () => {
     const { call } = open(async (exchange) => exchange.ask({ method: 'roots/list' }));
     expect((await call(1, 'tools/invoke').answer()).result).toMatchObject({ status: 'error' });
   });
 });
 
 describe('invocations', () => {
-  it('are the structured content, else the JSON of the only text, else the text', () => {
+  it('return the structured content, else the JSON of the only text, else the text', () => {
     const text = (...texts: string[]) => ({ content: texts.map((one) => ({ type: 'text', text: one })) });
     expect(toInvocation({ ...text('x'), structuredContent: { a: 1 } }).output).toEqual({ a: 1 });
     expect(toInvocation(text('{"a":1}')).output).toEqual({ a: 1 });
@@ -132,7 +132,7 @@ describe('invocations', () => {
     );
   });
 
-  it('are read whatever a server sends', () => {
+  it('accept whatever a server sends', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (anything) => {
         const result = fromInvocation(JSON.parse(JSON.stringify(anything)));

@@ -17,7 +17,7 @@ function setUp(answer: (call: RecordedCall) => unknown, confirm?: () => unknown)
 
 const note = (method: string, params = {}) => ({ jsonrpc: '2.0' as const, method, params });
 
-test('lists are bare arrays on the wire, and pages to us', async () => {
+test('a bare array of a draft server becomes a page of a list', async () => {
   const { dialect } = setUp(({ method }) =>
     method === 'tools/list' ? [{ name: 'a' }] : { resources: [{ name: 'r' }] },
   );
@@ -31,7 +31,7 @@ test.each([null, 5, 'x', {}])('a list that is %j is no list', async (answer) => 
   expect(Array.isArray(tools) && tools.length > 0).toBe(false);
 });
 
-test('a call is an invocation, and is called off in the words of the dialect', async () => {
+test('a call is sent as tools/invoke and cancelled with the draft notification', async () => {
   const { wire, dialect } = setUp(() => ({ type: 'success', value: 3 }));
   await dialect.call({ method: 'tools/call', params: { name: 'add', arguments: { a: 1 } } });
   expect(wire.calls[0]).toMatchObject({ method: 'tools/invoke', params: { name: 'add', arguments: { a: 1 } } });
@@ -62,7 +62,7 @@ test.each(['prompts/list', 'resources/read', 'completion/complete', 'tasks/get']
   },
 );
 
-test('questions are refused, a ping is answered', async () => {
+test('a draft server’s questions are refused and its pings answered', async () => {
   const { wire, dialect } = setUp(() => ({}));
   dialect.onRequest({ jsonrpc: '2.0', id: 1, method: 'elicitation/create' });
   dialect.onRequest({ jsonrpc: '2.0', id: 2, method: 'ping' });
@@ -73,7 +73,7 @@ test('questions are refused, a ping is answered', async () => {
   ]);
 });
 
-test('changes come with their difference', () => {
+test('change notifications of a draft server carry the difference', () => {
   const { dialect, events } = setUp(() => ({}));
   dialect.onNotification(note('tools/changed', { added: [{ name: 'a' }], removed: ['b'] }));
   dialect.onNotification(note('tools/changed', { added: 5 }));
@@ -86,7 +86,7 @@ test('changes come with their difference', () => {
   ]);
 });
 
-test('wishes of other eras are not sent', async () => {
+test('a draft server gets no subscriptions, log levels or MCP notifications', async () => {
   const { wire, dialect } = setUp(() => ({}));
   await dialect.subscribe();
   await dialect.unsubscribe();
@@ -96,7 +96,7 @@ test('wishes of other eras are not sent', async () => {
   expect([wire.calls, wire.notified]).toEqual([[], [note('interaction.event', { a: 1 })]]);
 });
 
-test('it says goodbye, also to a server that does not answer', async () => {
+test('leaving says goodbye, even to a server that does not answer', async () => {
   const { wire, dialect } = setUp(() => {
     throw new Error('gone');
   });
@@ -108,7 +108,7 @@ test('it says goodbye, also to a server that does not answer', async () => {
   ]);
 });
 
-test('what is told of an interactive session stops nobody’s clock, confirmed or not', async () => {
+test('a message about an interactive session pauses no timeout', async () => {
   const { wire, events, dialect } = setUp(
     () => ({}),
     () => new Promise(() => {}),

@@ -19,7 +19,7 @@ function failing(revision: string, code: ErrorCode, details: JsonObject = {}) {
   return answerOf(call(1, 'tools/call'));
 }
 
-describe('the welcome', () => {
+describe('the answer to initialize', () => {
   it('names the server in the fields of the revision', () => {
     expect(open('2025-11-25').welcome.serverInfo).toHaveProperty('websiteUrl');
     expect(open('2025-06-18').welcome.serverInfo).toEqual({ name: 'fake', version: '1', title: 'Fake' });
@@ -56,7 +56,7 @@ describe('methods', () => {
     },
   );
 
-  it('tasks exist in 2025-11-25 only, and a wish for one is dropped elsewhere', () => {
+  it('include tasks in 2025-11-25 only; elsewhere a request for one is ignored', () => {
     for (const revision of REVISIONS) {
       const { call, target } = open(revision, () => ({ content: [], tasks: [] }));
       const known = revision === '2025-11-25';
@@ -68,7 +68,7 @@ describe('methods', () => {
     }
   });
 
-  it('_meta of the protocol is lifted out, that of others is left', () => {
+  it('lose the protocol’s _meta and keep other keys', () => {
     const { call, target } = open('2025-11-25');
     const _meta = {
       progressToken: 'p',
@@ -85,7 +85,7 @@ describe('methods', () => {
 });
 
 describe('errors', () => {
-  it('of unknown names carry the numbers of the chain for 2025-03-26 and the official ones elsewhere', () => {
+  it('for unknown names have the codes of mcp-chain in 2025-03-26 and the official ones elsewhere', () => {
     expect(failing('2025-03-26', 'TOOL_NOT_FOUND', { name: 'x' }).error).toEqual({
       code: -32001,
       message: 'Tool not found',
@@ -108,7 +108,7 @@ describe('errors', () => {
     }
   });
 
-  it('of bad arguments are a result for the model from 2025-11-25 on', () => {
+  it('for bad arguments are a result for the model from 2025-11-25 on', () => {
     const details = { tool: 't', reason: 'a is missing', parameter: 'a', error: 'Required parameter missing' };
     expect(failing('2025-11-25', 'INVALID_ARGUMENTS', details).result).toEqual({
       content: [{ type: 'text', text: 'Invalid arguments for tool t: a is missing' }],
@@ -123,7 +123,7 @@ describe('errors', () => {
     }
   });
 
-  it('of a client that cannot be asked are a failed call, and never a number of the stateless era', () => {
+  it('for a client that cannot be asked are a failed call, never a code of the stateless era', () => {
     for (const revision of REVISIONS) {
       expect(failing(revision, 'CLIENT_CANNOT_BE_ASKED', { what: 'roots/list' }).result).toMatchObject({
         isError: true,
@@ -135,7 +135,7 @@ describe('errors', () => {
     }
   });
 
-  it('that come with a number of their own pass as they are', () => {
+  it('with their own code pass unchanged', () => {
     const { call } = open('2025-11-25', () => {
       throw new ProtocolError(-32042, 'URL needed', { elicitations: [] });
     });
@@ -157,7 +157,7 @@ describe('progress', () => {
     return call(1, 'tools/call', token === undefined ? {} : { _meta: { progressToken: token } }).sent;
   };
 
-  it('is told only to those who gave a token, with the token as it came', () => {
+  it('is sent only for requests with a token, with the token unchanged', () => {
     expect(progressing('2025-11-25')).toEqual([]);
     expect(progressing('2025-11-25', null)).toEqual([]);
     for (const progressToken of [0, 7, '', 'seven']) {
@@ -168,7 +168,7 @@ describe('progress', () => {
     }
   });
 
-  it('has words from 2025-03-26 on', () => {
+  it('has a message from 2025-03-26 on', () => {
     const words = (revision: string) => (progressing(revision, 1)[0] as { params: JsonObject }).params.message;
     expect(words('2024-11-05')).toBeUndefined();
     expect(words('2025-03-26')).toBe('half');
@@ -185,14 +185,14 @@ describe('questions', () => {
   const canAsk = (revision: string, ask: Ask, capabilities: JsonObject = everything) =>
     open(revision, undefined, capabilities).conversation.dialect!.canAsk(ask);
 
-  it('exist as far as the revision has them', () => {
+  it('exist only if the revision has them', () => {
     expect(REVISIONS.map((revision) => canAsk(revision, form))).toEqual([false, false, true, true, true]);
     expect(REVISIONS.map((revision) => canAsk(revision, url))).toEqual([false, false, false, false, true]);
     expect(REVISIONS.map((revision) => canAsk(revision, plain))).toEqual([true, true, true, true, true]);
     expect(canAsk('2024-11-05', roots)).toBe(true);
   });
 
-  it('are asked only of clients that declared them', () => {
+  it('go only to clients that declared them', () => {
     expect(canAsk('2025-11-25', form, {})).toBe(false);
     expect(canAsk('2025-11-25', form, { elicitation: {} })).toBe(true);
     expect(canAsk('2025-11-25', form, { elicitation: { url: {} } })).toBe(false);
@@ -202,7 +202,7 @@ describe('questions', () => {
     expect(canAsk('2025-11-25', roots, { sampling: {} })).toBe(false);
   });
 
-  it('a form has no mode before 2025-11-25, and carries its name in _meta', () => {
+  it('have no mode before 2025-11-25, and carry their key in _meta', () => {
     const toAsk = (revision: string) => open(revision, undefined, everything).conversation.dialect!.toAsk(form);
     const _meta = { 'mcp-parley/key': 'k' };
     expect(toAsk('2025-06-18')).toEqual({ method: 'elicitation/create', params: { message: 'm', _meta } });

@@ -56,7 +56,7 @@ describe('a call', () => {
     for (const { wire } of [unable, older]) expect(wire.calls[0]?.params).toEqual({ name: 'a' });
   });
 
-  test('that is given up before its task is known calls that task off when it is', async () => {
+  test('that is cancelled before its task is known cancels the task afterwards', async () => {
     const { wire, dialect } = setUp(() => later, { capabilities: TASKS });
     const controller = new AbortController();
     const call = dialect.call({ method: 'tools/call', task: {}, signal: controller.signal });
@@ -71,7 +71,7 @@ describe('a call', () => {
     expect(wire.calls).toHaveLength(2);
   });
 
-  test('tells of tasks in neutral words', async () => {
+  test('converts tasks to the neutral form', async () => {
     const task = { taskId: 't', status: 'working', ttl: 9, pollInterval: 3, createdAt: 'x', lastUpdatedAt: 'y' };
     const { dialect } = setUp(({ method }) =>
       method === 'tools/call' ? { task } : method === 'tasks/list' ? { tasks: [task] } : task,
@@ -85,7 +85,7 @@ describe('a call', () => {
 });
 
 describe('a question', () => {
-  test('is answered under its id, and the clocks stand still meanwhile', async () => {
+  test('is answered under its id, and timeouts are paused meanwhile', async () => {
     const { wire, dialect, events, handler } = setUp();
     let held = 0;
     handler.answer = () => {
@@ -99,7 +99,7 @@ describe('a question', () => {
     expect([held, wire.held]).toEqual([1, 0]);
   });
 
-  test('that only tell of an interactive session stop nobody’s clock, confirmed or not', async () => {
+  test('about an interactive session pauses no timeout', async () => {
     const { wire, events, handler, dialect } = setUp();
     handler.answer = () => new Promise(() => {});
     dialect.onRequest(request('interaction.prompt', { sessionId: 's' }));
@@ -107,7 +107,7 @@ describe('a question', () => {
     expect([events.asks.length, wire.held]).toEqual([1, 0]);
   });
 
-  test('too many of them are refused at once, also where all have one id, until some are answered', async () => {
+  test('is refused while too many are open, even if all have one id', async () => {
     const { wire, dialect, handler } = setUp();
     const answers: ((answer: object) => void)[] = [];
     handler.answer = () => new Promise((resolve) => answers.push(resolve));
@@ -133,7 +133,7 @@ describe('a question', () => {
     expect(wire.held).toBe(0);
   });
 
-  test('whose handler fails is answered without its words', async () => {
+  test('whose handler fails is answered without the handler’s message', async () => {
     const { wire, dialect, handler } = setUp();
     handler.answer = () => {
       throw new Error('password is hunter2');
@@ -144,7 +144,7 @@ describe('a question', () => {
     expect(JSON.stringify(wire.responded)).not.toContain('hunter2');
   });
 
-  test('of the server’s own is put like any other, and a ping answered', async () => {
+  test('with a custom method is asked like any other, and a ping is answered', async () => {
     const { wire, dialect, events } = setUp();
     dialect.onRequest(request('acme/ask', { a: 1 }, 1));
     dialect.onRequest(request('ping', {}, 2));
@@ -177,8 +177,8 @@ describe('a question', () => {
   );
 });
 
-describe('what the server tells', () => {
-  test('becomes changes, wherever it comes', async () => {
+describe('a server’s notification', () => {
+  test('becomes a change on any stream', async () => {
     const { wire, dialect, events } = setUp();
     await dialect.call({ method: 'tools/call' });
     dialect.onNotification(note('notifications/tools/list_changed'));
@@ -195,7 +195,7 @@ describe('what the server tells', () => {
     ]);
   });
 
-  test('that makes no sense is nothing', () => {
+  test('that is malformed is ignored', () => {
     const { dialect, events } = setUp();
     for (const odd of [note('notifications/resources/updated', { uri: 5 }), note('notifications/cancelled')]) {
       dialect.onNotification(odd);
@@ -203,7 +203,7 @@ describe('what the server tells', () => {
     expect(events.changes).toEqual([]);
   });
 
-  test('in words of its own is passed on', () => {
+  test('with a custom method is passed on', () => {
     const { dialect, events } = setUp();
     dialect.onNotification(note('x'));
     dialect.onNotification(note('notifications/acme/news', { a: 1 }));
@@ -213,7 +213,7 @@ describe('what the server tells', () => {
     ]);
   });
 
-  test('of a call alone goes to that call', async () => {
+  test('of one call goes to that call', async () => {
     const { wire, dialect } = setUp();
     const heard: string[] = [];
     await dialect.call({ method: 'tools/call', onNotify: ({ method }) => heard.push(method) });
@@ -222,7 +222,7 @@ describe('what the server tells', () => {
   });
 });
 
-test('wishes are requests of their own', async () => {
+test('subscriptions and log levels are sent as requests', async () => {
   const { wire, dialect } = setUp();
   await dialect.subscribe('a');
   await dialect.unsubscribe('a');

@@ -18,8 +18,8 @@ const tool = {
 const listed = (entry: JsonObject, revision: string) =>
   Object.keys(toHandshakeEntry(entry, featuresOf(revision))).toSorted();
 
-describe('entries of lists', () => {
-  it('a tool has the fields that its revision knows, and no others', () => {
+describe('list entries', () => {
+  it('of tools have only the fields of their revision', () => {
     expect(listed(tool, '2024-11-05')).toEqual(['description', 'inputSchema', 'name']);
     expect(listed(tool, '2025-03-26')).toEqual(['annotations', 'description', 'inputSchema', 'name']);
     const june = ['_meta', 'annotations', 'description', 'inputSchema', 'name', 'outputSchema', 'title'];
@@ -28,7 +28,7 @@ describe('entries of lists', () => {
     expect(listed(tool, '2025-11-25')).toEqual([...june, 'execution', 'icons'].toSorted());
   });
 
-  it('when a resource was changed is told from 2025-06-18 on', () => {
+  it('of resources have lastModified from 2025-06-18 on', () => {
     const resource = { uri: 'a:', name: 'a', annotations: { priority: 1, lastModified: '2026-01-01T00:00:00Z' } };
     for (const revision of ['2024-11-05', '2025-03-26']) {
       expect(toHandshakeEntry(resource, featuresOf(revision)).annotations).toEqual({ priority: 1 });
@@ -36,7 +36,7 @@ describe('entries of lists', () => {
     expect(toHandshakeEntry(resource, featuresOf('2025-06-18'))).toEqual(resource);
   });
 
-  it('annotations of a resource are as old as the protocol', () => {
+  it('of resources have annotations in every revision', () => {
     const resource = { uri: 'a:', name: 'a', annotations: { priority: 1 }, title: 'A', icons: [] };
     expect(listed(resource, '2024-11-05')).toEqual(['annotations', 'name', 'uri']);
   });
@@ -50,7 +50,7 @@ describe('entries of lists', () => {
     expect(toHandshakeEntry(prompt, featuresOf('2025-06-18'))).toEqual(prompt);
   });
 
-  it('one definition is put in older words once', () => {
+  it('convert each definition once', () => {
     const features = featuresOf('2024-11-05');
     expect(toHandshakeEntry(tool, features)).toBe(toHandshakeEntry(tool, features));
     expect(toHandshakeEntry(tool, features)).not.toBe(toHandshakeEntry(tool, featuresOf('2025-03-26')));
@@ -83,7 +83,7 @@ describe('output schemas', () => {
     expect('outputSchema' in toHandshakeEntry({ ...tool, outputSchema: schema }, featuresOf('2025-11-25'))).toBe(false);
   });
 
-  it('keep their pointers: references are moved along', () => {
+  it('keep valid references when they are wrapped', () => {
     const schema = {
       type: 'array',
       items: { $ref: '#/$defs/node' },
@@ -103,7 +103,7 @@ describe('output schemas', () => {
     });
   });
 
-  it('data, documents of their own and properties with odd names are not mistaken for references', () => {
+  it('keep data, embedded documents and properties with odd names unchanged', () => {
     const own = { $id: 'https://x/y', $ref: '#/a' };
     const data = { $ref: '#/a' };
     const schema = {

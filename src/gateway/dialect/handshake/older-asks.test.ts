@@ -13,12 +13,12 @@ const form = (properties: object, more: object = {}) => ({
 });
 
 describe('a form', () => {
-  it('passes to the newest revision as it is', () => {
+  it('passes unchanged to the newest revision', () => {
     const ask = form({ a: { type: 'array', items: { enum: ['x'] } } });
     expect(toOlderAsk(ask, november)).toEqual(ask);
   });
 
-  it('has for an older one no mode, no titles of choices and no defaults but of booleans', () => {
+  it('loses its mode, option titles and most defaults for an older revision', () => {
     const ask = form(
       {
         size: { type: 'string', title: 'Size', oneOf: [{ const: 's', title: 'Small' }, { const: 'l' }], default: 's' },
@@ -46,7 +46,7 @@ describe('a form', () => {
     });
   });
 
-  it('puts a choice of several as one question each, and the answers together again', () => {
+  it('splits a multiple choice into single questions, and joins the answers', () => {
     const items = {
       anyOf: [
         { const: 'r', title: 'Red' },
@@ -88,7 +88,7 @@ describe('a link', () => {
   });
 });
 
-describe('a sampling', () => {
+describe('a sampling request', () => {
   const block = (text: string) => ({ type: 'text', text });
   const ask = {
     method: 'sampling/createMessage',
@@ -103,7 +103,7 @@ describe('a sampling', () => {
     },
   };
 
-  it('has for older clients one block per message and no tools', () => {
+  it('has one block per message and no tools for older clients', () => {
     expect(toOlderAsk(ask, march).params).toEqual({
       messages: [
         { role: 'user', content: block('a') },
@@ -115,7 +115,7 @@ describe('a sampling', () => {
     expect(toOlderAsk(ask, november)).toEqual(ask);
   });
 
-  it('tells older clients in words what they have no blocks for', () => {
+  it('describes unknown blocks as text for older clients', () => {
     const messages = [
       {
         role: 'assistant',
@@ -144,7 +144,7 @@ describe('a sampling', () => {
     expect(said(oldest)).toEqual([...words, 'user: [sound, audio/wav, which cannot be sent here]', 'user: image']);
   });
 
-  it('keeps all else that is asked for', () => {
+  it('keeps all other params', () => {
     const more = {
       systemPrompt: 's',
       includeContext: 'thisServer',
@@ -159,7 +159,7 @@ describe('a sampling', () => {
     });
   });
 
-  it('without messages, and other questions, pass', () => {
+  it('without messages passes unchanged, like other questions', () => {
     expect(toOlderAsk({ method: 'sampling/createMessage', params: { odd: 1 } }, june).params).toEqual({ odd: 1 });
     expect(toOlderAsk({ method: 'roots/list' }, june)).toEqual({ method: 'roots/list' });
   });

@@ -11,12 +11,12 @@ const [oldest, march, june, november] = ['2024-11-05', '2025-03-26', '2025-06-18
 const shape = (revision: string, method: string, result: JsonObject) =>
   toHandshakeResult(method, result, featuresOf(revision)) as JsonObject;
 
-describe('content in older words', () => {
+describe('content for older revisions', () => {
   const audio = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' };
   const link = { type: 'resource_link', uri: 'file:///a', name: 'a', mimeType: 'text/plain' };
   const text = { type: 'text', text: 'hello' };
 
-  it('sound becomes an embedded resource for 2024-11-05 and stays itself from 2025-03-26 on', () => {
+  it('turns audio into an embedded resource for 2024-11-05 only', () => {
     const result = { content: [text, audio], isError: false };
     expect(shape('2024-11-05', 'tools/call', result).content).toEqual([
       text,
@@ -27,7 +27,7 @@ describe('content in older words', () => {
     }
   });
 
-  it('when a block was changed is told from 2025-06-18 on, in tools and prompts', () => {
+  it('has lastModified from 2025-06-18 on, in tools and prompts', () => {
     const block = { ...text, annotations: { audience: ['user'], lastModified: '2026-01-01T00:00:00Z' } };
     const older = { ...text, annotations: { audience: ['user'] } };
     for (const revision of ['2024-11-05', '2025-03-26']) {
@@ -38,7 +38,7 @@ describe('content in older words', () => {
     expect(shape('2025-06-18', 'tools/call', { content: [block] }).content).toEqual([block]);
   });
 
-  it('a link becomes text before 2025-06-18', () => {
+  it('turns a resource link into text before 2025-06-18', () => {
     const result = { content: [link, { type: 'resource_link', uri: 'file:///b' }] };
     for (const revision of ['2024-11-05', '2025-03-26']) {
       expect(shape(revision, 'tools/call', result).content).toEqual([
@@ -49,7 +49,7 @@ describe('content in older words', () => {
     expect(shape('2025-06-18', 'tools/call', result)).toEqual(result);
   });
 
-  it('messages of prompts are put in the same words', () => {
+  it('converts the messages of prompts too', () => {
     const result = {
       messages: [
         { role: 'user', content: audio },
@@ -63,7 +63,7 @@ describe('content in older words', () => {
     expect(shape('2025-11-25', 'prompts/get', result)).toBe(result);
   });
 
-  it('what has nothing to change is passed on as the very same object', () => {
+  it('returns the same object if nothing changes', () => {
     const result = { content: [text], isError: false };
     for (const features of [oldest, march, june, november]) {
       expect(toHandshakeResult('tools/call', result, features!)).toBe(result);
@@ -72,7 +72,7 @@ describe('content in older words', () => {
 });
 
 describe('structured results', () => {
-  it('are dropped before 2025-06-18, with their JSON as text where there is none', () => {
+  it('are dropped before 2025-06-18, and added as text if there is no other', () => {
     expect(shape('2025-03-26', 'tools/call', { content: [], structuredContent: { a: 1 } })).toEqual({
       content: [{ type: 'text', text: '{"a":1}' }],
     });
@@ -91,7 +91,7 @@ describe('structured results', () => {
 });
 
 describe('other results', () => {
-  it('no list and no read carries cache hints', () => {
+  it('carry no cache hints', () => {
     const hints = { ttlMs: 5, cacheScope: 'public' };
     const lists = { 'tools/list': 'tools', 'prompts/list': 'prompts', 'resources/list': 'resources' };
     for (const [method, key] of Object.entries(lists)) {
@@ -106,7 +106,7 @@ describe('other results', () => {
     expect(shape('2025-11-25', 'resources/read', { contents: [], ...hints })).toEqual({ contents: [] });
   });
 
-  it('completion values with a description are objects for 2024-11-05 only', () => {
+  it('have completion values with descriptions in 2024-11-05 only', () => {
     const completion = { values: ['a', { value: 'b', description: 'B' }], total: 2 };
     expect(shape('2024-11-05', 'completion/complete', { completion })).toEqual({ completion });
     for (const revision of ['2025-03-26', '2025-06-18', '2025-11-25']) {
@@ -116,7 +116,7 @@ describe('other results', () => {
     }
   });
 
-  it('a call that became a task is told as one, without its payloads', () => {
+  it('show a task without its payloads', () => {
     const task: TaskState = {
       taskId: 't',
       status: 'input_required',
@@ -131,7 +131,7 @@ describe('other results', () => {
     });
   });
 
-  it('a task whose tool failed is a failed task', () => {
+  it('show a failed tool as a failed task', () => {
     const task = { taskId: 't', status: 'completed', createdAt: '', lastUpdatedAt: '', ttlMs: null } as const;
     expect(toTask({ ...task, result: { content: [], isError: true } })).toMatchObject({ status: 'failed', ttl: null });
     expect(toTask({ ...task, result: { content: [], isError: false } })).toMatchObject({ status: 'completed' });
@@ -152,7 +152,7 @@ describe('round trips', () => {
     })
     .map((task) => JSON.parse(JSON.stringify(task)) as TaskState);
 
-  it('a task survives its spelling of 2025-11-25', () => {
+  it('preserve a task of 2025-11-25', () => {
     fc.assert(
       fc.property(state, (task) => {
         expect(fromTask(toTask(task))).toEqual(task);
@@ -160,7 +160,7 @@ describe('round trips', () => {
     );
   });
 
-  it('any result of a call, with any content and structure, can be spelled for every revision', () => {
+  it('convert any call result to every revision', () => {
     const block = fc.oneof(
       fc.record({ type: fc.constant('text'), text: fc.string() }),
       fc.record({ type: fc.constant('audio'), data: fc.base64String(), mimeType: fc.string() }),

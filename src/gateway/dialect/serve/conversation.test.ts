@@ -17,7 +17,7 @@ describe('before initialize', () => {
     await settled();
   });
 
-  it('capabilities reaches the target', () => {
+  it('the capabilities request reaches the target', () => {
     const { call, target } = converse(() => ({ interactive: true }));
     expect(answerOf(call(1, 'capabilities')).result).toEqual({ interactive: true });
     expect(target.seen[0]!.method).toBe('capabilities');
@@ -87,14 +87,14 @@ describe('initialize', () => {
     expect(draft.conversation.dialect!.client.dialect).toBe('draft');
   });
 
-  it('the draft dialect knows one version and says which', () => {
+  it('names the only version of the draft dialect in the error', () => {
     expect(converse().open({ mcpVersion: '2030-01-01' }).error).toMatchObject({
       code: -32602,
       data: { supported: ['2025-06-18'], requested: '2030-01-01' },
     });
   });
 
-  it('a server that speaks no handshake revision names what it speaks', () => {
+  it('names the supported revisions if there is no handshake revision', () => {
     const { open } = converse(undefined, { revisions: ['2026-07-28'] });
     expect(open().error).toMatchObject({ code: -32602, data: { supported: ['2026-07-28'], requested: '2025-11-25' } });
   });
@@ -113,7 +113,7 @@ describe('requests in flight', () => {
     expect(answerOf(call(1, 'ping')).result).toEqual({});
   });
 
-  it('1 and "1" are two requests, answered apart', async () => {
+  it('the ids 1 and "1" are two requests', async () => {
     const { open, call, tell, target } = converse(never);
     open();
     const number = call(1, 'tools/call', { name: 'x' });
@@ -124,7 +124,7 @@ describe('requests in flight', () => {
     expect(text.ends).toEqual([undefined]);
   });
 
-  it('beyond the limit a request is refused and the others go on', () => {
+  it('a request beyond the limit is refused and the others continue', () => {
     const { open, call } = converse(never, { limits: { maxInFlight: 2 } });
     open();
     call(1, 'tools/call');
@@ -134,7 +134,7 @@ describe('requests in flight', () => {
     expect(third.status).toBe(429);
   });
 
-  it('a target that throws, rejects, or throws something that is no error is told as an internal error without details', async () => {
+  it('a failing target is reported as an internal error without details', async () => {
     const secrets = [new Error('at /etc/secret'), 'plain secret', { cyclic: undefined as unknown }];
     (secrets[2] as { cyclic: unknown }).cyclic = secrets[2];
     for (const thrown of secrets) {
@@ -153,7 +153,7 @@ describe('requests in flight', () => {
     }
   });
 
-  it('after close nothing is told, and what was in flight is cancelled', async () => {
+  it('closing cancels requests in flight and sends nothing more', async () => {
     let finish!: (result: JsonObject) => void;
     const { open, call, conversation, target, back } = converse(() => new Promise((resolve) => (finish = resolve)));
     open();
@@ -171,7 +171,7 @@ describe('requests in flight', () => {
     expect(call(2, 'ping').ends).toEqual([]);
   });
 
-  it('closing for a reason gives the reason to what waits', () => {
+  it('closing with a reason answers open requests with it', () => {
     const { open, call, conversation } = converse(never);
     open();
     const outlet = call('a', 'tools/call');
@@ -226,7 +226,7 @@ describe('cancellation', () => {
 });
 
 describe('changes', () => {
-  it('are told after initialize only, logs at the level asked for', () => {
+  it('are sent only after initialize, and log messages only at the chosen level', () => {
     const { target, back, open, call } = converse();
     target.tell({ kind: 'tools' });
     expect(back).toEqual([]);
@@ -251,7 +251,7 @@ describe('changes', () => {
     expect(answer.error).toMatchObject({ code: -32602, data: { parameter: 'level', error } });
   });
 
-  it("another principal's tasks are not told", () => {
+  it('do not include the tasks of other principals', () => {
     const { target, back, open } = converse();
     open();
     const task = { taskId: 't', status: 'working', createdAt: '', lastUpdatedAt: '', ttlMs: 1 } as const;
@@ -260,7 +260,7 @@ describe('changes', () => {
     expect(back).toHaveLength(1);
   });
 
-  it('updates of a resource reach its subscribers, until they unsubscribe', async () => {
+  it('of a resource reach its subscribers until they unsubscribe', async () => {
     const { target, back, open, call } = converse(() => ({}));
     open();
     target.tell({ kind: 'resource', uri: 'a:' });
@@ -274,7 +274,7 @@ describe('changes', () => {
 });
 
 describe('the end of a draft connection', () => {
-  it('after shutdown everything is refused, and exit ends with 0', () => {
+  it('refuses everything after shutdown, and exits with 0', () => {
     const { open, call, tell, exits } = converse();
     open({ mcpVersion: '2025-06-18' });
     expect(answerOf(call(1, 'shutdown'))).toEqual({ jsonrpc: '2.0', id: 1, result: null });
@@ -284,7 +284,7 @@ describe('the end of a draft connection', () => {
     expect(exits).toEqual([0]);
   });
 
-  it('exit without shutdown ends with 1; MCP has neither', () => {
+  it('exits with 1 without shutdown; MCP has neither request', () => {
     const draft = converse();
     draft.open({ mcpVersion: '2025-06-18' });
     draft.tell('exit');

@@ -13,7 +13,7 @@ const judge = (
 ) => isStatelessMessage(request(1, method, params), { session: false, ...evidence });
 
 // One row of matrix §2.14 (server side) each.
-describe('which era a message belongs to', () => {
+describe('the era of a message', () => {
   it.each<[string, boolean, string, JsonObject | undefined, { session?: boolean; versionHeader?: string }]>([
     ['initialize without a modern claim', false, 'initialize', { protocolVersion: '2025-11-25' }, {}],
     [
@@ -62,7 +62,7 @@ describe('which era a message belongs to', () => {
     expect(judge(method, params, evidence)).toBe(expected);
   });
 
-  it('an answer always belongs to a handshake conversation', () => {
+  it('is handshake for every answer', () => {
     for (const message of [
       { jsonrpc: '2.0', id: 1, result: {} },
       { jsonrpc: '2.0', id: null, error: { code: 1, message: '' } },
@@ -73,13 +73,13 @@ describe('which era a message belongs to', () => {
 });
 
 describe('revisions', () => {
-  it('stateless are dates from 2026-07-28 on, and nothing else', () => {
+  it('are stateless only for dates from 2026-07-28 on', () => {
     expect(['2026-07-28', '2026-07-29', '2030-01-01'].map(isStateless)).toEqual([true, true, true]);
     const others = ['2026-07-27', '2025-11-25', 'draft', 'DRAFT-2025-v3', 'zzzz', '', '2026-07-28x', '9999'];
     expect(others.some(isStateless)).toBe(false);
   });
 
-  it('an offer is echoed when spoken, else answered with the newest dated handshake revision', () => {
+  it('are accepted if supported, else answered with the newest dated handshake revision', () => {
     const spoken = ['2024-11-05', '2025-06-18', 'DRAFT-2025-v3', '2026-07-28', 'draft'];
     expect(negotiateRevision('2024-11-05', spoken)).toBe('2024-11-05');
     expect(negotiateRevision('DRAFT-2025-v3', spoken)).toBe('DRAFT-2025-v3');
@@ -89,8 +89,8 @@ describe('revisions', () => {
   });
 });
 
-describe('the first words of a client', () => {
-  it('say what it can be asked', () => {
+describe('the first message of a client', () => {
+  it('says what it can be asked', () => {
     const capabilities = { sampling: {} };
     const opening = (method: string, params?: JsonObject) => openingOf(request(1, method, params));
     expect(opening('initialize', { protocolVersion: '2025-11-25', capabilities })).toEqual({

@@ -10,7 +10,7 @@ function logged(error: GatewayError | ProtocolError): Record<string, unknown>[] 
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('what is not the fault of the client is found under the id that it is told', () => {
+test('a failure that is not the client’s fault is logged under the id that the client gets', () => {
   const closed = new GatewayError('UPSTREAM_CLOSED', { server: 'a', reason: 'exit code 9' });
   const about = { event: 'exchange.failed', exchange: 'x-1', method: 'tools/call' };
   expect(logged(closed)).toMatchObject([{ ...about, level: 'warn', server: 'a', code: 'UPSTREAM_CLOSED' }]);
@@ -18,7 +18,7 @@ test('what is not the fault of the client is found under the id that it is told'
   expect(logged(internal)).toMatchObject([{ ...about, level: 'error', cause: { message: 'why' } }]);
 });
 
-test('what it has brought on itself, and what its server says, is not', () => {
+test('the client’s own mistakes and a server’s own errors are not logged as failures', () => {
   expect(logged(new GatewayError('TOOL_NOT_FOUND', { name: 'x' }))).toEqual([]);
   expect(logged(new ProtocolError(-32603, 'no'))).toEqual([]);
 });

@@ -12,7 +12,7 @@ const asks = {
 describe('questions to the client', () => {
   const elicit = { method: 'elicitation/create', params: { mode: 'form', message: 'Name?' } };
 
-  it('an answer reaches the handler, an error or a non-object is a refusal', async () => {
+  it('resolve with the answer, and reject on an error or a non-object', async () => {
     const outcomes: unknown[] = [];
     const { open, call, put } = converse(async (exchange) => {
       for (let round = 0; round < 3; round++) {
@@ -31,7 +31,7 @@ describe('questions to the client', () => {
     expect(outcomes).toEqual([{ action: 'accept' }, 'ASK_REFUSED', 'ASK_REFUSED']);
   });
 
-  it('a second answer, and an answer to nothing, change nothing and are logged', async () => {
+  it('ignore and log a second answer and an unknown one', async () => {
     const { open, call, put, context } = converse(async (exchange) => exchange.ask(elicit));
     open(asks);
     const outlet = call(1, 'tools/call');
@@ -44,7 +44,7 @@ describe('questions to the client', () => {
     expect(context.lines.filter((line) => line.includes('answer.unexpected'))).toHaveLength(3);
   });
 
-  it('are held back until the client says that it is initialized', async () => {
+  it('are held back until the client has confirmed its initialization', async () => {
     const { call, tell } = converse(async (exchange) => exchange.ask(elicit));
     call('init', 'initialize', asks);
     const outlet = call(1, 'tools/call');
@@ -54,7 +54,7 @@ describe('questions to the client', () => {
     expect(outlet.sent).toMatchObject([{ method: 'elicitation/create' }]);
   });
 
-  it('are called off together with their call, and the client is told', async () => {
+  it('are cancelled with their call, and the client is notified', async () => {
     const { open, call, tell } = converse(async (exchange) => exchange.ask(elicit));
     open(asks);
     const outlet = call(1, 'tools/call');
@@ -65,7 +65,7 @@ describe('questions to the client', () => {
     expect(outlet.ends).toEqual([undefined]);
   });
 
-  it('are called off when the handler ends without waiting for the answer', async () => {
+  it('are cancelled when the handler ends without waiting for the answer', async () => {
     const { open, call, put, context } = converse((exchange) => {
       exchange.ask(elicit).catch(() => {});
       return { content: [] };
@@ -78,7 +78,7 @@ describe('questions to the client', () => {
     expect(context.lines.join()).toContain('answer.unexpected');
   });
 
-  it('cannot be put once the client can no longer answer', async () => {
+  it('fail once the client can no longer answer', async () => {
     const { open, call, conversation } = converse(async (exchange) => {
       await settled();
       return exchange.ask(elicit);
@@ -90,7 +90,7 @@ describe('questions to the client', () => {
     expect(outlet.sent).toEqual([]);
   });
 
-  it('of a client that answers none of them: the oldest are given up, and the newest is still heard', async () => {
+  it('are limited: of a silent client the oldest are dropped, and the newest can still be answered', async () => {
     const outcomes: unknown[] = [];
     const { open, call, put } = converse(async (exchange) => {
       const told = (answer: unknown) => void outcomes.push(answer);

@@ -23,8 +23,8 @@ function probe(...answers: unknown[]) {
 const refused = (status: number) => new GatewayError('UPSTREAM_UNREACHABLE', { server: 'x', reason: 'HTTP', status });
 const unsupported = (data?: unknown) => new ProtocolError(-32022, 'Unsupported protocol version', data);
 
-describe('the question', () => {
-  test('names who asks, in the body and in the headers, and is called off by no message', async () => {
+describe('the discover request', () => {
+  test('names the client in the body and the headers, and is not cancelled with a message', async () => {
     const { wire, verdict } = probe({ supportedVersions: [NEW] });
     await verdict;
     expect(wire.calls[0]).toMatchObject({
@@ -42,7 +42,7 @@ describe('the question', () => {
     expect(wire.calls[0]?.cancelNotice?.(1, { reason: 'late' })).toBeUndefined();
   });
 
-  test('has no headers where there are none', async () => {
+  test('has no headers without HTTP', async () => {
     const wire = new FakeWire(() => ({ supportedVersions: [NEW] }));
     await discoverServer(wire, identity, fakeEvents());
     expect(wire.calls[0]?.headers).toBeUndefined();
@@ -50,7 +50,7 @@ describe('the question', () => {
 });
 
 describe('the stateless era', () => {
-  test('is a success that names our version', async () => {
+  test('is recognised by a result with our version', async () => {
     const dialect = await probe({
       supportedVersions: ['2099-01-01', NEW],
       capabilities: { tools: {} },
@@ -69,23 +69,23 @@ describe('the stateless era', () => {
     });
   });
 
-  test('does without anything but the versions', async () => {
+  test('needs nothing in the result but the versions', async () => {
     const dialect = await probe({ supportedVersions: [NEW], capabilities: 'all', instructions: 5 }).verdict;
     expect(dialect?.server).toMatchObject({ info: { name: 'unknown' }, capabilities: {}, instructions: undefined });
   });
 
-  test('is asked once more when -32022 names our version after all', async () => {
+  test('is asked again if -32022 lists our version', async () => {
     const { wire, verdict } = probe(unsupported({ supported: [NEW] }), { supportedVersions: [NEW] });
     expect((await verdict)?.server.revision).toBe(NEW);
     expect(wire.methods).toEqual(['server/discover', 'server/discover']);
   });
 
-  test('is never given up for a handshake after it named our version', async () => {
+  test('is not abandoned for a handshake after it listed our version', async () => {
     const again = unsupported({ supported: [NEW] });
     await expect(probe(again, again).verdict).rejects.toBe(again);
   });
 
-  test('without a common version is an error that says what is offered, and no handshake', async () => {
+  test('without a common version is an error that names the offered ones', async () => {
     await expect(probe(unsupported({ supported: ['2099-01-01'] })).verdict).rejects.toMatchObject({
       code: 'NO_COMMON_VERSION',
       message: 'fake speaks no revision in common: it offers 2099-01-01',

@@ -36,7 +36,7 @@ describe('the handshake', () => {
     expect(wire.notified).toEqual([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
   });
 
-  test('hands over the dialect before the server is told that we are ready', async () => {
+  test('hands over the dialect before it sends initialized', async () => {
     const { adopted, opened } = await open(() => result('2025-11-25'));
     const { dialect } = await opened;
     expect(adopted).toEqual([{ dialect, toldBefore: 0 }]);
@@ -61,7 +61,7 @@ describe('the handshake', () => {
     },
   );
 
-  test('with a pinned revision offers it, and refuses any other', async () => {
+  test('offers a pinned revision and refuses any other', async () => {
     const same = await open(() => result('2025-03-26'), '2025-03-26');
     expect((await same.opened).dialect.server.revision).toBe('2025-03-26');
     expect(same.wire.calls[0]?.params?.protocolVersion).toBe('2025-03-26');
@@ -70,7 +70,7 @@ describe('the handshake', () => {
     expect(other.wire.notified).toEqual([]);
   });
 
-  test('declares only what the pinned revision knows', async () => {
+  test('declares only what the pinned revision has', async () => {
     const { wire, opened } = await open(() => result('2025-03-26'), '2025-03-26');
     await opened;
     expect(wire.calls[0]?.params?.capabilities).toEqual({ roots: { listChanged: true }, sampling: {} });
@@ -79,7 +79,7 @@ describe('the handshake', () => {
     expect(june.wire.calls[0]?.params?.capabilities).toMatchObject({ sampling: {}, elicitation: {} });
   });
 
-  test('does without what a sloppy server leaves out', async () => {
+  test('tolerates missing fields', async () => {
     const { opened } = await open(() => ({ protocolVersion: '2025-11-25', capabilities: null, serverInfo: 'me' }));
     expect((await opened).dialect.server).toMatchObject({ capabilities: {}, info: { name: 'unknown' } });
   });
@@ -99,13 +99,13 @@ describe('the draft dialect', () => {
     expect(wire.notified).toEqual([{ jsonrpc: '2.0', method: 'initialized', params: {} }]);
   });
 
-  test('is recognised when a server answers the official opening in its words', async () => {
+  test('is recognised by a draft answer to the official opening', async () => {
     const { wire, opened } = await open(() => draftResult);
     expect((await opened).dialect.server.dialect).toBe('draft');
     expect(wire.calls).toHaveLength(1);
   });
 
-  test('that is no draft either leaves the first words standing', async () => {
+  test('that fails too leaves the first error standing', async () => {
     const first = new ProtocolError(-32602, 'first');
     const { opened } = await open((call) => {
       if (isDraft(call)) throw new ProtocolError(-32601, 'second');
@@ -114,7 +114,7 @@ describe('the draft dialect', () => {
     await expect(opened).rejects.toBe(first);
   });
 
-  test('is not tried when a revision is pinned, and alone when it is', async () => {
+  test('is not tried for a pinned revision, and is the only one tried if pinned', async () => {
     const pinned = await open(() => {
       throw new ProtocolError(-32602, 'no');
     }, '2025-11-25');

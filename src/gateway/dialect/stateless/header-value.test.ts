@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decodeHeader, encodeHeader, toHeaderText } from './header-value.ts';
 
-it('any text survives its way through a header, and is a legal header value on the way', () => {
+it('any text is encoded as a legal header value and decoded again', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const header = encodeHeader(text);
@@ -13,7 +13,7 @@ it('any text survives its way through a header, and is a legal header value on t
   );
 });
 
-it('plain ASCII travels as it is; blanks at the ends, control characters and what looks encoded do not', () => {
+it('plain ASCII is not encoded; outer spaces, control characters and text that looks encoded are', () => {
   expect(encodeHeader('get weather')).toBe('get weather');
   expect(encodeHeader('')).toBe('');
   for (const text of [' a', 'a ', 'a\tb', 'a\r\nX: y', 'é', '=?base64?aGk=?=']) {
@@ -32,13 +32,13 @@ it.each([
   expect(decodeHeader(header)).toBeUndefined(),
 );
 
-it('markers are exact: anything else is the text itself', () => {
+it('text without exact markers is not decoded', () => {
   for (const header of ['=?BASE64?YWJj?=', '=?base64?YWJj', 'x=?base64?YWJj?=', '=?utf-8?YWJj?=']) {
     expect(decodeHeader(header)).toBe(header);
   }
 });
 
-it('numbers are decimal, booleans words, and what has no text has none', () => {
+it('header text has decimal integers and boolean words, and nothing else', () => {
   expect([1, -2.5, true, false, 'x'].map(toHeaderText)).toEqual(['1', '-2.5', 'true', 'false', 'x']);
   expect([null, undefined, {}, [], NaN, Infinity].map(toHeaderText)).toEqual(Array(6).fill(undefined));
 });

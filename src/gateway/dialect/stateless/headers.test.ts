@@ -22,13 +22,13 @@ describe('the version header', () => {
   const check = (header: Record<string, string>) =>
     refusal(() => checkVersionHeader(from(header), enveloped(1, 'tools/list')));
 
-  it('must name what the envelope names', () => {
+  it('must match the envelope', () => {
     expect(check({ 'mcp-protocol-version': '2026-07-28' })).toBeUndefined();
     expect(check({ 'mcp-protocol-version': '2027-01-01' })).toContain('does not match the body (2026-07-28)');
     expect(check({})).toContain('MCP-Protocol-Version is missing');
   });
 
-  it('is no matter where the body names none: that is told as bad params', () => {
+  it('is not checked if the body has no version, which is reported as bad params', () => {
     expect(refusal(() => checkVersionHeader(from({}), request(1, 'tools/list')))).toBeUndefined();
   });
 });
@@ -37,7 +37,7 @@ describe('method and name', () => {
   const check = (method: string, params: JsonObject, headers: Record<string, string>) =>
     refusal(() => checkStandardHeaders(from({ 'mcp-method': method, ...headers }), request(1, method, params)));
 
-  it('the method must be mirrored exactly', () => {
+  it('must equal the method of the body', () => {
     expect(refusal(() => checkStandardHeaders(from({}), request(1, 'tools/list')))).toContain('Mcp-Method is missing');
     expect(
       refusal(() => checkStandardHeaders(from({ 'mcp-method': 'Tools/List' }), request(1, 'tools/list'))),
@@ -60,12 +60,12 @@ describe('method and name', () => {
     expect(check(method, { [field]: 7 }, {})).toBeUndefined();
   });
 
-  it('a name in base64 is decoded before it is compared, and bad base64 is refused', () => {
+  it('are compared after base64 decoding, and bad base64 is refused', () => {
     expect(check('tools/call', { name: 'é' }, { 'mcp-name': '=?base64?w6k=?=' })).toBeUndefined();
     expect(check('tools/call', { name: 'é' }, { 'mcp-name': '=?base64?w6k?=' })).toBeDefined();
   });
 
-  it('a long name is cut in the message', () => {
+  it('are shortened in the error', () => {
     expect(check('tools/call', { name: 'x'.repeat(500) }, { 'mcp-name': 'y' })!.length).toBeLessThan(160);
   });
 });
@@ -82,7 +82,7 @@ describe('headers of arguments', () => {
   const check = (args: unknown, headers: Record<string, string>) =>
     refusal(() => checkParamHeaders(from(headers), schema, args));
 
-  it('must agree with the arguments, by value for numbers', () => {
+  it('must match the arguments, and numbers by value', () => {
     const args = { region: 'eu', deep: { count: 42 }, flag: true };
     const headers = { 'mcp-param-region': 'eu', 'mcp-param-count': '42.0', 'mcp-param-flag': 'true' };
     expect(check(args, headers)).toBeUndefined();
@@ -94,7 +94,7 @@ describe('headers of arguments', () => {
     expect(check(args, { ...headers, 'mcp-param-region': '=?base64?*?=' })).toContain('Mcp-Param-Region');
   });
 
-  it('an argument that is missing or null has no header, and a header without argument is a lie', () => {
+  it('must be absent for a missing or null argument', () => {
     expect(check({ region: null }, {})).toBeUndefined();
     expect(check(undefined, {})).toBeUndefined();
     expect(check({ deep: 'odd' }, {})).toBeUndefined();
@@ -112,7 +112,7 @@ describe('headers of arguments', () => {
     expect(paramHeaders({ type: 'object', properties: { a: { type: 'string', ...property } } })).toBe('invalid');
   });
 
-  it('two arguments may not share a name, whatever its case; the root has none', () => {
+  it('must have unique names, ignoring case, and none for the root', () => {
     const twice = {
       properties: { a: { type: 'string', 'x-mcp-header': 'A' }, b: { type: 'string', 'x-mcp-header': 'a' } },
     };

@@ -22,8 +22,8 @@ function listening() {
   return { target, outlet, running, subscribed, settle: (uri: string, outcome?: Error) => pending.get(uri)!(outcome) };
 }
 
-describe('subscriptions that a server has to be asked for', () => {
-  it('are acknowledged once it has agreed, and only those; nothing is told before', async () => {
+describe('subscriptions that need the server’s consent', () => {
+  it('are acknowledged once it has agreed, and nothing is sent before', async () => {
     const { target, outlet, subscribed, settle } = listening();
     expect(subscribed.map(([uri]) => uri)).toEqual(['a:', 'b:']);
     target.tell({ kind: 'tools' });
@@ -41,7 +41,7 @@ describe('subscriptions that a server has to be asked for', () => {
     expect(outlet.sent.slice(1)).toMatchObject([{ params: { uri: 'a:/part' } }]);
   });
 
-  it('of a client that went away meanwhile are told to nobody', async () => {
+  it('are dropped if the client leaves meanwhile', async () => {
     const { target, outlet, running, settle } = listening();
     running!.cancel();
     settle('a:');

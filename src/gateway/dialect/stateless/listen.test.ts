@@ -24,7 +24,7 @@ function listening(options?: ServeContextOptions) {
 const methods = (outlet: RecordingOutlet) => outlet.sent.map((message) => (message as { method: string }).method);
 
 describe('a listen stream', () => {
-  it('is acknowledged first, with what will be honoured', () => {
+  it('begins with an acknowledgement of the accepted filter', () => {
     const { listen } = listening();
     const outlet = listen({
       toolsListChanged: true,
@@ -46,7 +46,7 @@ describe('a listen stream', () => {
     expect(outlet.running).toMatchObject({ endless: true });
   });
 
-  it('tells what was asked for and nothing else', () => {
+  it('reports only the changes that the client asked for', () => {
     const { target, listen } = listening();
     const outlet = listen({ toolsListChanged: true, resourceSubscriptions: ['a:'] });
     target.tell({ kind: 'prompts' });
@@ -107,7 +107,7 @@ describe('a listen stream', () => {
     expect(context.listens.size).toBe(0);
   });
 
-  it('beyond the limit is refused, and a place that is left is free again', () => {
+  it('is refused beyond the limit, and accepted again once another has ended', () => {
     const { listen } = listening({ limits: { maxListens: 1 } });
     const first = listen({});
     expect(listen({}, 2).ends).toMatchObject([{ error: { code: -32000, data: { limit: 'maxListens' } } }]);
@@ -115,7 +115,7 @@ describe('a listen stream', () => {
     expect(listen({}, 3).ends).toEqual([]);
   });
 
-  it('tells of tasks to their owner, who declared the extension', () => {
+  it('reports tasks to their owner if it declared the extension', () => {
     const { listen, target } = listening();
     expect(listen({ taskIds: ['t'] }).ends).toMatchObject([{ error: { code: -32021 } }]);
     const outlet = listen({ taskIds: ['t'] }, 2, withTasks);

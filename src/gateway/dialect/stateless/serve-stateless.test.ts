@@ -56,7 +56,7 @@ describe('the envelope', () => {
     });
   });
 
-  it('a client that does not say who it is is served all the same', async () => {
+  it('may omit the client’s info', async () => {
     const { put, target } = serve(() => ({ tools: [] }));
     await put(enveloped(1, 'tools/list')).answer();
     expect(target.seen[0]!.client).toMatchObject({
@@ -96,7 +96,7 @@ describe('methods', () => {
     expect(target.seen).toEqual([]);
   });
 
-  it('tasks need the extension, declared by this very request', async () => {
+  it('for tasks need the extension in the same request', async () => {
     const { put } = serve(() => ({ taskId: 't', status: 'working' }));
     expect((await put(enveloped(1, 'tasks/get', { taskId: 't' })).answer()).error).toMatchObject({
       code: -32021,
@@ -108,7 +108,7 @@ describe('methods', () => {
     });
   });
 
-  it('cancelling a task that is over is acknowledged; cancelling nothing in particular is not', async () => {
+  it('for cancelling accept a finished task but not a missing id', async () => {
     const { put } = serve(() => {
       throw new GatewayError('INVALID_PARAMS', { parameter: 'taskId', error: 'x' });
     });
@@ -116,7 +116,7 @@ describe('methods', () => {
     expect((await put(enveloped(2, 'tasks/cancel', {}, withTasks)).answer()).error!.code).toBe(-32602);
   });
 
-  it('discover names only versions that are served in this shape', async () => {
+  it('include discover, which lists only stateless versions', async () => {
     const { result } = await serve().put(enveloped(1, 'server/discover')).answer();
     expect(result).toMatchObject({
       resultType: 'complete',
@@ -131,7 +131,7 @@ describe('methods', () => {
 });
 
 describe('answers', () => {
-  it('lists and reads carry cache hints, the target having the say', async () => {
+  it('have cache hints for lists and reads, which the target may set', async () => {
     const { put } = serve(() => ({ tools: [{ name: 'a', execution: {} }], ttlMs: 9 }));
     expect((await put(enveloped(1, 'tools/list')).answer()).result).toMatchObject({
       tools: [{ name: 'a' }],
@@ -141,7 +141,7 @@ describe('answers', () => {
     });
   });
 
-  it("the target's own _meta is kept beside ours", async () => {
+  it('keep the target’s own _meta', async () => {
     const { put } = serve(() => ({ content: [], _meta: { x: 1 } }));
     expect((await put(enveloped(1, 'tools/call')).answer()).result!._meta).toMatchObject({
       x: 1,
@@ -174,7 +174,7 @@ describe('answers', () => {
     expect(JSON.stringify(outlet.ends)).not.toContain('secret');
   });
 
-  it('bad arguments are a result for the model', async () => {
+  it('report bad arguments as a result for the model', async () => {
     const { put } = serve(() => Promise.reject(new GatewayError('INVALID_ARGUMENTS', { tool: 't', reason: 'r' })));
     expect((await put(enveloped(1, 'tools/call')).answer()).result).toMatchObject({
       isError: true,
@@ -191,7 +191,7 @@ describe('answers', () => {
     expect((await put(enveloped(1, method)).answer()).error).toMatchObject({ code: -32603, message: 'Internal error' });
   });
 
-  it('progress and logs are told on request only', async () => {
+  it('include progress and log messages only on request', async () => {
     const { put } = serve((exchange) => {
       exchange.progress({ progress: 1 });
       exchange.log({ level: 'info', data: 'i' });
@@ -205,7 +205,7 @@ describe('answers', () => {
     ]);
   });
 
-  it('after cancel the handler is told and the client is not', async () => {
+  it('end silently after a cancellation, and the handler is aborted', async () => {
     let finish!: (result: JsonObject) => void;
     const { put, target } = serve(() => new Promise((resolve) => (finish = resolve)));
     const outlet = put(enveloped(1, 'tools/call', {}, { progressToken: 1 }));
@@ -223,7 +223,7 @@ describe('headers', () => {
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'x' };
   const call = enveloped(1, 'tools/call', { name: 'x', arguments: { region: 'eu' } });
 
-  it('are checked where there are any, arguments by the schema of the tool', async () => {
+  it('are checked if present, arguments by the tool’s schema', async () => {
     const { put, target } = serve();
     target.schema = { properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
     const outlet = put(structuredClone(call), headers);
@@ -233,7 +233,7 @@ describe('headers', () => {
     expect((await put(structuredClone(call)).answer()).result).toBeDefined();
   });
 
-  it('a version that header and body disagree on is a mismatch before it is unsupported', async () => {
+  it('that contradict the body’s version are a mismatch, even if the version is unsupported', async () => {
     const { put } = serve();
     const odd = enveloped(1, 'tools/list', {}, { [META.protocolVersion]: '1999-01-01' });
     expect((await put(odd, { 'mcp-protocol-version': '2026-07-28' }).answer()).error!.code).toBe(-32020);

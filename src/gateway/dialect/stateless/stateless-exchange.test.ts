@@ -40,7 +40,7 @@ async function asked(
 const errorOf = async (outlet: RecordingOutlet) => (await outlet.answer()).error;
 
 describe('rounds of questions', () => {
-  it('several questions asked together travel in one round and are answered in one retry', async () => {
+  it('carry questions that are asked together, answered in one retry', async () => {
     const { put } = play(async (exchange) =>
       text(await Promise.all([ask(exchange, 'a'), ask(exchange), ask(exchange, 'a')])),
     );
@@ -52,7 +52,7 @@ describe('rounds of questions', () => {
     expect(result).toMatchObject(text([{ n: 1 }, { n: 2 }, { n: 3 }]));
   });
 
-  it('an answer that is missing is asked for again, the others are kept', async () => {
+  it('repeat only the questions without an answer', async () => {
     const { put } = play(async (exchange) => text(await Promise.all([ask(exchange, 'a'), ask(exchange, 'b')])));
     const first = await asked(put({}));
     const second = await asked(put({ requestState: first.requestState, inputResponses: { a: { n: 1 } } }));
@@ -76,14 +76,14 @@ describe('rounds of questions', () => {
     },
   );
 
-  it('answers that come with a fresh call are used when they are asked for, and no target sees them', async () => {
+  it('use answers that came with a new call, which no target sees', async () => {
     const { put, target } = play(async (exchange) => text([await ask(exchange, 'a'), await ask(exchange, 'b')]));
     const { keys } = await asked(put({ inputResponses: { a: { n: 1 }, z: {} } }));
     expect(keys).toEqual(['b']);
     expect(target.seen[0]!.params).toEqual({ name: 'x' });
   });
 
-  it('one question after the other takes a round each, up to the limit', async () => {
+  it('take one round for each question in sequence, up to the limit', async () => {
     const { put } = play(
       async (exchange) => {
         for (;;) await ask(exchange, 'again');
@@ -99,7 +99,7 @@ describe('rounds of questions', () => {
     });
   });
 
-  it('a question put while the client is away goes out with its retry, and nothing is said in between', async () => {
+  it('send a question of a parked call with its retry, and nothing in between', async () => {
     let second!: () => void;
     const late = new Promise<void>((resolve) => (second = resolve));
     const { put } = play(async (exchange) => {
@@ -140,7 +140,7 @@ describe('rounds of questions', () => {
     },
   );
 
-  it('asks only what this request declared, and only where questions may be asked', async () => {
+  it('ask only what the request declared, for methods that may ask', async () => {
     const refused = async (exchange: Exchange) => text(await ask(exchange).catch((error: GatewayError) => error.code));
     const { put } = play(refused);
     expect((await put({}, { meta: {} }).answer()).result).toMatchObject(text('CLIENT_CANNOT_BE_ASKED'));
@@ -149,7 +149,7 @@ describe('rounds of questions', () => {
     expect((await ping.put({}).answer()).result).toMatchObject(text(false));
   });
 
-  it('an elicitation id has no place in this era', async () => {
+  it('have no elicitation ids', async () => {
     const { put } = play(async (exchange) => {
       const params = { mode: 'form', message: 'm', elicitationId: 'e' };
       return exchange.ask({ method: 'elicitation/create', params, key: 'k' });
@@ -186,7 +186,7 @@ describe('request state', () => {
     expect((await put({ requestState, ...answers }).answer()).result).toBeDefined();
   });
 
-  it('arguments may come in another order, but not in another shape', async () => {
+  it('accepts reordered arguments but not changed ones', async () => {
     const { put } = play(waiting);
     const state = async (args: JsonObject) => (await asked(put({ arguments: args }))).requestState;
     const retry = (requestState: string, args: JsonObject) =>
@@ -197,7 +197,7 @@ describe('request state', () => {
     expect((await retry(await state({ x: { a: 1 } }), { x: [['a', 1]] })).error).toBeDefined();
   });
 
-  it('tampered with, made up, or of the wrong type opens nothing', async () => {
+  it('is refused if altered, made up or of the wrong type', async () => {
     const { put } = play(waiting);
     const { requestState } = await asked(put({}));
     const changed = `${requestState.slice(0, -2)}${requestState.endsWith('A') ? 'BA' : 'AA'}`;
@@ -206,7 +206,7 @@ describe('request state', () => {
     }
   });
 
-  it('expires, and the handler is told that nobody will answer', async () => {
+  it('expires, and the handler’s question is rejected', async () => {
     const { put, clock, context, target } = play(waiting, { limits: { parkedMs: 1000 } });
     const outlet = put({});
     const { requestState } = await asked(outlet);
@@ -221,7 +221,7 @@ describe('request state', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('too many of one principal are refused, and hurt nobody else', async () => {
+  it('is limited per principal, without affecting others', async () => {
     const { put, context } = play(waiting, { limits: { maxParked: 2 } });
     await asked(put({}));
     const { requestState } = await asked(put({}));
@@ -234,7 +234,7 @@ describe('request state', () => {
   });
 });
 
-describe('a call that is ended with questions', () => {
+describe('a suspended call', () => {
   const questions = { city: { method: 'elicitation/create', params: { mode: 'form', message: 'Where?' } } };
   const suspending = async (exchange: Exchange) => {
     if (!exchange.maySuspend) return { content: [], told: 'not here' };
@@ -243,7 +243,7 @@ describe('a call that is ended with questions', () => {
       : toSuspended({ questions, state: 'of the server' });
   };
 
-  it('is made again with the answers and its own state, and nothing is kept meanwhile', async () => {
+  it('is repeated with the answers and its own state, and keeps nothing in memory', async () => {
     const { put, context } = play(suspending);
     const result = await asked(put({}));
     expect(result).toMatchObject({ questions });
@@ -271,7 +271,7 @@ describe('a call that is ended with questions', () => {
     expect((await errorOf(put({ requestState })))!.code).toBe(-32602);
   });
 
-  it('is not ended so more often than a client takes part', async () => {
+  it('is suspended at most as often as the client allows', async () => {
     const endless = async (exchange: Exchange) =>
       exchange.maySuspend ? toSuspended({ questions, state: undefined }) : { content: [], told: 'not here' };
     const { put } = play(endless, { limits: { maxRounds: 2 } });
@@ -281,7 +281,7 @@ describe('a call that is ended with questions', () => {
   });
 });
 
-it('a call that brings answers before it was asked hands them on with itself', async () => {
+it('a call with answers to expected questions passes them on', async () => {
   const { put } = play(async ({ resumed }) => ({ content: [], resumed }));
   const inputResponses = { city: { action: 'accept' }, unknown: {} };
   const { result } = await put({ inputResponses }).answer();

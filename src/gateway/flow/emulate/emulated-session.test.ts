@@ -17,8 +17,8 @@ function setUp() {
   return { clock, told, call };
 }
 
-describe('a call that has come to its end', () => {
-  it('leaves no question open, as it may have been that of another call', async () => {
+describe('an ended call', () => {
+  it('leaves no question open', async () => {
     const { call, told } = setUp();
     const asked = [call.ask(question), call.ask(question)].map((answer) =>
       expect(answer).rejects.toMatchObject({ code: 'CANCELLED' }),
@@ -39,8 +39,8 @@ describe('a call that has come to its end', () => {
   });
 });
 
-describe('a question that the server takes back', () => {
-  it('is not waited for, and cannot be answered any more, and its client is told', async () => {
+describe('a withdrawn question', () => {
+  it('can no longer be answered, and its client is notified', async () => {
     const { call, clock, told } = setUp();
     const controller = new AbortController();
     const asked = expect(call.ask(question, controller.signal)).rejects.toMatchObject({ code: 'CANCELLED' });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { FakeClock } from '../../middleware/fake-exchange.contract.ts';
 import { EmulatedSessions } from './emulated-sessions.ts';
 
-it('says which sessions are gone for good, so that nobody keeps what was to be told of them', async () => {
+it('emulated sessions report which ids are forgotten, so that others can drop them too', async () => {
   const clock = new FakeClock();
   const forgotten: string[] = [];
   const calls = new EmulatedSessions(clock, { maxParked: 1, parkedMs: 1000 }, (id) => forgotten.push(id));
@@ -22,7 +22,7 @@ it('says which sessions are gone for good, so that nobody keeps what was to be t
   expect([calls.find({ sessionId }, 'ada'), forgotten]).toEqual([undefined, [sessionId]]);
 });
 
-it('lets no client choose a time so short that its session does nothing but look at the clock', () => {
+it('emulated sessions have a minimum timeout', () => {
   const calls = new EmulatedSessions(new FakeClock(), { maxParked: 1, parkedMs: 1000 }, () => {});
   const call = calls.begin({
     tool: 't',

@@ -26,14 +26,14 @@ function playing(started: JsonObject, lost?: () => Promise<unknown>) {
   return { asked, session };
 }
 
-it('looks at once what follows when the connection is lost by which it would be told', async () => {
+it('a flow run checks at once what follows when its connection is lost', async () => {
   const { asked, session } = playing({}, async () => 'closed');
   const outcome = await new FlowRun(session, { onPrompt: () => 'Ada' }).play();
   expect(outcome).toMatchObject({ success: true, result: 'done' });
   expect(asked).toEqual(['interaction.respond', 'interaction.getState']);
 });
 
-it('sets no timer and asks nothing while a question is open that cannot be withdrawn', async () => {
+it('a flow run sets no timer while its open question cannot be withdrawn', async () => {
   const { asked, session } = playing({}, async () => 'closed');
   let timers: number | undefined;
   const onPrompt = async () => {

@@ -29,8 +29,8 @@ function setUp(isReachable: boolean) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a client that can be told things', () => {
-  it('is told what its server says, also before the answer to start', async () => {
+describe('a client that can receive messages', () => {
+  it('receives its server’s messages, even before the answer to start', async () => {
     const { sessions, heard, player } = setUp(true);
     let answer!: (result: JsonObject) => void;
     const started = sessions.start(player, () => new Promise((resolve) => (answer = resolve)));
@@ -43,7 +43,7 @@ describe('a client that can be told things', () => {
     expect(heard).toEqual(['interaction.prompt']);
   });
 
-  it('is told what a server has put into its answer, once that is out', async () => {
+  it('receives a message from inside an answer after that answer', async () => {
     const { heard, start, goOn } = setUp(true);
     await start();
     const next = { state: 'waiting_user', method: 'interaction.prompt', prompt: { type: 'text' } };
@@ -53,7 +53,7 @@ describe('a client that can be told things', () => {
     expect(heard).toEqual(['interaction.prompt']);
   });
 
-  it('is told nothing of sessions that are not known, or have ended', async () => {
+  it('receives nothing about unknown or ended sessions', async () => {
     const { sessions, heard, start } = setUp(true);
     await start();
     await expect(sessions.put(prompt('another'))).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
@@ -64,7 +64,7 @@ describe('a client that can be told things', () => {
     expect(sessions.of(client)).toEqual([]);
   });
 
-  it('is forgotten with a session that its server does not know', async () => {
+  it('is dropped with a session that its server does not have', async () => {
     const { sessions, player } = setUp(true);
     const refused = sessions.goOn(player, respond, () => Promise.reject(new Error('Session not found')));
     await expect(refused).rejects.toThrow('Session not found');
@@ -72,8 +72,8 @@ describe('a client that can be told things', () => {
   });
 });
 
-describe('a client that cannot be told things', () => {
-  it('has it with the answer that led to it', async () => {
+describe('a client that cannot receive messages', () => {
+  it('gets the next message with the answer that caused it', async () => {
     const { sessions, start, goOn } = setUp(false);
     const started = start();
     await turn();
@@ -88,7 +88,7 @@ describe('a client that cannot be told things', () => {
     expect(sessions.of(client)).toEqual([]);
   });
 
-  it('is not kept waiting for ever, and has what came late when it asks again', async () => {
+  it('does not wait for ever, and gets a late message with its next request', async () => {
     const { clock, sessions, start, goOn } = setUp(false);
     const started = start();
     await turn();
@@ -99,7 +99,7 @@ describe('a client that cannot be told things', () => {
     expect(asked).toMatchObject({ next: { method: 'interaction.complete', result: { success: true } } });
   });
 
-  it('has what the server has put there, unchanged', async () => {
+  it('gets the server’s own next message unchanged', async () => {
     const { start } = setUp(false);
     const next = { state: 'waiting_user', method: 'interaction.prompt' };
     expect(await start({ sessionId: 's', next })).toEqual({ sessionId: 's', next });

@@ -23,8 +23,8 @@ async function render(round: QuestionRound, posted?: Record<string, string>, lan
 
 const field = (schema: JsonObject, required = true) => render(formRound({ it: schema }, required ? ['it'] : []));
 
-describe('text from elsewhere', () => {
-  it('is text on the page wherever it stands, and cannot turn what is around it', async () => {
+describe('a server’s text', () => {
+  it('is escaped everywhere and cannot change the direction of other text', async () => {
     const about = { tool: TRICK, server: TRICK, client: TRICK };
     const option = { const: TRICK, title: TRICK };
     const many = Array.from({ length: 9 }, (_, index) => `${TRICK}${index}`);
@@ -69,7 +69,7 @@ describe('text from elsewhere', () => {
     }
   });
 
-  it('is cut when it is too long to be read, and so is everything else', async () => {
+  it('is shortened if too long', async () => {
     const long = '<'.repeat(2_000_000);
     const page = await render(
       fakeRound({
@@ -85,7 +85,7 @@ describe('text from elsewhere', () => {
     expect(page).toContain('too long to be shown');
   });
 
-  it('of a question with too many fields or options is not shown at all, and the question can only be declined', async () => {
+  it('with too many fields or options is not shown, and the question can only be declined', async () => {
     const fields = Object.fromEntries(Array.from({ length: 151 }, (_, index) => [`f${index}`, { type: 'string' }]));
     for (const round of [formRound(fields), formRound({ it: { enum: [...Array(2001).keys()] } })]) {
       const page = await render(round);
@@ -121,7 +121,7 @@ describe('a field', () => {
     expect(await field({ type: 'string', default: '\none\ntwo' })).toMatch(/<textarea[^>]*>\n\none\ntwo<\/textarea>/);
   });
 
-  it('is a list for many options, and buttons for few, with none for no answer', async () => {
+  it('is a list for many options and radio buttons for few', async () => {
     const few = await field({ enum: ['a', 'b'], default: 'b' }, false);
     expect(few).toMatch(/type="radio"\s+name="q0.0"\s+value="1"\s+checked/);
     expect(few).toContain('No answer');
@@ -148,10 +148,10 @@ describe('a field', () => {
   });
 });
 
-describe('one yes or no', () => {
+describe('a single yes or no', () => {
   const schema = { type: 'boolean', title: 'Allow this call', description: 'Once' };
 
-  it('has its answers as buttons, and neither is chosen for anybody', async () => {
+  it('has its answers as buttons, neither preselected', async () => {
     const round = formRound({ allow: schema });
     const page = await render(round);
     expect(page).toContain('Allow this call');
@@ -176,8 +176,8 @@ describe('one yes or no', () => {
   });
 });
 
-describe('what is wrong', () => {
-  it('is listed above with links, and stands beside its field with what was entered', async () => {
+describe('a problem', () => {
+  it('is listed at the top with links and shown beside its field with the entry', async () => {
     const round = formRound({
       name: { type: 'string', title: 'Name' },
       age: { type: 'integer', title: 'Age', minimum: 18 },
@@ -206,13 +206,13 @@ describe('a question on another website', () => {
     expect(await render(url('https://аpple.example'))).toContain('<bdi>xn--pple-43d.example</bdi>');
   });
 
-  it('beside others has to be ticked', async () => {
+  it('beside others has a checkbox', async () => {
     const round = url('https://x.example', { form: { message: 'And?', requestedSchema: {} } });
     expect(await render(round)).toContain('name="q0.done"');
     expect(await render(round, { do: 'accept' })).toContain('<a href="#q0.done">');
   });
 
-  it('that leads nowhere is declined, and leaves the others to be answered', async () => {
+  it('with a bad address is declined, and the others can be answered', async () => {
     const requestedSchema = { type: 'object', properties: { it: { type: 'string' } } };
     const round = url('javascript:x', { form: { message: 'And?', requestedSchema } });
     expect(await render(round)).toContain('value="accept"');
@@ -238,7 +238,7 @@ describe('a question on another website', () => {
 });
 
 describe('several questions', () => {
-  it('are sections of one form, each of which may be left out', async () => {
+  it('are sections of one form, each of which may be skipped', async () => {
     const requestedSchema = { type: 'object', properties: { it: { type: 'string' } }, required: ['it'] };
     const round = fakeRound({ a: { message: 'First?', requestedSchema }, b: { message: 'Second?', requestedSchema } });
     const page = await render(round);
@@ -255,7 +255,7 @@ describe('several questions', () => {
 });
 
 describe('the language', () => {
-  it('is the one the browser prefers among ours', async () => {
+  it('is the supported one that the browser prefers', async () => {
     const langs = [
       'de-AT,en;q=0.5',
       'ja, fr;q=0.3, es;q=0.8',
@@ -272,7 +272,7 @@ describe('the language', () => {
     expect(page).toContain('Hier fehlt eine Antwort.');
   });
 
-  it('leaves nothing to fill in, and no word out', async () => {
+  it('has all texts and placeholders', async () => {
     const names = (sentence: string) => [...sentence.matchAll(/\{\w+\}/g)].map(String).sort();
     const en = wordsFor('en');
     for (const language of ['de', 'fr', 'es']) {

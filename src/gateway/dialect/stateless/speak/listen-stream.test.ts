@@ -36,7 +36,7 @@ function setUp(
 const lost = () => new GatewayError('UPSTREAM_CLOSED', { server: 'x', reason: 'the stream ended' });
 
 describe('the acknowledgement', () => {
-  test('says what is honoured; nothing is told before it', async () => {
+  test('names the accepted filter, and nothing is reported before it', async () => {
     const { stream, told, wire } = setUp();
     await settled();
     stream.take(note('notifications/tools/list_changed', 1), false);
@@ -51,7 +51,7 @@ describe('the acknowledgement', () => {
     stream.stop();
   });
 
-  test('is told apart by the id of the request, with its type', async () => {
+  test('is matched by the id of the request and its type', async () => {
     const { stream } = setUp();
     await settled();
     expect(stream.take(note(ACK, '1'), false)).toBe(false);
@@ -72,7 +72,7 @@ describe('the acknowledgement', () => {
     stream.stop();
   });
 
-  test('that does not come is an error, and the request is ended', async () => {
+  test('that does not come in time is an error, and the request is ended', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const { stream, wire } = setUp();
@@ -85,7 +85,7 @@ describe('the acknowledgement', () => {
     }
   });
 
-  test('that never will come, because the server refuses, is its error', async () => {
+  test('that the server refuses is the server’s error', async () => {
     const { stream, wire } = setUp(() => {
       throw new ProtocolError(-32601, 'Method not found');
     });
@@ -95,7 +95,7 @@ describe('the acknowledgement', () => {
   });
 });
 
-describe('a server with nothing to tell', () => {
+describe('a server with nothing to report', () => {
   test('may end the stream at once', async () => {
     const { stream, wire } = setUp(() => ({}));
     await stream.acknowledged;
@@ -103,7 +103,7 @@ describe('a server with nothing to tell', () => {
     expect([wire.calls.length, stream.honoured, stream.isOver]).toEqual([1, {}, true]);
   });
 
-  test('may acknowledge nothing and end it; it is not asked again and again', async () => {
+  test('may acknowledge nothing and end it, and is not asked again', async () => {
     const { stream, wire } = setUp();
     await settled();
     stream.take(note(ACK, 1, { notifications: {} }), false);
@@ -133,7 +133,7 @@ describe('a stream that breaks', () => {
     },
   );
 
-  test('again and again is opened ever more rarely', async () => {
+  test('is reopened with growing pauses', async () => {
     let stream: ListenStream | undefined;
     const t = setUp(async ({ id }) => {
       if (id > 8) return later;
@@ -150,7 +150,7 @@ describe('a stream that breaks', () => {
     stream.stop();
   });
 
-  test('is left alone when the server no longer knows the request', async () => {
+  test('is not reopened if the server no longer supports the request', async () => {
     const { stream, wire } = setUp(({ id }) => {
       if (id === 2) throw new ProtocolError(-32601, 'gone');
       return later;
@@ -162,7 +162,7 @@ describe('a stream that breaks', () => {
     expect([wire.calls.length, stream.isOver]).toEqual([2, true]);
   });
 
-  test('because the connection is gone is not opened again', async () => {
+  test('is not reopened if the connection is closed', async () => {
     const { stream, wire } = setUp();
     await settled();
     stream.take(note(ACK, 1), false);
@@ -173,7 +173,7 @@ describe('a stream that breaks', () => {
   });
 });
 
-test('after it was stopped nothing is told and nothing opened', async () => {
+test('a stopped listen stream reports nothing and does not reopen', async () => {
   const { stream, wire, told } = setUp();
   await settled();
   stream.take(note(ACK, 1), false);

@@ -57,24 +57,24 @@ describe('a request', () => {
     expect(wire.calls[0]?.cancelByStream).toBe(true);
   });
 
-  test('has no headers where there are none', async () => {
+  test('has no headers without HTTP', async () => {
     const { wire, dialect } = setUp(() => ({}), { http: false });
     await dialect.call(call);
     expect(wire.calls[0]?.headers).toBeUndefined();
   });
 
-  test('to ping is the one that every server answers', async () => {
+  test('to ping is sent as server/discover', async () => {
     const { wire, dialect } = setUp(() => ({ supportedVersions: [] }));
     expect(await dialect.call({ method: 'ping' })).toEqual({});
     expect(wire.methods).toEqual(['server/discover']);
   });
 
-  test('that became a task says so', async () => {
+  test('that became a task returns the task', async () => {
     const { dialect } = setUp(() => ({ resultType: 'task', taskId: 't', status: 'working' }));
     expect(await dialect.call(call)).toEqual({ task: { taskId: 't', status: 'working' } });
   });
 
-  test('that became a task after it was given up is called off', async () => {
+  test('that became a task after it was cancelled cancels the task', async () => {
     const { wire, dialect } = setUp(() => ({}));
     await dialect.call(call);
     wire.calls[0]?.onLate?.({ resultType: 'complete' });
@@ -92,7 +92,7 @@ describe('a request', () => {
     await expect(dialect.call(call)).rejects.toMatchObject({ code: 'UPSTREAM_INVALID' });
   });
 
-  test('hears its own log messages and notifications', async () => {
+  test('receives its own log messages and notifications', async () => {
     const { wire, dialect, events } = setUp(() => ({}));
     const heard: string[] = [];
     await dialect.call({ ...call, onNotify: ({ method }) => heard.push(method) });
@@ -103,7 +103,7 @@ describe('a request', () => {
 });
 
 describe('questions', () => {
-  test('are answered by asking again, with the state as it came and no answers of an earlier round', async () => {
+  test('are answered with a retry that carries the state unchanged and no earlier answers', async () => {
     const rounds = [
       asks({ k: form }, 'state-1'),
       asks({ l: { method: 'roots/list' } }),
@@ -125,7 +125,7 @@ describe('questions', () => {
     ]);
   });
 
-  test('may be answered by the maker of the call', async () => {
+  test('can be answered by the caller', async () => {
     const rounds = [asks({ k: form }), {}];
     const { dialect, events } = setUp(() => rounds.shift());
     const asked: string[] = [];
@@ -151,18 +151,18 @@ describe('questions', () => {
     expect([events.asks, wire.calls.length]).toEqual([[], 1]);
   });
 
-  test('are asked only where the era allows it', async () => {
+  test('are accepted only for methods that may ask', async () => {
     const { dialect } = setUp(() => asks({ k: form }));
     await expect(dialect.call({ method: 'tools/list' })).rejects.toMatchObject({ code: 'UPSTREAM_INVALID' });
   });
 
-  test('have an end, and the last is not asked in vain', async () => {
+  test('are limited, and the user is not asked beyond the limit', async () => {
     const { dialect, events, wire } = setUp(() => asks({ k: form }));
     await expect(dialect.call(call)).rejects.toThrow('asked more than 64 times');
     expect([events.asks.length, wire.calls.length]).toEqual([64, 65]);
   });
 
-  test('that are refused end the call, and the other questions with it', async () => {
+  test('that are refused end the call and its other questions', async () => {
     const { dialect, handler, wire } = setUp(() => asks({ k: form, l: { method: 'roots/list' } }));
     const signals: AbortSignal[] = [];
     handler.answer = (ask, signal) => {
@@ -174,7 +174,7 @@ describe('questions', () => {
     expect([wire.calls.length, signals.map(({ aborted }) => aborted)]).toEqual([1, [true, true]]);
   });
 
-  test('are over when the caller gives up, whatever the handler does', async () => {
+  test('end when the caller cancels', async () => {
     const { dialect, handler, wire } = setUp(() => asks({ k: form }));
     const controller = new AbortController();
     handler.answer = () => new Promise(() => {});
@@ -185,7 +185,7 @@ describe('questions', () => {
     expect(wire.calls).toHaveLength(1);
   });
 
-  test('hold back nobody else’s clock', async () => {
+  test('pause only the timeout of their own call', async () => {
     const rounds = [asks({ k: form }), {}];
     const { dialect, handler, wire } = setUp(() => rounds.shift());
     handler.answer = () => ({ held: wire.held });
@@ -209,7 +209,7 @@ describe('headers that mirror arguments', () => {
     expect(wire.calls.map(({ headers }) => headers?.['mcp-param-x'])).toEqual([undefined, undefined, '1']);
   });
 
-  test('are looked up, on every page, when the server misses them, and the call is made once more', async () => {
+  test('are reloaded from every page after a mismatch, and the call is retried', async () => {
     const pages = [page('b', 'p2'), page('a')];
     const { wire, dialect } = setUp(({ method, headers }) => {
       if (method === 'tools/list') return pages.shift();
@@ -221,7 +221,7 @@ describe('headers that mirror arguments', () => {
     expect(wire.calls[2]?.params).toMatchObject({ cursor: 'p2' });
   });
 
-  test('that do not help are tried once', async () => {
+  test('that still do not match are tried only once', async () => {
     const { wire, dialect } = setUp(({ method }) => {
       if (method === 'tools/list') return page('other', 'same');
       throw new ProtocolError(-32020, 'Header mismatch');
@@ -231,7 +231,7 @@ describe('headers that mirror arguments', () => {
     expect(wire.calls.length).toBeLessThan(6);
   });
 
-  test('that do not help after a question do not start the call again', async () => {
+  test('that do not match after a question do not repeat the call', async () => {
     const { wire, events, dialect } = setUp(({ method, params }) => {
       if (method === 'tools/list') return page('a');
       if (params?.inputResponses === undefined) return asks({ q: form });
@@ -243,28 +243,28 @@ describe('headers that mirror arguments', () => {
   });
 });
 
-describe('requests of a server, which the era does not know', () => {
+describe('requests from a stateless server', () => {
   test('are refused on a shared channel', async () => {
     const { wire, dialect } = setUp(() => ({}), { http: false });
     dialect.onRequest({ jsonrpc: '2.0', id: 1, method: 'roots/list' });
     expect(wire.responded).toMatchObject([{ id: 1, error: { code: -32601 } }]);
   });
 
-  test('are dropped on HTTP, where a POST may hold no answer', async () => {
+  test('are dropped on HTTP, where a POST cannot carry a response', async () => {
     const { wire, dialect } = setUp(() => ({}));
     dialect.onRequest({ jsonrpc: '2.0', id: 1, method: 'roots/list' });
     expect(wire.responded).toEqual([]);
   });
 });
 
-test('notifications of other eras are not sent', async () => {
+test('handshake notifications are not sent to a stateless server', async () => {
   const { wire, dialect } = setUp(() => ({}));
   await dialect.notify('notifications/roots/list_changed');
   await dialect.notify('interaction.event', { a: 1 });
   expect(wire.notified).toEqual([{ jsonrpc: '2.0', method: 'interaction.event', params: { a: 1 } }]);
 });
 
-test('a notification that the protocol does not name is sent in its envelope', async () => {
+test('a custom notification is sent in an envelope', async () => {
   const { wire, dialect } = setUp(() => ({}));
   await dialect.notify('notifications/acme/told', { a: 1, _meta: { b: 2 } });
   expect(wire.notified).toMatchObject([

@@ -82,7 +82,7 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
     expect(order.at(-1)).toBe('close 3');
   });
 
-  test('wishes that come at once are all heard', async () => {
+  test('subscriptions made at once are all included', async () => {
     const { dialect, wire, filters } = setUp({ http });
     dialect.watch();
     await Promise.all(['a', 'b', 'c'].map((uri) => dialect.subscribe(uri)));
@@ -90,7 +90,7 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
     expect(wire.calls.filter(({ signal }) => !signal?.aborted)).toHaveLength(1);
   });
 
-  test('changes are told, of the open stream alone', async () => {
+  test('reports changes of the open stream only', async () => {
     const { dialect, events, say, wire } = setUp({ http });
     await dialect.subscribe('a');
     await dialect.subscribe('b');
@@ -99,7 +99,7 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
     expect(events.changes).toEqual([{ kind: 'resource', uri: 'b' }]);
   });
 
-  test('a change that both streams tell of is told once, whichever is first', async () => {
+  test('reports a change once if it comes on both streams, in any order', async () => {
     const acks: (() => void)[] = [];
     const { dialect, events, say, wire } = setUp({ http, onAck: (send) => void acks.push(send) });
     const first = dialect.subscribe('a');
@@ -124,7 +124,7 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
     expect(uris).toEqual(['before', 'old first', 'new first', 'late', 'after']);
   });
 
-  test('what the old stream tells is told also where the new one never opens', async () => {
+  test('reports changes of the old stream even if the new one never opens', async () => {
     const acks: (() => void)[] = [];
     const { dialect, events, say, wire } = setUp({ http, onAck: (send) => void acks.push(send) });
     const first = dialect.subscribe('a');
@@ -138,7 +138,7 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
     await dialect.leave();
   });
 
-  test('a wish that the server refuses leaves the others as they were', async () => {
+  test('keeps the other subscriptions if the server refuses one', async () => {
     const { dialect, wire, order } = setUp({
       http,
       honour(filter) {
@@ -155,19 +155,19 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
   });
 });
 
-test('a server that honours no subscriptions is told as one', async () => {
+test('a server that accepts no subscription makes subscribing fail', async () => {
   const { dialect } = setUp({ honour: ({ resourceSubscriptions: _, ...rest }) => rest });
   await expect(dialect.subscribe('a')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
 });
 
-test('a server whose lists never change is not asked', async () => {
+test('a server whose lists never change gets no listen request', async () => {
   const { dialect, wire } = setUp({ capabilities: { tools: {} } });
   dialect.watch();
   await settled();
   expect(wire.calls).toEqual([]);
 });
 
-test('a server that refuses to be listened to costs nothing', async () => {
+test('a server that refuses to report changes does no harm', async () => {
   const { dialect, events } = setUp({
     honour() {
       throw new ProtocolError(-32601, 'Method not found');
@@ -178,7 +178,7 @@ test('a server that refuses to be listened to costs nothing', async () => {
   expect(events.changes).toEqual([]);
 });
 
-test('log messages outside of any stream are told', () => {
+test('log messages outside of any stream are reported', () => {
   const { dialect, events } = setUp();
   dialect.onNotification({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 1 } });
   expect(events.changes).toEqual([{ kind: 'log', entry: { level: 'info', data: 1 } }]);

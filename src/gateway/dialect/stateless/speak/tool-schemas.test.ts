@@ -6,7 +6,7 @@ const tool = (name: string, header: unknown) => ({
   inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': header } } },
 });
 
-test('tools with invalid annotations are left out over HTTP, and named', () => {
+test('tools with invalid annotations are removed from lists over HTTP, and named', () => {
   const schemas = new ToolSchemas();
   const list = {
     tools: [tool('good', 'Region'), tool('bad', 'two words'), { name: 'plain', inputSchema: { type: 'object' } }],
@@ -19,7 +19,7 @@ test('tools with invalid annotations are left out over HTTP, and named', () => {
   expect([schemas.has('good'), schemas.has('bad'), schemas.has('plain')]).toEqual([true, false, true]);
 });
 
-test('elsewhere they stay, and a list in which nothing is wrong is the very same', () => {
+test('tools with invalid annotations stay without HTTP, and a valid list is the same object', () => {
   const bad = { tools: [tool('bad', 'two words')] };
   expect(new ToolSchemas().learn(bad, false)).toEqual({ result: bad, refused: [] });
   const good = { tools: [tool('good', 'Region'), 'no tool', { name: 'no schema' }] };
@@ -28,7 +28,7 @@ test('elsewhere they stay, and a list in which nothing is wrong is the very same
   expect(new ToolSchemas().learn(odd, true).result).toBe(odd);
 });
 
-test('headers are those of the schema that came last', () => {
+test('headers follow the latest schema of a tool', () => {
   const schemas = new ToolSchemas();
   const call = { name: 'a', arguments: { region: 'eu' } };
   expect(schemas.headersFor(call)).toEqual({});
@@ -42,7 +42,7 @@ test('headers are those of the schema that came last', () => {
   expect(schemas.headersFor(call)).toEqual({});
 });
 
-test('what was forgotten is unknown', () => {
+test('a forgotten tool schema is unknown', () => {
   const schemas = new ToolSchemas();
   schemas.learn({ tools: [tool('a', 'Region')] }, true);
   schemas.forget('a');

@@ -2,35 +2,23 @@
 // against pages of other sites.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import type { FakeRound } from '../../src/gateway/ask/page/fake-round.contract.ts';
 import { fakeRound } from '../../src/gateway/ask/page/fake-round.contract.ts';
-import { chromiumPath, launch, openTab, violations } from './chromium.ts';
+import { browserOfTests, chromiumPath, violations } from './chromium.ts';
 import type { Tab } from './chromium.ts';
 import { approvalRound, bookingRound, everythingRound, serveRound, urlRound } from './served-page.ts';
 
-const closing: (() => Promise<unknown>)[] = [];
-let browser: Browser;
-
-beforeAll(async () => {
-  if (chromiumPath !== undefined) browser = await launch();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
+const { open: openTab, closing } = browserOfTests();
 
 async function open(
   round: FakeRound,
   options: BrowserContextOptions = {},
 ): Promise<Tab & { url: string; round: FakeRound }> {
   const served = await serveRound(round);
-  const tab = await openTab(browser, options);
-  closing.push(
-    () => served.close(),
-    () => tab.context.close(),
-  );
+  closing.push(() => served.close());
+  const tab = await openTab(options);
   await tab.page.goto(served.url);
   return { ...tab, ...served };
 }
@@ -240,11 +228,8 @@ describe.skipIf(chromiumPath === undefined)('another site', () => {
 
   it('can lead to the link, more than once', async () => {
     const served = await serveRound(bookingRound());
-    const { page, context } = await openTab(browser);
-    closing.push(
-      () => served.close(),
-      () => context.close(),
-    );
+    closing.push(() => served.close());
+    const { page } = await openTab();
     const site = await serveSite(`<a href="${served.url}">link</a>`);
     for (let times = 0; times < 2; times++) {
       await page.goto(site);
@@ -252,8 +237,7 @@ describe.skipIf(chromiumPath === undefined)('another site', () => {
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByText('Who is travelling').waitFor();
     }
-    const other = await openTab(browser);
-    closing.push(() => other.context.close());
+    const other = await openTab();
     await other.page.goto(site);
     await other.page.getByRole('link').click();
     await other.page.getByRole('button', { name: 'Continue' }).click();

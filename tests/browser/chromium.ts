@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { hasTool } from '../helpers/tools.ts';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -16,8 +17,36 @@ function findChromium(): string | undefined {
   return path;
 }
 
-export function launch(): Promise<Browser> {
+function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+export interface BrowserOfTests {
+  /** A tab of its own, closed with the test. */
+  open(options?: BrowserContextOptions): Promise<Tab>;
+  /** What is closed after the test, the last first. */
+  closing: (() => Promise<unknown>)[];
+}
+
+/** One browser for the tests of a file. Where there is none, its tests are skipped. */
+export function browserOfTests(): BrowserOfTests {
+  const closing: (() => Promise<unknown>)[] = [];
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (chromiumPath !== undefined) browser = await launch();
+  });
+  afterAll(() => browser?.close());
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  });
+  return {
+    closing,
+    async open(options) {
+      const tab = await openTab(browser!, options);
+      closing.push(() => tab.context.close());
+      return tab;
+    },
+  };
 }
 
 export interface Tab {
@@ -31,7 +60,7 @@ export interface Tab {
   readonly requests: string[];
 }
 
-export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Tab> {
+async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Tab> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 900, height: 1000 }, ...options });
   context.setDefaultTimeout(120_000); // the machine may be busy with other tests
   const page = await context.newPage();

@@ -1,24 +1,14 @@
 // Two people at once: an SDK client calls a flow that asks somebody else, who opens the link in a real Chromium and answers. The call goes on
 // with that answer, and with no other.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLog, createServer } from 'mcp-parley';
 import { flow, serveFlows } from 'mcp-parley/flow';
 import type { PersonNotice } from 'mcp-parley/flow';
 import { until } from '../helpers/until.ts';
-import { chromiumPath, launch, openTab, violations } from './chromium.ts';
+import { browserOfTests, chromiumPath, violations } from './chromium.ts';
 
-const closing: (() => Promise<unknown>)[] = [];
-let browser: Browser;
-
-beforeAll(async () => {
-  if (chromiumPath !== undefined) browser = await launch();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
+const { open, closing } = browserOfTests();
 
 const review = flow({ name: 'review', limits: { duration: '1d' } }, async (ask) => {
   const about = await ask.text('about');
@@ -48,8 +38,7 @@ async function served() {
 }
 
 async function openLink(link: string) {
-  const tab = await openTab(browser);
-  closing.push(() => tab.context.close());
+  const tab = await open();
   await tab.page.goto(link);
   const first = await violations(tab);
   await tab.page.getByRole('button', { name: 'Continue' }).click();

@@ -1,18 +1,12 @@
 // The pictures of the page in docs/images. `UPDATE_DOCS=1` takes them anew; otherwise only that they can be taken is tested:
 // letters look different from machine to machine.
 import { existsSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, launch, openTab } from './chromium.ts';
+import { describe, expect, it } from 'vitest';
+import { browserOfTests, chromiumPath } from './chromium.ts';
 import { approvalRound, bookingRound, everythingRound, serveRound, urlRound } from './served-page.ts';
 
 const FOLDER = new URL('../../docs/images/', import.meta.url);
-let browser: Browser;
-
-beforeAll(async () => {
-  if (chromiumPath !== undefined) browser = await launch();
-});
-afterAll(() => browser?.close());
+const { open, closing } = browserOfTests();
 
 const NARROW = { width: 360, height: 780 };
 const WIDE = { width: 760, height: 600 };
@@ -29,8 +23,9 @@ const PICTURES = [
 describe.skipIf(chromiumPath === undefined)('a picture of the page', () => {
   it.each(PICTURES)('is taken: $name', async ({ name, round, viewport, ...rest }) => {
     const served = await serveRound(round());
+    closing.push(() => served.close());
     const { colorScheme = 'light', press } = rest as { colorScheme?: 'dark'; press?: string };
-    const { page, context } = await openTab(browser, { viewport, colorScheme });
+    const { page } = await open({ viewport, colorScheme });
     await page.goto(served.url);
     await page.getByRole('button', { name: 'Continue' }).click();
     if (press !== undefined) await page.getByRole('button', { name: press }).click();
@@ -39,7 +34,5 @@ describe.skipIf(chromiumPath === undefined)('a picture of the page', () => {
     const picture = await page.screenshot({ fullPage: true, ...(process.env['UPDATE_DOCS'] ? { path } : {}) });
     expect(picture.length).toBeGreaterThan(1000);
     expect(existsSync(path)).toBe(true);
-    await context.close();
-    await served.close();
   });
 });

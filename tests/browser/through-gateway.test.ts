@@ -3,8 +3,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { stdioWire } from '../helpers/line-wire.ts';
 import { Home, PARLEY_DEMO } from '../helpers/parley.ts';
-import { chromiumPath, launch, openTab } from './chromium.ts';
+import { browserOfTests, chromiumPath } from './chromium.ts';
 
+const { open } = browserOfTests();
 const home = new Home();
 afterAll(() => home[Symbol.dispose]());
 
@@ -17,8 +18,7 @@ describe.skipIf(chromiumPath === undefined)('a question through parley wrap', ()
     const { text } = asked.result!.content![0]!;
     const link = /http:\/\/127\.0\.0\.1:\d+\/ask\?t=[\w-]+/.exec(text)![0];
     const handle = (asked.result as unknown as { _meta: Record<string, string> })._meta['mcp-parley/handle']!;
-    await using browser = await launch();
-    const { page } = await openTab(browser);
+    const { page } = await open();
     await page.goto(link);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('A table for tonight').waitFor();

@@ -90,7 +90,7 @@ describe('an event by HTTP', () => {
     for (const wrong of [altered, forged, url.replace(/\?.*/, ''), `${url}${'A'.repeat(5000)}`]) {
       expect(await post(wrong, server, '{"sum":7}')).toEqual({
         status: 404,
-        body: { error: 'There is no such event' },
+        body: { error: 'Unknown event' },
       });
     }
     expect((await post(url, server, '{"sum":7', {})).status).toBe(400);
@@ -118,7 +118,7 @@ describe('an event by HTTP', () => {
     const late = await post(url, server, '{"sum":7}');
     expect(late).toMatchObject({
       status: 409,
-      body: { error: expect.stringContaining('not waited for any more') as string },
+      body: { error: expect.stringContaining('no longer awaited') as string },
     });
   });
 });

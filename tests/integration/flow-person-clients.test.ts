@@ -193,7 +193,7 @@ describe('the person who is asked, by forms', () => {
       const called = ada.call('release');
       const form = await asked(lead, 'elicitation/create');
       expect(form.params).toMatchObject({
-        message: 'The tool release, which somebody else has called, asks you as ops-lead.\nWhich level?',
+        message: 'The tool release, which another person called, asks you as ops-lead.\nWhich level?',
         requestedSchema: { required: ['level'] },
       });
       accept(lead, form, { level: '2' });

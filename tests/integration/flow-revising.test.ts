@@ -102,7 +102,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('in a client of %s tha
       ...[{ edit: { city: 'Rome' } }, { edit: { city: '' } }, { edit: { nobody: 1 } }, { note: 'n' }],
     ]);
     const said = shown.slice(5).map(({ message }) => message);
-    expect(said[0]).toBe('Nothing was changed: book is done and cannot be taken back.\nNote?');
+    expect(said[0]).toBe('Nothing was changed: book is done and cannot be undone.\nNote?');
     expect(said[1]).toMatch(/^city: .*\nNote\?$/s);
     expect(said[2]).toBe('Nothing was changed: nobody cannot be changed.\nNote?');
     expect(result).toMatchObject({ city: 'Oslo', note: 'n' });

@@ -76,8 +76,7 @@ describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its se
     await first.stop();
     const second = await desk.serve('2');
     const refused = await desk.asks(['answer', id!, 'quickly']);
-    const reason =
-      'the effect charge has begun before and is not asked for any more, and charge-card would be done instead';
+    const reason = 'the effect charge has begun, but is no longer called, and charge-card would be done instead';
     expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(reason) });
     expect(refused.stderr).toContain('The answer is kept');
     const parked = await desk.flows(['ls', '--state', 'parked']);
@@ -177,7 +176,7 @@ describe('says what is wrong', () => {
     await using desk = new Desk(undefined, { FILE_KEY: 'a key of some length' });
     const { home } = desk;
     const missing = await desk.flows(['ls']);
-    expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining('flows.db is not there') });
+    expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining('flows.db does not exist') });
     expect(existsSync(desk.store.slice('sqlite:'.length))).toBe(false);
     const server = await desk.serve();
     const key = ['--file-key', 'FILE_KEY'];

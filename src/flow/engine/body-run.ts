@@ -15,7 +15,6 @@ import { matchAnswer, toUnaskedEntry } from './match-answer.ts';
 import type { IncomingAnswer } from './match-answer.ts';
 import { matchEvent, toEventEntry } from './match-event.ts';
 import type { IncomingEvent } from './match-event.ts';
-import { installGlobals } from './checks/install-globals.ts';
 import { checkWaitLength, checkAwaited, toNestedError, withFlowName, withPlace } from './misuse.ts';
 import type { AskSpec, PendingQuestion, AskedStep, EventSpec, PendingStep, PendingAsk } from './pending-ask.ts';
 import { PendingAskTable, toKeyList } from './pending-ask-table.ts';
@@ -31,6 +30,7 @@ import type { Complaint } from '../question/question.ts';
 import { fromErrorEntry } from './step-error.ts';
 import { ReplayQueue } from './replay-queue.ts';
 import { Ticks } from './environment/ticks.ts';
+import { installGlobals } from './environment/virtual-globals.ts';
 import { traceRun } from './tracer.ts';
 import type { UnjournaledAccess } from './tracer.ts';
 import { closeWindow, currentBody, openWindow, runOutside } from './environment/window.ts';
@@ -304,7 +304,7 @@ export class BodyRun implements BodyEnvironment {
     const isEvent = told.t === 'evt' || told.t === 'arr';
     if (isEvent ? kind !== 'event' : kind === 'step' || kind === 'sleep' || kind === 'event') return false;
     if (told.t === 'arr' && want.promise.interest.isLost) {
-      told.verdict = { error: 'It is not waited for any more' };
+      told.verdict = { error: 'It is no longer awaited' };
       return false;
     }
     const found = isEvent

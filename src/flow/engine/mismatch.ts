@@ -47,7 +47,7 @@ export function refuseLost(flow: AnyFlow, lost: readonly string[], instead: Pend
   if (lost.length === 0 || flow.options.onMismatch === 'reask') return undefined;
   const effects = instead.flatMap(({ spec }) => (spec.options.effect ? [spec.key] : []));
   const isOne = lost.length === 1;
-  const gone = `the effect${isOne ? '' : 's'} ${lost.join(', ')} ${isOne ? 'has' : 'have'} begun before and ${isOne ? 'is' : 'are'} not asked for any more`;
+  const gone = `the effect${isOne ? '' : 's'} ${lost.join(', ')} ${isOne ? 'has' : 'have'} begun, but ${isOne ? 'is' : 'are'} no longer called`;
   if (effects.length === 0) return toFailed(flow, gone);
   const hint =
     isOne && effects.length === 1 ? ` (renamed? migrate: { renamed: { '${lost[0]!}': '${effects[0]!}' } })` : '';
@@ -79,7 +79,7 @@ export function checkLostEffects({ input: { flow, folded }, lost }: BodyRun, ste
 export function toBrokenVersion(flow: AnyFlow, error: unknown, isReplaying: boolean): GatewayError | undefined {
   if (error instanceof GatewayError || !(isReplaying || isProgramError(error))) return undefined;
   const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return toFailed(flow, `this version fails where the one before went on (${words})`, error).error;
+  return toFailed(flow, `this version fails where the one before continued (${words})`, error).error;
 }
 
 export function isMismatch(error: unknown): error is GatewayError {

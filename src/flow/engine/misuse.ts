@@ -15,7 +15,7 @@ export function withFlowName(error: unknown, flow: string): unknown {
 export function toNestedError(spec: AskSpec, running: PendingStep | undefined, flow: string): GatewayError {
   return new GatewayError('FLOW_MISUSED', {
     flow,
-    reason: `${describeAsk(spec)} is inside of the step ${running?.spec.key ?? ''}; a step neither asks nor has steps, the body does`,
+    reason: `${describeAsk(spec)} is inside the step ${running?.spec.key ?? ''}; only the body may ask or run steps`,
   });
 }
 

@@ -51,26 +51,26 @@ export class FlowCounts {
   families(): Family[] {
     const all = [...this.#flows];
     const counter = (name: string, help: string, value: (counts: Counts) => number): Family => ({
-      ...{ name: `parley_flow_${name}_total`, help, type: 'counter' },
+      name: `parley_flow_${name}_total`,
+      help,
+      type: 'counter',
       samples: all.map(([flow, counts]) => ({ labels: { flow }, value: value(counts) })),
     });
     return [
-      counter('started', 'Sessions that were started.', ({ started }) => started),
+      counter('started', 'Started sessions.', ({ started }) => started),
       {
-        ...{ name: 'parley_flow_ended_total', help: 'Sessions that have ended, by how.', type: 'counter' },
+        name: 'parley_flow_ended_total',
+        help: 'Ended sessions, by outcome.',
+        type: 'counter',
         samples: all.flatMap(([flow, { ended }]) =>
           ENDED_CONDITIONS.map((outcome) => ({ labels: { flow, outcome }, value: ended[outcome] })),
         ),
       },
       counter('turns', 'Turns: a session went on until its next question, step or end.', ({ turns }) => turns),
-      counter('parked', 'Sessions that a new version could not go on with.', ({ parked }) => parked),
-      counter('step_retries', 'Tries of steps after their first one.', ({ retries }) => retries),
+      counter('parked', 'Sessions that a new version could not continue.', ({ parked }) => parked),
+      counter('step_retries', 'Repeated attempts of steps.', ({ retries }) => retries),
       counter('question_timeouts', 'Questions that were not answered in time.', ({ timeouts }) => timeouts),
-      counter(
-        'not_undone',
-        'Effects that could not be undone, however often it was tried.',
-        ({ notUndone }) => notUndone,
-      ),
+      counter('not_undone', 'Effects that could not be undone.', ({ notUndone }) => notUndone),
     ];
   }
 

@@ -53,7 +53,7 @@ describe('an answer that is handed over', () => {
   it('is refused at once by the rules of its question, and later by those of the author', async () => {
     const { outside, sessions, id, headerNow } = await begun(greet);
     await expect(leaveAnswers(outside, id, one('name~1', 'A'))).rejects.toThrow('at least 2');
-    await expect(leaveAnswers(outside, id, one('more~1', 'x'))).rejects.toThrow('does not wait any more');
+    await expect(leaveAnswers(outside, id, one('more~1', 'x'))).rejects.toThrow('is no longer open');
     await leaveAnswers(outside, id, one('name~1', 'no'));
     await sessions.sweep();
     expect((await headerNow()).current).toMatchObject([{ promptId: 'name~2', complaint: { error: 'Not that' } }]);
@@ -122,7 +122,7 @@ describe('a cancel that is handed over', () => {
       await ask.text('more');
     });
     await sessions.answer({ ...me, sessionId: id, answers: [{ value: 'x' }] });
-    await expect(leaveRetry(outside, id, by)).rejects.toThrow('a process is at work in it');
+    await expect(leaveRetry(outside, id, by)).rejects.toThrow('a process is running it');
     await leaveCancel(outside, id, 'Cancelled by ops');
     finish('done');
     await until('the end', async () => conditionOf(await headerNow()) === 'cancelled');
@@ -172,7 +172,7 @@ describe('trying again', () => {
     expect((await sessions.getState({ ...me, sessionId: id })).data).toEqual({ note: 'kept' });
   });
 
-  it('takes effects back that could not be taken back before', async () => {
+  it('takes effects back that could not be undone before', async () => {
     let isBroken = true;
     const { outside, sessions, id, headerNow, deploy } = await begun(async (ask) => {
       await ask.step('reserve', () => 'r1', {

@@ -107,7 +107,7 @@ async function found({ store }: OperatorContext, sessionId: string): Promise<Sto
 
 function checkHanded(header: Header, promptId: string, value: unknown): void {
   const question = (header.current as Question[]).find((one) => one.promptId === promptId);
-  if (!question) throw impossible(header, 'answered', `the question ${promptId} does not wait any more`);
+  if (!question) throw impossible(header, 'answered', `the question ${promptId} is no longer open`);
   if (question.secret || question.kind === 'file') {
     const what = question.secret ? 'a secret' : 'a file';
     throw impossible(header, 'answered', `${question.key} asks for ${what}, which only its user can give`);
@@ -124,12 +124,12 @@ async function refuseHeld(outside: OperatorContext, header: Header): Promise<voi
   const until = listed && heldUntil(listed, outside);
   if (until === undefined) return;
   const seconds = Math.ceil((until - outside.clock.now()) / 1000);
-  throw impossible(header, 'tried again', `a process is at work in it, and holds it for ${seconds} s at least`);
+  throw impossible(header, 'tried again', `a process is running it, and holds it for at least ${seconds} s`);
 }
 
 function notWaiting(header: Header): string {
   const condition = conditionOf(header);
-  return condition === 'working' ? 'it is at work, and asks nothing now' : `it is ${condition}`;
+  return condition === 'working' ? 'it is working, and asks nothing now' : `it is ${condition}`;
 }
 
 function whyOver({ notUndone }: Header): string {

@@ -119,7 +119,7 @@ describe('what is said of a session that waits', () => {
       return Promise.all([ask.text('a'), slow]);
     };
     const other = await begun(busy);
-    expect(await other.said(busy)).toEqual({ kind: 'ok', words: 'goes on with the step slow' });
+    expect(await other.said(busy)).toEqual({ kind: 'ok', words: 'continues with the step slow' });
   });
 
   it('is that it hangs, where the function waits for something of its own', async () => {
@@ -140,10 +140,10 @@ describe('what is said of a session that is at work, or is being ended', () => {
     };
     const { said, first, id } = await begun(working);
     await first.answer({ ...me, sessionId: id, answers: [{ value: '1' }] });
-    expect(await said(working)).toEqual({ kind: 'ok', words: 'goes on with the step slow' });
+    expect(await said(working)).toEqual({ kind: 'ok', words: 'continues with the step slow' });
     expect(await said(async (ask) => [await ask.text('a'), await ask.text('b')])).toEqual({
       kind: 'changes',
-      words: 'asks b before it has come to slow, which has begun',
+      words: 'asks b before it reaches slow, which has begun',
     });
   });
 

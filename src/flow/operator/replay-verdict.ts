@@ -74,7 +74,7 @@ function ofOpen(replayed: Replayed): ReplayVerdict {
   if (isWaiting && !asksMeanwhile) {
     return { kind: 'changes', words: `runs the step ${steps} before it asks ${keysOf(header)}` };
   }
-  return { kind: 'ok', words: `goes on with the step ${steps}` };
+  return { kind: 'ok', words: `continues with the step ${steps}` };
 }
 
 function ofFailed({ flow, header }: Replayed, error: unknown): ReplayVerdict {
@@ -97,9 +97,7 @@ function ofAsks(replayed: Replayed, { asks, waits }: Extract<RunState, { kind: '
   const changes = changesOf(header, asked);
   // It is parked only if it ends without reaching them.
   if (run.lost.length > 0)
-    changes.push(
-      `${asked.map(({ key }) => key).join(', ')} before it has come to ${run.lost.join(', ')}, which has begun`,
-    );
+    changes.push(`${asked.map(({ key }) => key).join(', ')} before it reaches ${run.lost.join(', ')}, which has begun`);
   if (changes.length > 0) return { kind: 'changes', words: `asks ${changes.join(', ')}` };
   const parts = [
     ...(asked.length > 0 ? [`asks ${asked.map(({ key }) => key).join(', ')}`] : []),

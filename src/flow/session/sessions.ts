@@ -383,7 +383,9 @@ export class Sessions {
     if (!(await this.setup.store.load(sessionId))) return undefined;
     const { header } = await this.#loadOwn({ principal, sessionId });
     if (header.started === toStartFingerprint(tool, args)) return this.#now(header);
-    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: startId, error: 'Has started something else' } });
+    throw new GatewayError('INVALID_PARAMS', {
+      data: { [START_ID]: startId, error: 'Already used for another start' },
+    });
   }
 
   async #patched(header: Header, next: Header, options: Omit<SessionChange, 'patch'> = {}): Promise<Turn | undefined> {

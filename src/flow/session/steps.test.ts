@@ -149,20 +149,12 @@ it('of steps with one limit no more run at once, in whatever session they are', 
 describe('a mistake of the author', () => {
   const none: string[] = [];
   it.each<[string, (ask: Ask) => Promise<unknown>, RegExp]>([
-    [
-      'a question in a step',
-      (ask) => ask.step('s', () => ask.text('q')),
-      /in x: the question q is inside of the step s/,
-    ],
-    [
-      'a step in a step',
-      (ask) => ask.step('s', () => ask.step('t', () => 1)),
-      /in x: the step t is inside of the step s/,
-    ],
+    ['a question in a step', (ask) => ask.step('s', () => ask.text('q')), /in x: the question q is inside the step s/],
+    ['a step in a step', (ask) => ask.step('s', () => ask.step('t', () => 1)), /in x: the step t is inside the step s/],
     [
       'a question in a step, later',
       (ask) => ask.step('s', async () => (await Promise.resolve(), ask.text('q'))),
-      /in x: the question q is inside of the step s/,
+      /in x: the question q is inside the step s/,
     ],
     [
       'an effect that nobody waits for',

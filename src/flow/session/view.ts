@@ -44,7 +44,9 @@ export async function toStateView({ header, entries }: StoredSession, flow: AnyF
   const history = answers
     .filter(({ a }) => a > 0)
     .map((entry, turnId) => ({
-      ...{ turnId, timestamp: entry.ts, response: toResponse(entry) },
+      turnId,
+      timestamp: entry.ts,
+      response: toResponse(entry),
       prompt: toShown(entry, replayed?.shown.get(entry.k)),
     }));
   return {

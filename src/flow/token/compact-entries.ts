@@ -92,7 +92,10 @@ function fromRow(row: CompactRow, last: number, via: Header['via']): JournalEntr
       return row[1] as JournalEntry;
     case INTENT:
       return {
-        ...{ t: 'int', k, idem: fromBytes(row[3]), ts: last + (row[2] as number) },
+        t: 'int',
+        k,
+        idem: fromBytes(row[3]),
+        ts: last + (row[2] as number),
         ...(row[4] === true && { undo: true }),
       };
     case STEP: {

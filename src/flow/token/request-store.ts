@@ -110,6 +110,6 @@ export class EmptyRequestStore extends RequestStore {
   }
 
   override async load(): Promise<never> {
-    throw new GatewayError('STORE_FAILED', { reason: 'no session was brought along' });
+    throw new GatewayError('STORE_FAILED', { reason: 'the request has no session' });
   }
 }

@@ -118,7 +118,7 @@ export class TokenSessions {
     if (!this.#mayOutgrow && after && waitsForPeopleOrEvents(after.header)) {
       throw new GatewayError('FLOW_MISUSED', {
         flow: 'a flow',
-        reason: 'an event, or a question to somebody else, in a session that is kept nowhere; give it a store',
+        reason: 'an event, or a question to another person, in a token session without a store; give it a store',
       });
     }
     const isOver = !after || isEnded(after.header);
@@ -168,7 +168,7 @@ function longest(flows: AnyFlow[], { limits }: SessionOptions): number {
 function toClaim(shared: FlowStore | undefined, ms: number): (key: string) => Promise<boolean> {
   return async (key) => {
     if (shared) return shared.spend(`once_${key}`, 0, ms);
-    const reason = 'an effect that must happen once, in tokens, where nothing remembers it; give it a store';
+    const reason = 'an effect that must happen once, in a token session without a store; give it a store';
     throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason });
   };
 }

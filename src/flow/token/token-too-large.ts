@@ -23,7 +23,8 @@ export function toTokenTooLarge(
   }
   const largest = `the largest part is ${what}, ${bytes} bytes`;
   return new GatewayError('FLOW_LIMIT', {
-    ...{ sessionId: header.id, limit: 'tokenBytes' },
+    sessionId: header.id,
+    limit: 'tokenBytes',
     what: `no more than ${limit} bytes in a token of ${header.tool}; ${largest}`,
   });
 }

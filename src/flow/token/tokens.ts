@@ -108,7 +108,8 @@ async function spill(store: Blobs, rows: CompactRow[], ms: number): Promise<Uint
 }
 
 async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<CompactRow[] | undefined> {
-  if (!store) throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, and there is none here' });
+  if (!store)
+    throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, but this server has none' });
   const bytes = await store.getBlob(Buffer.from(digest).toString('hex'));
   return bytes && (fromCbor(bytes) as CompactRow[]);
 }

@@ -15,7 +15,7 @@ export function eventPage(sessions: Sessions): HttpHandler {
       return answer(response, 405, { error: 'Deliver an event by POST' });
     }
     const address = openEventToken(sessions.setup, tokenOf(request));
-    if (!address) return answer(response, 404, { error: 'There is no such event' });
+    if (!address) return answer(response, 404, { error: 'Unknown event' });
     readRequestBody(request, limits.eventBytes, (body) => {
       deliverToUrl(sessions, address, () => toValue(body)).then(
         ({ again }) => answer(response, 200, { delivered: true, ...(again && { again }) }),
@@ -45,7 +45,8 @@ function refuse(response: HttpResponse, thrown: unknown, report: (error: unknown
   const known = thrown instanceof GatewayError;
   const status = known ? ERRORS[thrown.code].status : 500;
   if (status >= 500) report(thrown);
-  if (status >= 500 || !known) return answer(response, status, { error: 'It could not be taken; try again later' });
+  if (status >= 500 || !known)
+    return answer(response, status, { error: 'The event could not be delivered; try again later' });
   const { retryAfterMs } = thrown.details;
   if (typeof retryAfterMs === 'number') response.setHeader('retry-after', String(Math.ceil(retryAfterMs / 1000)));
   answer(response, status, { error: thrown.message, code: thrown.code });

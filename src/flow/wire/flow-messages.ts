@@ -4,6 +4,7 @@ import type { PromptStep } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf } from '../session/external/people.ts';
+import { callerQuestions, nextDeadline, waitsForPeopleOrEvents } from '../session/external/waits.ts';
 import type { SessionOutcome } from '../session/turn/outcome.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
@@ -74,4 +75,18 @@ export function toState({ header, history, questions, data, outcome }: StateView
     ...(parked && { parked: { ...parked } }),
     ...(notUndone && { notUndone }),
   };
+}
+
+/** If the time is not known. The client makes the pauses longer while nothing happens. */
+const UNKNOWN_MS = 1000;
+
+/**
+ * When a client that cannot receive requests should call `interaction.getState` again, since its question may be withdrawn. Other clients
+ * get this hint too, because one may be a gateway whose own client cannot receive requests.
+ */
+export function lookAgain(header: Header, { now, isTold }: { now: number; isTold: boolean }): JsonObject {
+  if (callerQuestions(header).length === 0) return {};
+  const own = header.busy || waitsForPeopleOrEvents(header) ? now + UNKNOWN_MS : nextDeadline(header);
+  const at = Math.min(own, isTold ? Infinity : header.expiresAt);
+  return at === Infinity ? {} : { lookAgainMs: Math.max(at - now, 0) };
 }

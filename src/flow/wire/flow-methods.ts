@@ -19,9 +19,8 @@ import type { Turn } from '../session/turn/turn.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { TokenTurn } from '../token/token-sessions.ts';
 import type { SessionAccess, SessionReference } from './session-access.ts';
-import { lookAgain } from './look-again.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
-import { toPrompt, toNextMessage, toState, toValidation } from './flow-messages.ts';
+import { lookAgain, toPrompt, toNextMessage, toState, toValidation } from './flow-messages.ts';
 
 export interface FlowMethodsOptions {
   desk: SessionAccess;

@@ -50,7 +50,7 @@ it.each(ways)('a durable store without identify is warned of once, %s', async (_
   expect(warnings()).toEqual([
     expect.objectContaining({
       level: 'warn',
-      reason: expect.stringContaining('nobody can come back'),
+      reason: expect.stringContaining('no caller can come back'),
       advice: expect.stringContaining('identify'),
     }),
   ]);

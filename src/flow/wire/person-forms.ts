@@ -115,7 +115,7 @@ export class PersonForms {
 /** The user has not called the tool, so the form explains what it is about. */
 function toForm(header: Header, question: Question, given: readonly GivenAnswer[]): Ask {
   const { notes: _, ...asked } = question; // notes are for the caller
-  const told = `The tool ${header.tool}, which somebody else has called, asks you as ${question.person!.principal}.`;
+  const told = `The tool ${header.tool}, which another person called, asks you as ${question.person!.principal}.`;
   const { revisable: _revisable, ...ask } = toFormAsk({ turn: { header, questions: [asked] }, told, given });
   return ask;
 }

@@ -22,7 +22,10 @@ export interface PersonPageOptions {
 export function personPage(sessions: Sessions, { server, identify, trustsLinks }: PersonPageOptions): HttpHandler {
   const { sealer, clock, log, baseUrl } = sessions.setup;
   return servePage({
-    ...{ sealer, clock, log, words: wordsForOthers },
+    sealer,
+    clock,
+    log,
+    words: wordsForOthers,
     links: { path: PERSON_PATH, open: (token) => openPersonToken(sealer, token) },
     owners: sealedOpeners(sessions.setup),
     round: (handle) => findPersonRound({ sessions, server, handle }),

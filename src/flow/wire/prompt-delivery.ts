@@ -15,11 +15,10 @@ import type { SessionEvent } from '../session/session-event.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { isEnded } from '../store/store.ts';
 import type { SentPrompt } from '../session/verbs/requests.ts';
-import { lookAgain } from './look-again.ts';
 import { SentPrompts } from './sent-prompts.ts';
 import type { Recipient } from './sent-prompts.ts';
 import { toOwner } from '../session/session-context.ts';
-import { toEndedParams, toPrompt, toNextMessage, toWaitingFor } from './flow-messages.ts';
+import { lookAgain, toEndedParams, toPrompt, toNextMessage, toWaitingFor } from './flow-messages.ts';
 
 /** Limit on remembered sessions; the oldest are dropped first. */
 const MAX_CLAIMS = 20_000;

@@ -229,7 +229,7 @@ function warnWithoutIdentify({ options }: Server, { keeps, sessions }: SessionAc
   const { store, log } = sessions.setup;
   if (options.identify || !keeps || !store.durable) return;
   const reason =
-    'the store is durable, but callers are not identified: nobody can come back to a session after a restart';
+    'the store is durable, but callers are not identified: no caller can come back to a session after a restart';
   const advice = 'Give createServer the option identify, which says from a request who calls.';
   log.warn({ reason, advice }, 'flow.no-identify');
 }

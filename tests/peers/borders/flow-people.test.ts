@@ -86,7 +86,7 @@ describe.each(Object.keys(PEOPLE) as (keyof typeof PEOPLE)[])('somebody with an 
         { content: [{ text: 'cem: cem says yes' }] },
       ]);
       const words = (user: string) =>
-        `The tool review, which somebody else has called, asks you as ${user}.\nA word, ${user}?`;
+        `The tool review, which another person called, asks you as ${user}.\nA word, ${user}?`;
       expect(shown).toEqual({ bea: [words('bea')], cem: [words('cem')] });
       expect(told.map(([line]) => line)).toEqual(['Waiting for bea', 'Waiting for cem']);
       for (const one of [...people, ...callers]) await one.close();

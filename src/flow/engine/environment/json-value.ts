@@ -12,8 +12,8 @@ export function deepFreeze<T>(value: T): T {
 export function toJsonValue(value: unknown, what: string, maxBytes: number): unknown {
   const lost = findLost(value, '');
   if (lost) {
-    const reason = `${lost.what}${lost.path === '' ? '' : ` at "${lost.path.slice(1)}"`} as ${what}, which would not come back as it is`;
-    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `${reason}; give it as JSON` });
+    const reason = `${lost.what}${lost.path === '' ? '' : ` at "${lost.path.slice(1)}"`} as ${what}, which JSON cannot hold`;
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `${reason}; convert it to JSON first` });
   }
   const text = toJson(value, what);
   if (text === undefined) return undefined;
@@ -54,11 +54,7 @@ function toJson(value: unknown, what: string): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw new GatewayError(
-      'FLOW_MISUSED',
-      { flow: 'a flow', reason: `something that is not JSON as ${what}` },
-      { cause },
-    );
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `${what} is not JSON` }, { cause });
   }
 }
 

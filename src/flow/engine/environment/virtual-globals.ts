@@ -2,13 +2,18 @@
 // replaced once per thread, when the first flow runs. Outside of a body they work as before.
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
+import { installSyncChecks } from '../checks/sync-io.ts';
+import type { RunInput } from '../run-input.ts';
 import { toNumber, toUuid } from './entropy.ts';
 import { currentBody } from './window.ts';
 import type { BodyEnvironment } from './window.ts';
 
 let installed = false;
 
-export function installVirtualGlobals(): void {
+/** Also replaces synchronous I/O where it is checked. */
+export function installGlobals({ virtual = true, checks = 'throw' }: Pick<RunInput, 'virtual' | 'checks'>): void {
+  if (!virtual) return;
+  if (checks === 'throw') installSyncChecks();
   if (installed) return;
   installed = true;
   replaceDate();

@@ -157,7 +157,10 @@ export class Sweeper {
       waits.length === 0
         ? await this.#sessions.answerTo(stored, flow, { sessionId, principal, answers, isForAll: true, src: 'default' })
         : await this.#sessions.runTurn({
-            ...{ flow, ...stored, stored: true, byItself: true },
+            flow,
+            ...stored,
+            stored: true,
+            byItself: true,
             prefix: waits.map((wait) => toElapsedEntry(wait, ts)),
           });
     if (turn) this.#sessions.emit({ kind: 'turn', turn });

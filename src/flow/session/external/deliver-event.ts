@@ -48,7 +48,7 @@ export function deliverToUrl(
 ): Promise<DeliveryResult> {
   return attempt(sessions, { sessionId, read }, ({ header, entries }) => {
     const isKnown = header.waits?.some((wait) => wait.key === key) || deliveredAs(entries, key) !== undefined;
-    if (!isKnown) throw refused(header, `the event ${key} is not waited for any more`);
+    if (!isKnown) throw refused(header, `the event ${key} is no longer awaited`);
     return key;
   });
 }
@@ -116,9 +116,9 @@ function toKeys(entries: JournalEntry[], event: string): { last: EventEntry | un
 }
 
 function toAgain(header: Header, before: EventEntry, value: unknown): DeliveryResult {
-  if (before.no) throw refused(header, `the event ${before.k} has come too late`);
+  if (before.no) throw refused(header, `the event ${before.k} came too late`);
   if (isDeepStrictEqual(before.v ?? null, value ?? null)) return { event: before.k, again: true };
-  throw refused(header, `the event ${before.k} was delivered before, with other content`);
+  throw refused(header, `the event ${before.k} was already delivered with other content`);
 }
 
 function refuseTooEarly({ setup: { limits } }: Sessions, { header, entries }: StoredSession): void {

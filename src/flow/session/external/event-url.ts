@@ -21,7 +21,7 @@ export async function toEventUrl(
 ): Promise<string> {
   const base = await baseUrl?.();
   if (base === undefined) {
-    const reason = `the URL of the event ${event.key}, where nobody can reach this server by HTTP; set publicUrl`;
+    const reason = `the URL of the event ${event.key} is needed, but this server cannot be reached by HTTP; set publicUrl`;
     throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason });
   }
   return `${base.replace(/\/+$/, '')}${EVENT_PATH}?t=${sealer.seal(PURPOSE, '', [sessionId, event.key])}`;

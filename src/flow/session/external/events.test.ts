@@ -85,10 +85,10 @@ describe('an event', () => {
     expect(await deliverToUrl(sessions, address, () => ({ sum: 7 }))).toEqual({ event: 'paid', again: true });
     await expect(deliverToUrl(sessions, address, () => ({ sum: 8 }))).rejects.toMatchObject({
       code: 'FLOW_INVALID_TRANSITION',
-      message: expect.stringContaining('delivered before, with other content') as string,
+      message: expect.stringContaining('already delivered with other content') as string,
     });
     await expect(deliverToUrl(sessions, { ...address, key: 'other' }, () => 1)).rejects.toMatchObject({
-      message: expect.stringContaining('not waited for') as string,
+      message: expect.stringContaining('no longer awaited') as string,
     });
     expect((await store.load(session.sessionId))!.header.rev).toBe(rev);
   });
@@ -135,7 +135,7 @@ describe('an event', () => {
     await sessions.sweep();
     await expect(deliver('paid', { sum: 7 })).rejects.toMatchObject({
       code: 'FLOW_VALIDATION_FAILED',
-      message: expect.stringContaining('not waited for any more') as string,
+      message: expect.stringContaining('no longer awaited') as string,
     });
   });
 
@@ -162,7 +162,7 @@ describe('an event', () => {
     await sessions.sweep();
     expect(turns.at(-1)!.questions).toHaveLength(1);
     await expect(deliver('paid', { sum: 7 })).rejects.toMatchObject({
-      message: expect.stringContaining('come too late') as string,
+      message: expect.stringContaining('came too late') as string,
     });
     const last = await sessions.answer({ ...session, answers: [{ promptId: 'note~1', value: 'x' }] });
     expect(last.result).toEqual([{ ok: false, reason: 'timeout' }, 'x']);

@@ -33,8 +33,14 @@ export async function leaveToHolder(drive: TurnRunner, rest: RunState): Promise<
   // The holder of an idle session does nothing more with it, so the next process takes over as if the holder had died.
   const busy = isAtRest(header) ? (true as const) : header.busy;
   const patch: Partial<Header> = {
-    ...{ current, waits, busy, state: toState(header, current), lastActivityAt: now, left: (header.left ?? 0) + 1 },
-    ...{ burst: input.header.burst, attempts: header.attempts + refused.length },
+    current,
+    waits,
+    busy,
+    state: toState(header, current),
+    lastActivityAt: now,
+    left: (header.left ?? 0) + 1,
+    burst: input.header.burst,
+    attempts: header.attempts + refused.length,
   };
   // If the holder has died, the next one finds this.
   const written = await commits.write(patch, [...prefix, ...came, ...rejected], { dueAt: now + setup.leaseMs });

@@ -68,7 +68,9 @@ describe('a question to another person', () => {
     await expect(answerAs('eve', 'approve~1', true)).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
     await answerAs('ops-lead', 'approve~1', false);
     const edited = sessions.edit({ principal: 'ada', sessionId, key: 'approve', value: true });
-    await expect(edited).rejects.toMatchObject({ message: expect.stringContaining('not yours to change') as string });
+    await expect(edited).rejects.toMatchObject({
+      message: expect.stringContaining('so you cannot change it') as string,
+    });
     await expect(sessions.getState({ principal: 'ops-lead', sessionId })).rejects.toMatchObject({
       code: 'FLOW_SESSION_NOT_FOUND',
     });

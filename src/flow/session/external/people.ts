@@ -60,7 +60,7 @@ export function findAnswerer(header: Header, { person, promptId }: Question, pri
   const { id: sessionId, state } = header;
   const reason = person
     ? `the question ${promptId} is for ${person.principal} to answer`
-    : `the question ${promptId} is for somebody else`;
+    : `the question ${promptId} is for another person`;
   throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
 }
 
@@ -78,7 +78,7 @@ export function handOverQuestion(
   if (!question?.person) throw refused(`the question ${shorten(promptId)} does not wait for another person`);
   if (question.person.principal !== principal) throw refused(`the question ${promptId} is not yours to hand over`);
   if (to.trim() === '' || to.length > MAX_PERSON_CHARS) {
-    const reason = `somebody with a name of 1 to ${MAX_PERSON_CHARS} characters has to be asked`;
+    const reason = `a person with a name of 1 to ${MAX_PERSON_CHARS} characters is needed`;
     throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason });
   }
   if (entries.filter(({ t }) => t === 'hand').length >= limits.handOvers) {

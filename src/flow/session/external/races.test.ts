@@ -78,7 +78,7 @@ describe('a question that races with a sleep', () => {
     expect(second.turns.map(({ questions }) => questions.map(({ promptId }) => promptId))).toEqual([['why~1']]);
     await expect(answer('ok~1', true)).rejects.toMatchObject({
       code: 'FLOW_INVALID_TRANSITION',
-      message: expect.stringContaining('ok~1 does not wait') as string,
+      message: expect.stringContaining('ok~1 is not open') as string,
     });
     const last = await second.sessions.answer({ ...session, answers: [{ promptId: 'why~1', value: 'late' }] });
     expect(last.result).toEqual({ ok: 'too late', why: 'late' });

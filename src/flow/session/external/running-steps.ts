@@ -49,7 +49,9 @@ export class RunningSteps {
     const { setup, header } = this.#input;
     const begin = rest.steps.filter(({ spec }) => spec.options.effect !== undefined && !this.#steps.has(spec.key));
     return begin.map(({ spec: { key: k, options } }) => ({
-      ...{ t: 'int', k, idem: toIdempotencyKey(header.id, k, run.input.folded) },
+      t: 'int',
+      k,
+      idem: toIdempotencyKey(header.id, k, run.input.folded),
       ...(options.undo && !options.cleanup && { undo: true }),
       ts: setup.clock.now(),
     }));

@@ -44,7 +44,11 @@ export async function runStep(run: StepExecution): Promise<StepEntry> {
   const began = setup.clock.now();
   let att = (folded.intents.get(spec.key)?.count ?? 0) + 1;
   const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
-    ...{ t: 'step', k: spec.key, ...outcome, att, ts: setup.clock.now() },
+    t: 'step',
+    k: spec.key,
+    ...outcome,
+    att,
+    ts: setup.clock.now(),
   });
   const once = () => runWithinTimeout(run, att, work(run, att));
   for (let tried = 1; ; tried++, att++) {

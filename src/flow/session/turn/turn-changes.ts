@@ -168,8 +168,14 @@ function toProcessing(drive: TurnRunner): TurnDraft {
   const { header } = drive.commits;
   const now = setup.clock.now();
   const patch: Partial<Header> = {
-    ...{ state: toWorking(drive), current: [], lastActivityAt: now, waits: undefined, busy: undefined },
-    ...{ burst: header.burst, reason: undefined, pending: undefined },
+    state: toWorking(drive),
+    current: [],
+    lastActivityAt: now,
+    waits: undefined,
+    busy: undefined,
+    burst: header.burst,
+    reason: undefined,
+    pending: undefined,
     // The user is not idle now, so only the deadline counts.
     expiresAt: header.deadline,
   };

@@ -63,7 +63,7 @@ export async function revealSecret(setup: SessionContext, sessionId: string, sec
   const bytes = await setup.store.getBlob(name);
   const text = bytes && setup.sealer.open(PURPOSE, sessionId, Buffer.from(bytes).toString());
   if (typeof text !== 'string')
-    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: 'a secret that is not there any more' });
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: 'a secret that no longer exists' });
   return text;
 }
 
@@ -91,6 +91,6 @@ function toLife({ limits, clock }: SessionContext, { deadline }: Owning): number
 export async function readStoredFile(setup: SessionContext, { sha256, name }: FileRef): Promise<Uint8Array> {
   const bytes = await setup.store.getBlob(sha256);
   if (!bytes)
-    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `the file ${name}, which is not there any more` });
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `the file ${name}, which no longer exists` });
   return bytes;
 }

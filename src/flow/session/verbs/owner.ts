@@ -28,12 +28,18 @@ export function continueByOwner(
   if (header.prompts >= maxPrompts) throw tooManyPrompts(maxPrompts);
   const attempt = header.prompts + 1;
   const question: Question = {
-    ...{ promptId: toPromptId(OWNER_KEY, attempt), key: OWNER_KEY, attempt, kind: prompt.type, prompt },
+    promptId: toPromptId(OWNER_KEY, attempt),
+    key: OWNER_KEY,
+    attempt,
+    kind: prompt.type,
+    prompt,
     ...(progress && { progress }),
   };
   return {
     ...header,
-    ...{ state: transition(header, 'prompt'), current: [question], prompts: header.prompts + 1 },
+    state: transition(header, 'prompt'),
+    current: [question],
+    prompts: header.prompts + 1,
     ...toExpiry(header, now),
   };
 }
@@ -67,5 +73,5 @@ function refuseUnlessProcessing(header: Header): void {
   if (header.state === 'processing') return;
   transition(header, 'respond');
   const { id, state } = header;
-  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason: 'its tool is not at work' });
+  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason: 'its tool is not working' });
 }

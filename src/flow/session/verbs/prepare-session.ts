@@ -33,7 +33,10 @@ export async function prepareSession(
   const input = await toInput(flow, given.args);
   const held = findUnknownArgs(flow, given, questions);
   const start: JournalEntry = {
-    ...{ t: 'start', input, seed: setup.newSeed(), ts: now },
+    t: 'start',
+    input,
+    seed: setup.newSeed(),
+    ts: now,
     ...(held.length > 0 && { held }),
     ...(context !== undefined && { context }),
     ...(client && { client }),

@@ -124,8 +124,10 @@ function find(header: Header, answer: GivenAnswer, { isForAll, principal }: Answ
   const question = (isNamed ? current : own).find(isFor(answer));
   if (question && !(answer.isUnacknowledged && question.by === 'human')) return question;
   throw new GatewayError('FLOW_INVALID_TRANSITION', {
-    ...{ sessionId: header.id, state: header.state },
-    ...{ reason: toWhyNot(answer), currentPrompt: own[0]?.prompt },
+    sessionId: header.id,
+    state: header.state,
+    reason: toWhyNot(answer),
+    currentPrompt: own[0]?.prompt,
   });
 }
 
@@ -143,10 +145,9 @@ function isSameAs({ key, pin }: Question, sent: GivenAnswer['sent']): boolean {
 function toWhyNot({ promptId, sent, isUnacknowledged }: GivenAnswer): string {
   if (isUnacknowledged)
     return `the client has not acknowledged the question ${shorten(promptId ?? '')}; it has to name its promptId`;
-  if (promptId !== undefined) return `the question ${shorten(promptId)} does not wait`;
-  if (sent)
-    return `the question that this client was sent last (${sent.promptId}) does not wait any more; name a promptId`;
-  return 'this client was sent no question of it; name a promptId, or look with interaction.getState first';
+  if (promptId !== undefined) return `the question ${shorten(promptId)} is not open`;
+  if (sent) return `the question that this client was sent last (${sent.promptId}) is no longer open; name a promptId`;
+  return 'no question of this session was sent to this client; name a promptId, or call interaction.getState first';
 }
 
 interface Taking {
@@ -203,7 +204,9 @@ function toBurst({ clock, limits }: SessionContext, { burst, id }: Header): Head
   if (!burst || now - burst.from >= 1000) return { from: now, count: 1 };
   if (burst.count < limits.respondsPerSecond) return { ...burst, count: burst.count + 1 };
   throw new GatewayError('FLOW_LIMIT', {
-    ...{ sessionId: id, what: 'too many answers in a second', limit: 'respondsPerSecond' },
+    sessionId: id,
+    what: 'too many answers in a second',
+    limit: 'respondsPerSecond',
     retryAfterMs: burst.from + 1000 - now,
   });
 }

@@ -36,7 +36,7 @@ export interface RewindRequest {
 export async function rewind(sessions: Sessions, { flow, stored, entry }: RewindRequest): Promise<Turn | undefined> {
   const { setup } = sessions;
   transition(stored.header, 'respond');
-  if (stored.header.busy) throw refused(stored.header, 'a step is at work; wait until it is done');
+  if (stored.header.busy) throw refused(stored.header, 'a step is running; wait until it is done');
   const change = toChange(stored, entry);
   if (change.t === 'cut') return undoAndRewind(sessions, { flow, stored, entry: change });
   rejectHostileValue(change.v, stored.header.id, setup.limits);
@@ -63,7 +63,7 @@ export async function undoAndRewind(
   const after = migrateJournal(openSealedArgs(setup, loaded), flow);
   if (left.length === 0) return sessions.runTurn({ flow, ...after, prefix: [...gone, entry], stored: true });
   const keys = left.map(({ key }) => key).join(', ');
-  const error = new GatewayError('FLOW_FAILED', { tool: flow.name, reason: `${keys} could not be taken back` });
+  const error = new GatewayError('FLOW_FAILED', { tool: flow.name, reason: `${keys} could not be undone` });
   const failure = { name: error.code, message: error.message };
   return sessions.end(after, flow, { kind: 'fail', reason: 'undo_failed', failure });
 }
@@ -101,7 +101,7 @@ function toChange({ header, entries }: StoredSession, entry: Change): Change {
   const answers = folded.filter((one) => one.t === 'ans' && one.ty !== PREFILLED);
   const target = entry.k === '' ? answers.at(-1) : answers.find(({ k }) => k === entry.k);
   if (target?.t === 'ans' && target.who !== undefined && entry.t === 'edit') {
-    throw refused(header, `${target.k} was answered by somebody else, and is not yours to change`);
+    throw refused(header, `${target.k} was answered by another person, so you cannot change it`);
   }
   if (target) return { ...entry, k: target.k };
   const person = (header.current as Question[]).find(({ key }) => key === entry.k)?.person;
@@ -117,7 +117,7 @@ function effectsAfter({ header, entries }: StoredSession, key: string, effects: 
   const later = new Set(folded.slice(from).flatMap((one) => (one.t === 'step' ? [one.k] : [])));
   const crossed = effects.filter(({ key }) => later.has(key));
   const final = crossed.find(({ spec }) => spec?.options.undo === undefined);
-  if (final) throw refused(header, `${final.key} is done and cannot be taken back`);
+  if (final) throw refused(header, `${final.key} is done and cannot be undone`);
   return crossed;
 }
 

@@ -105,12 +105,12 @@ async function examine(client: Redis | Cluster, { waitAof }: RedisPlace): Promis
   const value = (name: string) => new RegExp(`^${name}:(\\S*)`, 'm').exec(said)?.[1] ?? '';
   const policy = value('maxmemory_policy');
   if (Number(value('maxmemory')) > 0 && policy.startsWith('allkeys')) {
-    unusable(`Redis throws sessions away when its memory is full (maxmemory-policy ${policy}); set it to noeviction`);
+    unusable(`Redis evicts sessions when its memory is full (maxmemory-policy ${policy}); set it to noeviction`);
   }
   const version = value('redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (waitAof && (major < 7 || (major === 7 && minor < 2))) {
-    unusable(`waitAof needs Redis 7.2, and this is ${version}; \`appendfsync always\` does without`);
+    unusable(`waitAof needs Redis 7.2, and this is ${version}; use \`appendfsync always\` instead`);
   }
 }
 

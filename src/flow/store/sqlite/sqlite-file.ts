@@ -22,9 +22,9 @@ const OPENING_MS = 10_000;
 const AGAIN_MS = 20;
 
 export async function openSqliteFile({ path, key, readOnly = false }: SqliteFile): Promise<Database> {
-  if (!path) throw new GatewayError('BAD_OPTION', { option: 'path', reason: 'is missing: the file to keep them in' });
+  if (!path) throw new GatewayError('BAD_OPTION', { option: 'path', reason: 'is missing: the file for the sessions' });
   if (key === '') throw new GatewayError('BAD_OPTION', { option: 'key', reason: 'is empty' });
-  if (readOnly && !existsSync(path)) unusable(`${path} is not there`);
+  if (readOnly && !existsSync(path)) unusable(`${path} does not exist`);
   const Library = await loadLibsql();
   try {
     if (!readOnly) createForOwner(path);
@@ -120,7 +120,7 @@ function told(error: unknown, { path, key }: SqliteFile): Error {
 
 function whyNoDatabase(path: string, key: string | undefined): string {
   if (beginningOf(path) === PLAIN) return `${path} is not encrypted, and a key was given`;
-  if (key === undefined) return `${path} is encrypted, or no SQLite file: give its key`;
+  if (key === undefined) return `${path} is encrypted or not a SQLite file; give its key`;
   return `${path} does not open with this key, or is damaged`;
 }
 

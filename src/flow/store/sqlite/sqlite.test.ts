@@ -80,7 +80,7 @@ describe('the file of the SQLite store', () => {
   it('says so when the key is wrong, missing, or too much', async () => {
     await (await filled('secret')).close();
     await refused({ path, key: 'guess' }, /flows\.db does not open with this key, or is damaged/);
-    await refused({ path }, /is encrypted, or no SQLite file: give its key/);
+    await refused({ path }, /is encrypted or not a SQLite file; give its key/);
     path = join(folder, 'plain.db');
     await (await filled()).close();
     await refused({ path, key: 'secret' }, /is not encrypted, and a key was given/);
@@ -91,7 +91,7 @@ describe('the file of the SQLite store', () => {
   it('says so when it is no database, of another program, or of a newer Parley', async () => {
     path = join(folder, 'garbage.db');
     writeFileSync(path, randomBytes(20_000));
-    await refused({ path }, /no SQLite file/);
+    await refused({ path }, /not a SQLite file/);
     await refused({ path: folder }, /cannot be opened/);
     const { default: Database } = await import('libsql');
     path = join(folder, 'other.db');
@@ -109,7 +109,7 @@ describe('the file of the SQLite store', () => {
 
   it('can be opened to look at it, and nothing is written then', async () => {
     const store = await filled();
-    await expect(createSqliteStore({ path: `${path}.typo`, readOnly: true })).rejects.toThrow('typo is not there');
+    await expect(createSqliteStore({ path: `${path}.typo`, readOnly: true })).rejects.toThrow('typo does not exist');
     expect(existsSync(`${path}.typo`)).toBe(false);
     const looking = await createSqliteStore({ path, readOnly: true });
     const made = header();

@@ -54,7 +54,7 @@ export class EmulatedSessions {
     const started = this.#started.get(toKey(principal, id));
     const call = started && this.#calls.get(started.sessionId);
     if (!call || started.what === what) return call;
-    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: id, error: 'Has started something else' } });
+    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: id, error: 'Already used for another start' } });
   }
 
   begin({ timeoutMs = DEFAULT_TIMEOUT_MS, start, ...call }: NewEmulatedSession): EmulatedSession {

@@ -240,7 +240,8 @@ async function withPromptId(params: JsonObject, { sent, player }: Session): Prom
   if (!own) {
     throw new GatewayError('FLOW_INVALID_TRANSITION', {
       ...{ sessionId: params.sessionId, state: 'waiting_user' },
-      reason: 'this client was sent no question of it; name a promptId, or look with interaction.getState first',
+      reason:
+        'no question of this session was sent to this client; name a promptId, or call interaction.getState first',
     });
   }
   // Lets an acknowledgement that was sent before the answer arrive.

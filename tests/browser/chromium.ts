@@ -23,7 +23,7 @@ function launch(): Promise<Browser> {
 
 export interface BrowserOfTests {
   /** A tab of its own, closed with the test. */
-  open(options?: BrowserContextOptions): Promise<Tab>;
+  open: (options?: BrowserContextOptions) => Promise<Tab>;
   /** What is closed after the test, the last first. */
   closing: (() => Promise<unknown>)[];
 }

@@ -27,7 +27,7 @@ import type { HumanChannelOptions } from './human-channel.ts';
 import type { RootOption } from './ask/configured-roots.ts';
 import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './dialect/serve/serve-context.ts';
-import { FlowTarget } from './flow/flow-target.ts';
+import { FlowLayer } from './flow/flow-layer.ts';
 import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import { serverRules } from './middleware/steps/filter/server-rules.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
@@ -44,7 +44,7 @@ import type { ListedServerTools } from './shown-tools.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
-import { View } from './view.ts';
+import { RoutedChain } from './routed-chain.ts';
 
 /** The address of a server, alone or with settings, or a server in this process. */
 export type ServerEntry = Address | Target | ({ server: Address | Target } & ServerSettings);
@@ -91,8 +91,8 @@ export class Gateway {
   readonly #doors: TransportListeners;
   readonly #names: NamingRules;
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
-  readonly #whole: View;
-  readonly #parts = new Map<string, { view: View; front: ServeContext }>();
+  readonly #whole: RoutedChain;
+  readonly #parts = new Map<string, { view: RoutedChain; front: ServeContext }>();
   /** Replaced servers that still finish calls. */
   readonly #retiring = new Set<UpstreamTarget>();
   readonly #lifecycle: StepLifecycle;
@@ -265,7 +265,7 @@ export class Gateway {
   }
 
   /** The view of a server or group, at /mcp/<name>. */
-  #part(name: string): { view: View; front: ServeContext } {
+  #part(name: string): { view: RoutedChain; front: ServeContext } {
     const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
     const known = this.#parts.get(name);
@@ -276,10 +276,10 @@ export class Gateway {
     return part;
   }
 
-  #frontOf(view: View): ServeContext {
+  #frontOf(view: RoutedChain): ServeContext {
     const { clock, log, limits } = this.#options;
     const options = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits } };
-    return createServeContext(this.#observer.front(new FlowTarget(this.#humans.before(view), options)), this.#options);
+    return createServeContext(this.#observer.front(new FlowLayer(this.#humans.before(view), options)), this.#options);
   }
 
   #membersOf(part: string): Member[] {
@@ -288,7 +288,7 @@ export class Gateway {
   }
 
   /** `isSet`: for all servers or a group, not for a single server. */
-  #viewOf(members: Member[], isSet: boolean): View {
+  #viewOf(members: Member[], isSet: boolean): RoutedChain {
     const { log, clock, sealer, instructions, startMs, name } = this.#options;
     const who = {
       info: this.#info,
@@ -298,7 +298,7 @@ export class Gateway {
       instructions,
     };
     const routing = { ...who, names: this.#names, ...this.#ids, log, clock, sealer, startMs };
-    return new View(this.#seen(members), [...this.#steps, ...this.#rules], routing);
+    return new RoutedChain(this.#seen(members), [...this.#steps, ...this.#rules], routing);
   }
 
   #toMember(name: string, entry: ServerEntry): Member {

@@ -9,7 +9,7 @@ import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/crypto/seal.ts';
 import type { Identify } from './accept/identify.ts';
 import { AskPageEndpoint } from './ask-page-endpoint.ts';
-import { AskTarget } from './ask/ask-target.ts';
+import { QuestionLayer } from './ask/question-layer.ts';
 import { ConfiguredRoots } from './ask/configured-roots.ts';
 import type { RootOption } from './ask/configured-roots.ts';
 import { createAskChannels } from './ask/ask-channels.ts';
@@ -51,7 +51,7 @@ export class HumanChannel {
 
   /** Wraps a target so that its questions reach people. */
   before(target: Target): Target {
-    return new AskTarget(target, this.#means);
+    return new QuestionLayer(target, this.#means);
   }
 
   /** Capabilities that the gateway provides for clients that declare none. */

@@ -22,7 +22,7 @@ import { toStep } from './middleware/chain/to-step.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
-import { View } from './view.ts';
+import { RoutedChain } from './routed-chain.ts';
 
 /** The next part of the chain: another part, a server of `createServer`, or a target of your own. */
 export type Behind = Target & { readonly name?: string; close?(): Promise<void> };
@@ -57,7 +57,7 @@ export class FrontMCPServer {
 }
 
 /** Runs steps before one server; they may change requests, answers and lists. Several can follow each other. */
-export class MiddlewareMCPServer extends View {
+export class MiddlewareMCPServer extends RoutedChain {
   readonly #behind: Behind;
   readonly #lifecycle: StepLifecycle;
 

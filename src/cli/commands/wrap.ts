@@ -123,9 +123,9 @@ function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): 
 /** Logs one line for each call of the target. */
 async function withCallLog(target: Target, name: string): Promise<Target> {
   const { CallLog } = await import('../serve/call-log.ts');
-  const { ObservedTarget } = await import('../../gateway/observe/observed-target.ts');
+  const { ObservedLayer } = await import('../../gateway/observe/observed-layer.ts');
   const lines = new CallLog();
-  return new ObservedTarget(target, (exchange, handle) => {
+  return new ObservedLayer(target, (exchange, handle) => {
     const work = async () => handle(exchange);
     return lines.record(exchange, work, { resultOf: (result) => result, serverOf: () => name });
   });

@@ -5,7 +5,7 @@ import type { Family } from '../../shared/metric.ts';
 import { ExchangeCounts } from './exchange-counts.ts';
 import { TEXT_TYPE, writeFamilies } from './exposition.ts';
 import { outcomeOfResult, outcomeOfError, toCodeLabel, toMethodLabel } from './labels.ts';
-import { tapOutcome } from './observed-target.ts';
+import { tapOutcome } from './observed-layer.ts';
 import { vitalFamilies } from './vitals.ts';
 import type { Vitals } from './vitals.ts';
 

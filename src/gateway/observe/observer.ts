@@ -9,7 +9,7 @@ import { metricsPage, createReadyPage, healthPage } from './health.ts';
 import type { HttpHandler } from '../../shared/http.ts';
 import type { ServerHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
-import { ObservedTarget } from './observed-target.ts';
+import { ObservedLayer } from './observed-layer.ts';
 import { ExchangeTracer, hasTracing } from './exchange-tracer.ts';
 import { UpstreamEvents } from './upstream-events.ts';
 
@@ -48,7 +48,7 @@ export class Observer {
   /** Wraps the steps and servers, to observe clients' requests. */
   front(target: Target): Target {
     if (this.#options.metrics === false && !this.#tracing) return target;
-    return new ObservedTarget(
+    return new ObservedLayer(
       target,
       (exchange, handle) => this.#serve(exchange, handle),
       (watcher) => this.#attend(watcher),
@@ -60,7 +60,7 @@ export class Observer {
     const tracing = this.#tracing;
     if (!tracing) return member;
     const around = (exchange: Exchange, handle: Handle) => tracing.call(member.name, exchange, handle);
-    return { ...member, target: new ObservedTarget(member.target, around) };
+    return { ...member, target: new ObservedLayer(member.target, around) };
   }
 
   log(log: Log, server: string): Log {

@@ -5,7 +5,7 @@ import type { JsonObject, NotificationMessage } from './message.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 import type { Change, ClientOpening, Target, Watcher } from './target.ts';
 
-export class DelegatedTarget implements Target {
+export class TargetLayer implements Target {
   protected readonly target: Target;
 
   constructor(target: Target) {

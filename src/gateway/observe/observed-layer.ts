@@ -1,10 +1,10 @@
 // Wraps a target so that each exchange and each watching client can be observed.
-import { DelegatedTarget } from '../../protocol/delegated-target.ts';
+import { TargetLayer } from '../../protocol/layer.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Change, Handle, HandleResult, Target, Watcher } from '../../protocol/target.ts';
 
-export class ObservedTarget extends DelegatedTarget {
+export class ObservedLayer extends TargetLayer {
   readonly #around: (exchange: Exchange, handle: Handle) => HandleResult;
   readonly #onWatch: ((watcher: Watcher) => () => void) | undefined;
   readonly #handle: Handle;

@@ -26,7 +26,7 @@ interface ListCheck {
   list: Handle;
 }
 
-export class View implements Target {
+export class RoutedChain implements Target {
   readonly takesOwnTools = true;
   readonly #options: RouterOptions;
   readonly #watchers = new Map<(change: Change) => void, { watcher: Watcher | undefined; unwatch: () => void }>();

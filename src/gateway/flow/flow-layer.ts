@@ -1,7 +1,7 @@
 // Lets an MCP Flow client play any tool. A tool whose server speaks Flow is played there; any other is called, and its
 // questions become prompts of a session that is kept here. Clients without Flow notice nothing.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import { DelegatedTarget } from '../../protocol/delegated-target.ts';
+import { TargetLayer } from '../../protocol/layer.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { FLOW_VERSION, flowOf, isInteraction, readStartId, withCalls } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -27,7 +27,7 @@ import { toFailure, toOutcome } from './to-outcome.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
-export interface FlowTargetOptions {
+export interface FlowLayerOptions {
   clock: Clock;
   log: Log;
   limits: { maxParked: number; parkedMs: number };
@@ -46,13 +46,13 @@ const DECLARATION = {
   },
 };
 
-export class FlowTarget extends DelegatedTarget {
-  readonly #options: FlowTargetOptions;
+export class FlowLayer extends TargetLayer {
+  readonly #options: FlowLayerOptions;
   readonly #calls: EmulatedSessions;
   readonly #sessions: UpstreamFlowSessions;
   readonly #watchers = new Map<ClientView, Watcher>();
 
-  constructor(target: Target, options: FlowTargetOptions) {
+  constructor(target: Target, options: FlowLayerOptions) {
     super(target);
     this.#options = options;
     const sessions = (this.#sessions = new UpstreamFlowSessions(options.clock));

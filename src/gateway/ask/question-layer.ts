@@ -4,7 +4,7 @@
 // those.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
-import { DelegatedTarget } from '../../protocol/delegated-target.ts';
+import { TargetLayer } from '../../protocol/layer.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
@@ -24,7 +24,7 @@ type Result = Promise<ResultObject> | ResultObject;
 /** Limits the remembered tools, because servers choose their names. */
 const MAX_TOOLS = 10_000;
 
-export class AskTarget extends DelegatedTarget implements HeldListener {
+export class QuestionLayer extends TargetLayer implements HeldListener {
   readonly #channels: AskChannels;
   /** Clients with sessions that had a held call. */
   readonly #asked = new WeakSet<ClientView>();

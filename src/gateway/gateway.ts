@@ -1,5 +1,5 @@
 // The gateway connects clients in front with servers behind, and runs your steps between them. This file manages the servers and
-// listeners; view.ts shows the way of a message.
+// listeners; pipeline.ts shows the way of a message.
 import type { CallToolResult, Implementation, Transport } from '@modelcontextprotocol/client';
 import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -44,6 +44,7 @@ import type { ListedServerTools } from './shown-tools.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
+import { createPipeline } from './pipeline.ts';
 import { RoutedChain } from './routed-chain.ts';
 
 /** The address of a server, alone or with settings, or a server in this process. */
@@ -92,7 +93,7 @@ export class Gateway {
   readonly #names: NamingRules;
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: RoutedChain;
-  readonly #parts = new Map<string, { view: RoutedChain; front: ServeContext }>();
+  readonly #parts = new Map<string, { chain: RoutedChain; front: ServeContext }>();
   /** Replaced servers that still finish calls. */
   readonly #retiring = new Set<UpstreamTarget>();
   readonly #lifecycle: StepLifecycle;
@@ -115,7 +116,7 @@ export class Gateway {
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
     this.#rules = rulesOf(this.#members);
-    this.#whole = this.#viewOf(this.#members, true);
+    this.#whole = this.#chainOf(this.#members, true);
     this.#front = this.#frontOf(this.#whole);
     this.#doors = new TransportListeners(this.#front, { ...options, part: (name) => this.#part(name).front });
   }
@@ -141,7 +142,7 @@ export class Gateway {
     }
     const steps = [...this.#steps, ...this.#rules];
     this.#whole.replace(this.#seen(this.#members), steps);
-    for (const [name, { view }] of this.#parts) view.replace(this.#seen(this.#membersOf(name)), steps);
+    for (const [name, { chain }] of this.#parts) chain.replace(this.#seen(this.#membersOf(name)), steps);
     const gone = previous.filter((member) => !this.#members.includes(member));
     for (const { target } of gone) if (target instanceof UpstreamTarget) this.#retire(target);
   }
@@ -264,22 +265,27 @@ export class Gateway {
     return { name, version };
   }
 
-  /** The view of a server or group, at /mcp/<name>. */
-  #part(name: string): { view: RoutedChain; front: ServeContext } {
+  /** The chain of a server or group, at /mcp/<name>. */
+  #part(name: string): { chain: RoutedChain; front: ServeContext } {
     const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
     const known = this.#parts.get(name);
     if (known) return known;
-    const view = this.#viewOf(members, Object.hasOwn(this.#groups, name));
-    const part = { view, front: this.#frontOf(view) };
+    const chain = this.#chainOf(members, Object.hasOwn(this.#groups, name));
+    const part = { chain, front: this.#frontOf(chain) };
     this.#parts.set(name, part);
     return part;
   }
 
-  #frontOf(view: RoutedChain): ServeContext {
+  #frontOf(chain: RoutedChain): ServeContext {
     const { clock, log, limits } = this.#options;
     const options = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits } };
-    return createServeContext(this.#observer.front(new FlowLayer(this.#humans.before(view), options)), this.#options);
+    const pipeline = createPipeline(chain, {
+      observe: this.#observer.layer,
+      flows: (next) => new FlowLayer(next, options),
+      questions: this.#humans.layer,
+    });
+    return createServeContext(pipeline, this.#options);
   }
 
   #membersOf(part: string): Member[] {
@@ -288,7 +294,7 @@ export class Gateway {
   }
 
   /** `isSet`: for all servers or a group, not for a single server. */
-  #viewOf(members: Member[], isSet: boolean): RoutedChain {
+  #chainOf(members: Member[], isSet: boolean): RoutedChain {
     const { log, clock, sealer, instructions, startMs, name } = this.#options;
     const who = {
       info: this.#info,

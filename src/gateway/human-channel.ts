@@ -2,7 +2,7 @@
 // cannot be asked.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { OpenPages } from '../protocol/open-pages.ts';
-import type { Target } from '../protocol/target.ts';
+import type { Layer } from '../protocol/layer.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
@@ -32,6 +32,8 @@ export class HumanChannel {
   readonly pageEndpoint: AskPageEndpoint;
   readonly roots: ConfiguredRoots | undefined;
   readonly #means: AskChannels;
+  /** Puts whatever is asked behind it to people. */
+  readonly layer: Layer = (next) => new QuestionLayer(next, this.#means);
 
   constructor(options: HumanChannelOptions, around: { log: Log; clock: Clock; sealer: Sealer }) {
     const { ask, publicUrl, identify, limits, besides = () => ({}) } = options;
@@ -47,11 +49,6 @@ export class HumanChannel {
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
     this.#means = createAskChannels({ ...ask, standIns, page: this.pageEndpoint, log, clock, limits });
-  }
-
-  /** Wraps a target so that its questions reach people. */
-  before(target: Target): Target {
-    return new QuestionLayer(target, this.#means);
   }
 
   /** Capabilities that the gateway provides for clients that declare none. */

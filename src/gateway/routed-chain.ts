@@ -1,7 +1,5 @@
-// Some of the servers as one target: all of them for /mcp, one or a group for /mcp/<name>. `handle` shows the way of a message:
-// it arrives through a transport (accept/), is parsed (codec/) and translated into the neutral model (dialect/); it passes the
-// steps (middleware/), is routed to the server that owns what it names (router/), and is sent in that server's dialect
-// (upstream/). The answer returns the same way.
+// The steps before the servers, as one target: all servers for /mcp, one or a group for /mcp/<name>. A request passes the steps and is routed to
+// the server that owns what it names. Servers and steps can be replaced while clients are connected.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';

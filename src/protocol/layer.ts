@@ -1,10 +1,13 @@
-// A target that forwards to another one; subclasses override parts.
+// A layer stands before a target. It handles what it is about and passes everything else on.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 import type { Change, ClientOpening, Target, Watcher } from './target.ts';
 
+export type Layer = (next: Target) => Target;
+
+/** Passes everything on; subclasses override what they are about. */
 export class TargetLayer implements Target {
   protected readonly target: Target;
 

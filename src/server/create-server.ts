@@ -6,6 +6,7 @@ import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http/http-
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/http/listen-http.ts';
 import { isLoopback } from '../gateway/accept/guard.ts';
 import { HumanChannel } from '../gateway/human-channel.ts';
+import { createPipeline } from '../gateway/pipeline.ts';
 import { createServeContext } from '../gateway/dialect/serve/serve-context.ts';
 import type { ServeContext } from '../gateway/dialect/serve/serve-context.ts';
 import { TEXT_TYPE, writeFamilies } from '../gateway/observe/exposition.ts';
@@ -86,6 +87,6 @@ export class ParleyServer extends Server {
     const asking = new HumanChannel({ ...options, besides: () => this.open?.pages ?? {} }, around);
     this.#asking = asking;
     this.open?.servedAt({ base: () => asking.pageEndpoint.address(), identify: asking.pageEndpoint.identify });
-    return createServeContext(asking.before(this), { ...options, ...around });
+    return createServeContext(createPipeline(this, { questions: asking.layer }), { ...options, ...around });
   }
 }

@@ -1,8 +1,10 @@
 // `parley wrap`: serves one server, whatever revision it speaks, on stdio for a client that starts this process, or on a port.
-import type { ClientView } from '../../protocol/exchange.ts';
-import type { Target } from '../../protocol/target.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { Layer } from '../../protocol/layer.ts';
+import type { Handle } from '../../protocol/target.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import { HumanChannel } from '../../gateway/human-channel.ts';
+import { createPipeline } from '../../gateway/pipeline.ts';
 import { createServeContext } from '../../gateway/dialect/serve/serve-context.ts';
 import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
@@ -57,11 +59,8 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
       print.problem(`${explanation}${isLater ? AGAIN : ''}`);
     },
   });
-  const behind = asking.before(wrapped);
-  const front = createServeContext(
-    command.logCalls ? await withCallLog(behind, deriveServerName(server)) : behind,
-    parts,
-  );
+  const observe = command.logCalls ? await createCallLogLayer(deriveServerName(server)) : undefined;
+  const front = createServeContext(createPipeline(wrapped, { observe, questions: asking.layer }), parts);
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {
     stdio: () => acceptStdio(front),
@@ -120,15 +119,16 @@ function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): 
   return 'command' in server && state === 'failing' && isUnrunnable;
 }
 
-/** Logs one line for each call of the target. */
-async function withCallLog(target: Target, name: string): Promise<Target> {
+/** Logs one line for each call. */
+async function createCallLogLayer(name: string): Promise<Layer> {
   const { CallLog } = await import('../serve/call-log.ts');
   const { ObservedLayer } = await import('../../gateway/observe/observed-layer.ts');
   const lines = new CallLog();
-  return new ObservedLayer(target, (exchange, handle) => {
+  const around = (exchange: Exchange, handle: Handle) => {
     const work = async () => handle(exchange);
     return lines.record(exchange, work, { resultOf: (result) => result, serverOf: () => name });
-  });
+  };
+  return (next) => new ObservedLayer(next, around);
 }
 
 function toLine(client: ClientView, target: UpstreamTarget, over: string): string {

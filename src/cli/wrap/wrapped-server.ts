@@ -1,10 +1,10 @@
 // The server behind `parley wrap`, under its own name, version and instructions. While it is not ready, clients get an error that explains
 // why, instead of an empty server.
-import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import { TargetLayer } from '../../protocol/layer.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
+import type { ClientOpening } from '../../protocol/target.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 
@@ -22,7 +22,7 @@ export interface WrappedServerOptions {
 const INTERNAL_ERROR = -32603;
 const LEFT_EARLY = 'Parley was ended while the server was starting.';
 
-export class WrappedServer implements Target {
+export class WrappedServer extends TargetLayer {
   readonly #options: WrappedServerOptions;
   readonly #target: UpstreamTarget;
   readonly #met = new Set<string>();
@@ -31,12 +31,9 @@ export class WrappedServer implements Target {
   #told: string | undefined;
 
   constructor(options: WrappedServerOptions) {
+    super(options.target);
     this.#options = options;
     this.#target = options.target;
-  }
-
-  get info(): Implementation {
-    return this.#target.info;
   }
 
   /** A client asked for the server while it was not ready. */
@@ -44,20 +41,8 @@ export class WrappedServer implements Target {
     return this.#told !== undefined;
   }
 
-  get instructions(): string | undefined {
-    return this.#target.instructions;
-  }
-
-  greeting(client: ClientView): JsonObject | undefined {
-    return this.#target.greeting(client);
-  }
-
-  setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
-    return this.#target.setLevel(level, client);
-  }
-
   /** Resolves when the server is ready, has failed, or takes too long. */
-  async ready(opening?: ClientOpening): Promise<void> {
+  override async ready(opening?: ClientOpening): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.#options.startMs)));
     await Promise.race([this.#target.ready(opening), late]);
@@ -73,7 +58,7 @@ export class WrappedServer implements Target {
     this.#isLeaving = true;
   }
 
-  capabilities(client: ClientView): ServerCapabilities {
+  override capabilities(client: ClientView): ServerCapabilities {
     const problem = this.#problem();
     if (problem !== undefined) {
       void this.#target.ready(client); // the next request may succeed
@@ -83,27 +68,7 @@ export class WrappedServer implements Target {
     return this.#target.capabilities(client);
   }
 
-  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
-    return this.#target.inputSchema(tool, client);
-  }
-
-  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
-    return this.#target.watch(listener, watcher);
-  }
-
-  subscribe(uri: string, client: ClientView): Promise<void> {
-    return this.#target.subscribe(uri, client);
-  }
-
-  followTask(taskId: string, client: ClientView): Promise<void> {
-    return this.#target.followTask(taskId, client);
-  }
-
-  notify(notification: NotificationMessage, client: ClientView): void {
-    this.#target.notify(notification, client);
-  }
-
-  handle(exchange: Exchange): Promise<ResultObject> {
+  override handle(exchange: Exchange): Promise<ResultObject> {
     if (exchange.client !== this.#last) this.#meet(exchange.client);
     return this.#target.handle(exchange);
   }

@@ -11,7 +11,7 @@ describe('an observer with everything switched off', () => {
     const target = createServer({ name: 'one', version: '1', log });
     const observer = new Observer({ metrics: false, tracing: false }, nothing);
     const member = { name: 'one', target };
-    expect(observer.front(target)).toBe(target);
+    expect(observer.layer(target)).toBe(target);
     expect(observer.member(member)).toBe(member);
     expect(observer.log(log, 'one')).toBe(log);
     expect(Object.keys(observer.pages(true))).toEqual(['/healthz', '/readyz']);
@@ -23,7 +23,7 @@ describe('an observer that counts', () => {
     const target = createServer({ name: 'one', version: '1', log });
     const observer = new Observer({ metrics: true, tracing: false }, nothing);
     const member = { name: 'one', target };
-    expect(observer.front(target)).not.toBe(target);
+    expect(observer.layer(target)).not.toBe(target);
     expect(observer.member(member)).toBe(member);
   });
 });

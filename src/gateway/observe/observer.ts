@@ -2,6 +2,7 @@
 // resulting calls. A disabled feature costs nothing.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import type { Layer } from '../../protocol/layer.ts';
 import type { Handle, HandleResult, Target, Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Family } from '../../shared/metric.ts';
@@ -45,15 +46,15 @@ export class Observer {
     if (options.metrics) this.#startMetrics();
   }
 
-  /** Wraps the steps and servers, to observe clients' requests. */
-  front(target: Target): Target {
-    if (this.#options.metrics === false && !this.#tracing) return target;
+  /** Counts and traces what clients send; nothing where both are off. */
+  readonly layer: Layer = (next) => {
+    if (this.#options.metrics === false && !this.#tracing) return next;
     return new ObservedLayer(
-      target,
+      next,
       (exchange, handle) => this.#serve(exchange, handle),
       (watcher) => this.#attend(watcher),
     );
-  }
+  };
 
   /** Wraps a server, to observe the calls to it. */
   member<M extends { readonly name: string; readonly target: Target }>(member: M): M {

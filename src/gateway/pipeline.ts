@@ -1,0 +1,30 @@
+// The order of everything that happens to a message. A request arrives on a transport (accept/), is parsed (codec/), and its dialect turns it
+// into an exchange (dialect/). It then passes these layers, and the answer comes back through them:
+//
+//   observe    counts it and traces it                                           observe/
+//   flows      lets clients that speak MCP Flow play any tool                    flow/
+//   questions  finds a person for whatever is asked behind it                    ask/
+//   steps      the middleware of the configuration, outermost first              middleware/
+//   servers    the router finds the server that owns the name, and that server   router/, upstream/
+//              gets the request in its own dialect
+//
+// Steps and servers are replaced together while clients stay connected, so they are one target (routed-chain.ts). `parley wrap` and
+// `createServer` leave out the layers that they do not need; this file loads none of them.
+import type { Layer } from '../protocol/layer.ts';
+import type { Target } from '../protocol/target.ts';
+
+export interface PipelineLayers {
+  observe?: Layer | undefined;
+  flows?: Layer | undefined;
+  questions?: Layer | undefined;
+}
+
+/** `servers`: one server, or many behind their steps. */
+export function createPipeline(servers: Target, layers: PipelineLayers): Target {
+  const { observe = passOn, flows = passOn, questions = passOn } = layers;
+  return observe(flows(questions(servers)));
+}
+
+function passOn(next: Target): Target {
+  return next;
+}

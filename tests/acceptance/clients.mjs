@@ -1,5 +1,5 @@
-// The fixtures in which the program under test is a client. They end when the connection does, also when no agreement on
-// a revision could be reached.
+// The fixtures in which the program under test is a client. They end with the connection, even if no revision was
+// agreed on.
 import { connect } from 'mcp-parley';
 import { CANCEL, connectFlows } from 'mcp-parley/flow';
 

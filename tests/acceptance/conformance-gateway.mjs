@@ -1,5 +1,5 @@
-// A gateway in front of the conformance fixture and nothing else: what the official suite finds must be what it finds
-// without the gateway. `revision` is the one that is spoken towards the fixture, whatever the client speaks.
+// A gateway in front of the conformance fixture only: the official suite must find the same through it as without it.
+// `revision` is the one to speak to the fixture, whatever the client speaks.
 import { fileURLToPath } from 'node:url';
 import { createGateway } from 'mcp-parley';
 

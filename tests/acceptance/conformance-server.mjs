@@ -1,5 +1,5 @@
-// The server that the official conformance suite is run against: everything its scenarios call by name, made with the
-// public API alone. What each fixture must do stands in tests/conformance/fixture/.
+// The server for the official conformance suite: everything that its scenarios call by name, written with the public
+// API only. tests/conformance/fixture/ says what each fixture must do.
 import { createServer, ProtocolError } from 'mcp-parley';
 import { f, flow, serveFlows } from 'mcp-parley/flow';
 import { addAskingTools } from '../conformance/fixture/asking-tools.mjs';

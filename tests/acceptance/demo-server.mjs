@@ -17,7 +17,7 @@ export function createDemoServer(flowOptions = {}) {
   return server;
 }
 
-/** One definition per document: the seeds disagree on its argument and its words. */
+/** One definition per revision group, because the specifications disagree on its argument and texts. */
 function addWeather(server) {
   const location = object({ location: { type: 'string', description: 'City name' } }, ['location']);
   const description = 'Get current weather for a location';

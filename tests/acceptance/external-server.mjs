@@ -1,5 +1,5 @@
-// The external server behind the fixture `chain`: a stdio process of its own, written by hand, because it does what no sane
-// server does: its pages never end, and it knows a tool that it does not list.
+// The external server behind the fixture `chain`: a stdio process written by hand, because it misbehaves on purpose.
+// Its pages never end, and it has a tool that it does not list.
 import { createInterface } from 'node:readline';
 
 const PAGE = { nextCursor: 'optional-next-page-cursor' };

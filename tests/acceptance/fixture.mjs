@@ -1,5 +1,5 @@
-// Serves a fixture of the acceptance kit: `node tests/acceptance/fixture.mjs <fixture> --stdio | --port N | --connect URL`.
-// Written with the public API and nothing else, as a user would.
+// Serves a fixture of the acceptance kit: `node tests/acceptance/fixture.mjs <fixture> --stdio | --port N | --connect
+// URL`. Written with the public API only, as a user would.
 import { createChain, createChainWithMiddleware, createFaultyChain } from './chain-gateways.mjs';
 import { CLIENTS } from './clients.mjs';
 import { createConformanceServer } from './conformance-server.mjs';

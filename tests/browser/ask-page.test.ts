@@ -1,4 +1,4 @@
-// The page in a real Chromium: with and without scripts allowed (it has none), light and dark, by keyboard alone, and
+// Tests the page in a real Chromium: with and without scripts (it has none), light and dark, by keyboard only, and
 // against pages of other sites.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -218,7 +218,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 });
 
 describe.skipIf(chromiumPath === undefined)('another site', () => {
-  /** A page under another name, which is another site to a browser. */
+  /** A page on another host name, which is another site to a browser. */
   async function serveSite(body: string): Promise<string> {
     const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(body));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -270,7 +270,7 @@ function focused(page: Page): Promise<unknown> {
   return page.evaluate('document.activeElement.id');
 }
 
-/** By the key alone, as often as somebody might press it. */
+/** Presses Tab as often as needed. */
 async function tabTo(target: Locator): Promise<void> {
   for (let times = 0; times < 12; times++) {
     await target.page().keyboard.press('Tab');

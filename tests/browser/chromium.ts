@@ -8,7 +8,7 @@ import { hasTool } from '../helpers/tools.ts';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Undefined where there is none. `CHROMIUM` names one that lies elsewhere. */
+/** Undefined if Chromium is not installed. `CHROMIUM` names another path. */
 export const chromiumPath: string | undefined = findChromium();
 
 function findChromium(): string | undefined {
@@ -52,11 +52,11 @@ export function browserOfTests(): BrowserOfTests {
 export interface Tab {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Where scripts are off axe cannot run: it looks at a copy of what the browser made of the page. */
+  /** axe cannot run without scripts, so it checks a copy of the rendered page. */
   readonly twin: Page | undefined;
-  /** What the browser complained of, e.g. that the page's own policy forbids something, or a script failed. */
+  /** Messages of the browser's console, such as policy violations and script errors. */
   readonly complaints: string[];
-  /** Every address that was asked for. */
+  /** Every requested URL. */
   readonly requests: string[];
 }
 
@@ -77,7 +77,7 @@ async function openTab(browser: Browser, options: BrowserContextOptions = {}): P
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with the page, one line each. */
+/** The violations that axe finds, one line each. */
 export async function violations({ page, twin }: Tab): Promise<string[]> {
   if (!twin) return runAxe(page);
   await twin.setContent(await page.content());

@@ -1,5 +1,5 @@
-// Two people at once: an SDK client calls a flow that asks somebody else, who opens the link in a real Chromium and answers. The call goes on
-// with that answer, and with no other.
+// An SDK client calls a flow that asks another person, who opens the link in a real Chromium and answers. The call
+// continues with that answer only.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { createLog, createServer } from 'mcp-parley';

@@ -1,5 +1,5 @@
-// The pictures of the page in docs/images. `UPDATE_DOCS=1` takes them anew; otherwise only that they can be taken is tested:
-// letters look different from machine to machine.
+// The screenshots in docs/images. `UPDATE_DOCS=1` takes new ones; otherwise the test only checks that they can be
+// taken, because fonts differ between machines.
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { browserOfTests, chromiumPath } from './chromium.ts';

@@ -1,4 +1,4 @@
-// The page with a round behind it, as a gateway serves it.
+// Serves the page with a round, as a gateway does.
 import { createPagePort } from '../../src/gateway/accept/http/page-port.ts';
 import type { FakeRound } from '../../src/gateway/ask/page/fake-round.contract.ts';
 import { fakeRound } from '../../src/gateway/ask/page/fake-round.contract.ts';
@@ -48,11 +48,11 @@ const booking = {
   required: ['name', 'email', 'travellers', 'day', 'class', 'insurance'],
 };
 
-/** What people are mostly asked. */
+/** A typical question. */
 export const bookingRound = (): FakeRound =>
   fakeRound({ book: { message: 'Who is travelling to Lisbon, and how?', requestedSchema: booking } });
 
-/** One of every kind that the booking lacks. */
+/** One field of every kind that the booking lacks. */
 export const everythingRound = (): FakeRound =>
   fakeRound({
     more: {

@@ -1,5 +1,5 @@
-// The whole way with real processes: a client on stdio that cannot be asked, `parley wrap`, a server that asks, and the
-// person in a browser.
+// The complete path with real processes: a stdio client that cannot be asked, `parley wrap`, a server that asks, and a
+// person with a browser.
 import { afterAll, describe, expect, it } from 'vitest';
 import { stdioWire } from '../helpers/line-wire.ts';
 import { Home, PARLEY_DEMO } from '../helpers/parley.ts';
@@ -29,7 +29,7 @@ describe.skipIf(chromiumPath === undefined)('a question through parley wrap', ()
     await page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
     const { result } = await client.call('parley_answer', { handle });
     expect(result!.content![0]!.text).toBe('Booked: 3 at 20:00 for Ada.');
-    parley.child.stdin!.end(); // the port of the page, and the browser's connection to it, keep nothing alive
+    parley.child.stdin!.end(); // the page's port and the browser's connection do not keep the process alive
     expect(await parley.ended()).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-// A gateway between clients of one revision and the fixture `bridged` of another, which is a real process.
+// A gateway between clients of one revision and the fixture `bridged` of another, a real process.
 import { createGateway, createLog } from 'mcp-parley';
 import type { Client, ConnectOptions, Gateway, GatewayOptions, ServerSettings } from 'mcp-parley';
 import { connected, fixture, startHttp } from './fixture-server.ts';

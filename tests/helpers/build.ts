@@ -1,5 +1,5 @@
-// Runs before all tests of a project (`globalSetup` in vitest.config.ts): builds the package when it is missing or stale. Processes
-// that tests start run what is built, since a start from the source takes ten times as long.
+// Builds the package if it is missing or stale, before all tests of a project (`globalSetup` in vitest.config.ts).
+// Processes in tests run the build, because starting from source takes ten times as long.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './files.ts';

@@ -1,4 +1,4 @@
-// The command of the built package as a process. `build.ts` has built it.
+// Runs the built `parley` command as a process.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ export function parley(args: string[], input = ''): { status: number | null; std
   return { status, stdout, stderr };
 }
 
-/** Starts `parley demo` on a free port and waits for all it says when it is up. */
+/** Starts `parley demo` on a free port and waits until it has printed everything. */
 export async function startDemo(args: string[] = ['--port', '0']): Promise<Demo> {
   const child = spawn(process.execPath, [MAIN, 'demo', ...args]);
   let said = '';
@@ -38,7 +38,7 @@ export interface Demo {
   said: string;
   url: string;
   port: number;
-  /** Resolves with the exit status, or the signal that ended it after all. */
+  /** Resolves with the exit status or the signal. */
   end(signal: NodeJS.Signals): Promise<number | string>;
 }
 

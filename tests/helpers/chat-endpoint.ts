@@ -1,4 +1,4 @@
-// An HTTP server that speaks chat completions as OpenAI's API does, and is told what to answer.
+// An HTTP server with OpenAI's chat completions API, whose answers the test chooses.
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// The store that docs/cli.md looks into: three sessions of a flow, each left at another place.
+// The store that docs/cli.md shows: three sessions of a flow in different states.
 import { join } from 'node:path';
 import { createSqliteStore } from '../../src/flow/store/sqlite/sqlite.ts';
 import { flow } from '../../src/flow/define.ts';
@@ -10,7 +10,7 @@ import type { Home } from './parley.ts';
 
 const MINUTE = 60_000;
 
-/** What is deployed next, and what was served. */
+/** The code that is deployed next, and the code before. */
 const toCode = (key: string) => `import { flow } from 'mcp-parley/flow';
 
 export const pay = flow({ name: 'pay', timeout: '1d', limits: { duration: '7d' } }, async (ask) => {

@@ -1,4 +1,4 @@
-// Flows of a test as if `parley explore` had been run on its file. They are explored in this process: the test knows what they do.
+// Explores the flows of a test as `parley explore` would, but in this process.
 import type { AnyFlow, ExploredFlows } from 'mcp-parley/flow';
 import { explore } from '../../src/flow/explore/explore.ts';
 import { toExploredFlows } from '../../src/flow/explore/explored-file.ts';

@@ -1,4 +1,4 @@
-// The files of this project as the tests in tests/package look at them.
+// Lists the project's files for the tests in tests/package.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';

@@ -1,5 +1,5 @@
-// The small misbehaving servers of tests/fixtures/servers, and the client connected to them. Everything is disposable, and
-// disposing it checks that nothing was left behind.
+// Starts the small misbehaving servers of tests/fixtures/servers and connects clients to them. Everything is
+// disposable, and disposing checks that nothing is left behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
 
 const QUIET: ConnectOptions = { log: createLog({ level: 'silent' }) };
 
-/** How to start a fixture on stdio. `gc`: it can collect its garbage. */
+/** The command of a fixture on stdio. `gc` lets it collect garbage on request. */
 export function fixture(name: string, args: string[] = [], { gc = false, env = {} } = {}): CommandAddress {
   const program = join(ROOT, 'tests', 'fixtures', 'servers', `${name}.mjs`);
   return { command: process.execPath, args: [...(gc ? ['--expose-gc'] : []), program, ...args], cwd: ROOT, env };
@@ -42,7 +42,7 @@ export async function startHttp(address: CommandAddress): Promise<HttpFixture> {
   return { url, port: Number(new URL(url).port), stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Connects with short patience and a silent log; closing must come to an end. */
+/** Connects with short timeouts and a silent log; closing must end. */
 export async function connected(address: Address, options: ConnectOptions = {}): Promise<Client> {
   return within('connect', connect(address, { ...QUIET, probeMs: 2000, ...options }));
 }
@@ -63,7 +63,7 @@ export async function textOf(client: Client, name: string, args: Record<string, 
   return block?.type === 'text' ? block.text : '';
 }
 
-/** Waits until none of these processes is left; one that only waits to be reaped is gone. */
+/** Waits until these processes are gone; zombies count as gone. */
 export async function untilGone(pids: number[]): Promise<void> {
   for (const pid of pids) await until(`process ${pid} to be gone`, () => !isRunning(pid));
 }
@@ -73,11 +73,11 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
-    return false; // no such process, or it went between the two looks
+    return false; // no such process, or it ended in between
   }
 }
 
-/** The children that this process has now. */
+/** The current child processes. */
 export function childrenOfThis(): string[] {
   return childrenOf(process.pid);
 }

@@ -1,4 +1,5 @@
-// The server of tests/fixtures/servers/flow-desk.mjs, people who play its flows with the official client, and the command beside it.
+// The server of tests/fixtures/servers/flow-desk.mjs, people who play its flows with the official client, and commands
+// beside it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ import { until } from './until.ts';
 
 export const DESK_FLOWS: string = join(ROOT, 'tests', 'fixtures', 'servers', 'desk-flows.mjs');
 
-/** Stores of each kind that there is here, by its name. Undefined: a file in the folder of the desk. */
+/** The available kinds of store by name. Undefined means a file in the desk's folder. */
 export function deskPlaces(): Record<string, () => string | undefined> {
   if (!hasTool('redis-server')) return { SQLite: () => undefined };
   let redis: RedisServer | undefined;
@@ -27,7 +28,7 @@ export function deskPlaces(): Record<string, () => string | undefined> {
   return { SQLite: () => undefined, Redis: () => redis!.url };
 }
 
-/** A folder with a store, what steps did to the world, and a home for commands. */
+/** A folder with a store, the effects of steps, and a home for commands. */
 export class Desk implements AsyncDisposable {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'parley-desk-'));
   readonly home: Home = new Home();
@@ -41,7 +42,7 @@ export class Desk implements AsyncDisposable {
     writeFileSync(join(this.folder, 'ledger'), '');
   }
 
-  /** What steps did, in order. */
+  /** The effects of steps, in order. */
   get ledger(): string[] {
     return readFileSync(join(this.folder, 'ledger'), 'utf8').split('\n').filter(Boolean);
   }
@@ -54,7 +55,7 @@ export class Desk implements AsyncDisposable {
     return server;
   }
 
-  /** Calls a flow, and answers so many questions; then it leaves the next one open. */
+  /** Calls a flow, answers some questions and leaves the next one open. */
   async call({ url }: HttpFixture, tool: string, answers: unknown[] = [], user = 'ada'): Promise<Asker> {
     const asker = new Asker(answers);
     this.#open.unshift(asker);
@@ -66,12 +67,12 @@ export class Desk implements AsyncDisposable {
     return this.home.run(['flows', ...args, '--store', this.store], '', { ...this.#env, ...env });
   }
 
-  /** Something that the server does: it is waited for, however long that takes here. */
+  /** Runs a command that waits for the server. */
   asks(args: string[]): Promise<Ended> {
     return this.flows([...args, '--wait', '60']);
   }
 
-  /** Of the sessions that `flows ls` lists with these options. */
+  /** The ids of the sessions that `flows ls` lists with these options. */
   async ids(...args: string[]): Promise<string[]> {
     const { stdout } = await this.flows(['ls', '--json', ...args]);
     return (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id);
@@ -94,7 +95,7 @@ export class Asker implements AsyncDisposable {
     this.#answers = [...answers];
   }
 
-  /** Resolves when it waits for a person. */
+  /** Resolves when the flow waits for a person. */
   async call(url: string, tool: string, user: string): Promise<void> {
     let isWaiting = false;
     this.#client.setRequestHandler('elicitation/create', async ({ params }) => {

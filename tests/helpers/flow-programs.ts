@@ -1,4 +1,4 @@
-// Random programs for the replay engine: concurrency, branches, loops, races, errors, and state that all branches share, so that any
+// Random programs for the replay engine: concurrency, branches, loops, races, errors, and shared state, so that any
 // difference in order changes what the program does next.
 import type { Ask } from '../../src/flow/authoring/ask.ts';
 
@@ -28,7 +28,7 @@ export function seeded(seed: number): Random {
 export function randomProgram(random: Random): Program {
   let keys = 0;
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // Few names for many questions, so that keys come again.
+  // Reuses some keys on purpose.
   const key = (prefix: string) => `${prefix}${random() < 0.8 ? keys++ : Math.floor(random() * (keys + 1))}`;
   const some = (depth: number) => Array.from({ length: 1 + Math.floor(random() * 3) }, () => make(depth));
   const make = (depth: number): Program => {
@@ -51,7 +51,7 @@ export function randomProgram(random: Random): Program {
   return { op: 'seq', parts: [make(3), make(3), make(2)] };
 }
 
-/** Runs a program; all that happens goes into the log, in order. */
+/** Runs a program and logs everything in order. */
 export async function play(program: Program, ask: Ask, log: string[]): Promise<void> {
   const questions = ask as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
   const sum = () => log.reduce((all, word) => (all * 31 + word.length + word.charCodeAt(word.length - 1)) % 9973, 7);

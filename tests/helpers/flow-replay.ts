@@ -1,6 +1,6 @@
-// Lives through a random program as a session would: a turn is a cold run over the journal, or the body of the turn before that has
-// waited in memory; steps end in any order, answers come alone or together, and now and then the process dies with what it had not written. After every turn it is compared with the turn
-// before: what had happened then must happen again, in the same order, before anything new does.
+// Runs a random program as a session would: a turn is either a cold run over the journal or the previous turn's body,
+// kept in memory. Steps end in any order, answers come alone or together, and sometimes the process dies with unwritten
+// changes. After every turn the log must repeat that of the turn before, in the same order, before anything new.
 import { flow } from '../../src/flow/define.ts';
 import { BodyRun } from '../../src/flow/engine/body-run.ts';
 import type { IncomingAnswer } from '../../src/flow/engine/match-answer.ts';
@@ -59,7 +59,7 @@ export async function replays(seed: number): Promise<string | undefined> {
   return undefined;
 }
 
-/** The longer of two; a turn in which steps ran has said more by now. */
+/** The longer of two logs; a turn in which steps ran has logged more by now. */
 function checkPrefix(past: string[], now: string[]): string[] {
   return now.length >= past.length && past.every((word, at) => now[at] === word) ? now.slice() : past;
 }

@@ -1,4 +1,4 @@
-// HTTP by hand, below any MCP client: every header and byte is the test's own.
+// Plain HTTP below any MCP client: the test controls every header and byte.
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -88,7 +88,7 @@ function events(text: string): Event[] {
   );
 }
 
-/** An event stream that is read as it comes. */
+/** An event stream that is read as it arrives. */
 export class Stream {
   readonly response: IncomingMessage;
   readonly events: Event[] = [];
@@ -107,7 +107,7 @@ export class Stream {
     return this.events.flatMap(({ data }) => (data?.startsWith('{') ? [JSON.parse(data) as Answer] : []));
   }
 
-  /** Resolves when the stream is as wanted; looks again whenever something came. */
+  /** Resolves when `look` returns true; checks after each event. */
   async until(what: string, look: (stream: Stream) => boolean): Promise<this> {
     while (!look(this)) {
       if (this.ended) throw new Error(`the stream ended before ${what}`);
@@ -154,7 +154,7 @@ export async function openStream(url: string, { method = 'GET', headers = {}, bo
   );
 }
 
-/** A bare TCP connection; what came back so far is in `text`. */
+/** A plain TCP connection; `text` returns what has arrived. */
 export async function openSocket(port: number): Promise<Socket & { text(): string }> {
   let text = '';
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -1,5 +1,5 @@
-// Clients that are killed in the middle of a call, over every transport: they call a tool that tells of progress and does not
-// answer, and are gone when they hear of the progress.
+// Clients that are killed during a call, over every transport: they call a tool that reports progress and does not
+// answer, and are killed at the first progress.
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { BOTH, openSocket, openStream, send } from './http-wire.ts';
@@ -14,11 +14,11 @@ export interface Ways {
   linesPort: number;
 }
 
-/** `tool` must tell of progress and not answer. */
+/** `tool` must report progress and not answer. */
 export type Killed = (ways: Ways, tool: string) => Promise<void>;
 
 export const KILLED_CLIENTS: Record<string, Killed> = {
-  /** A session with a stream of its own beside the call. */
+  /** A session with a stream beside the call. */
   async http({ url }, tool) {
     const session = await openSession(url);
     const stream = await session.stream();
@@ -61,7 +61,7 @@ export const KILLED_CLIENTS: Record<string, Killed> = {
     socket.resetAndDestroy();
   },
 
-  /** Can be asked, so it has connections of its own, and is not heard of again. */
+  /** Can be asked, so it has its own connections; never returns. */
   async askable({ url }, tool) {
     const session = await openSession(url, { capabilities: { elicitation: {} } });
     const call = await session.callStream(tool, {});

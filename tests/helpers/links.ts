@@ -1,10 +1,10 @@
-// Links of a Markdown page to other files of the project.
+// Finds the links of a Markdown page to other files of the project.
 import { read } from './files.ts';
 
 /** Inline links and images, definitions of references, and HTML. */
 const FORMS = [/\]\(\s*<?([^)\s>]+)/g, /^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)/gm, /\b(?:src|srcset|href)="([^"\s]+)/g];
 
-/** As they are written; those in code are none. */
+/** The links as written, without those in code. */
 export function linksOf(page: string): string[] {
   return linksIn(read(page));
 }

@@ -1,8 +1,8 @@
-// The folders of src: what each holds, and which it may import from. tests/package/layers.test.ts checks the imports and writes the table into
-// AGENTS.md.
+// The folders of src: what each holds and may import. tests/package/layers.test.ts checks the imports and writes the
+// table into AGENTS.md.
 export interface Room {
   holds: string;
-  /** Folders that it may import from, beside itself. */
+  /** The other folders that it may import from. */
   uses: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export const LAYERS: Record<string, Room> = {
   shared: { holds: 'errors, limits, log, clock, crypto, containers; knows nothing of MCP', uses: [] },
 };
 
-/** The stages of src/gateway, in the order in which a request passes them; files in src/gateway itself put them together. */
+/** The stages of src/gateway in the order of a request; files in src/gateway itself connect them. */
 export const STAGES: Record<string, Room> = {
   accept: { holds: 'transports in: HTTP, HTTP+SSE, WebSocket, stdio; sessions', uses: ['codec', 'dialect'] },
   codec: { holds: 'bytes ↔ JSON-RPC', uses: [] },
@@ -64,7 +64,7 @@ export const STAGES: Record<string, Room> = {
   },
 };
 
-/** As it stands in AGENTS.md. */
+/** The table of AGENTS.md. */
 export function mapTable(): string {
   const row = (folder: string, { holds, uses }: Room) => `| \`${folder}\` | ${holds} | ${uses.join(', ') || '–'} |`;
   return [

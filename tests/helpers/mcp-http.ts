@@ -1,4 +1,4 @@
-// MCP over HTTP by hand, in both eras.
+// Plain MCP over HTTP, in both eras.
 import { BOTH, openStream, send } from './http-wire.ts';
 import type { Answer, Json, Reply, Stream } from './http-wire.ts';
 
@@ -11,7 +11,7 @@ export function rpc(method: string, params?: Json, id: string | number = ++lastI
   return { jsonrpc: '2.0', id, method, ...(params && { params }) };
 }
 
-/** A request of the stateless era with all it has to carry. */
+/** A complete stateless request. */
 export function modern(
   method: string,
   params: Json = {},
@@ -40,7 +40,7 @@ export async function callModern(
   return send(url, { ...request, headers: { ...request.headers, ...headers } });
 }
 
-/** What a tool said, through a connection of its own; proves that the server is still well. */
+/** Calls a tool on a new connection; proves that the server still works. */
 export async function ask(url: string, name: string, args: Json = {}): Promise<string> {
   const { json, status } = await callModern(url, name, args);
   const text = json.result?.content?.[0]?.text;
@@ -73,7 +73,7 @@ export class HttpSession {
     return openStream(this.url, { headers: { ...this.headers, ...(lastEventId && { 'last-event-id': lastEventId }) } });
   }
 
-  /** A call whose answer is read as it comes. */
+  /** A call whose answer is read as it arrives. */
   callStream(name: string, args: Json, id?: string): Promise<Stream> {
     const body = rpc('tools/call', { name, arguments: args, _meta: { progressToken: 'p' } }, id);
     return openStream(this.url, { method: 'POST', headers: { ...this.headers, accept: BOTH }, body });
@@ -104,7 +104,7 @@ export async function openSession(
   return session;
 }
 
-/** What must hold of every error anybody is told. */
+/** Whether an error leaks internals; none may. */
 export function leaks(answer: Answer | string): boolean {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   return /\bat .*\.(ts|js|mjs):\d+|node_modules|\/work\/|\/home\/|hunter2|\/etc\//.test(text);

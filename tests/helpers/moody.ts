@@ -1,4 +1,4 @@
-// Gateways in this process before servers in real processes, some of which can be made ill and well again.
+// Gateways in this process in front of real server processes, some of which can be made to fail and recover.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
 
 export type Mood = 'well' | 'dies' | 'dies-after-hello' | 'hangs' | 'floods' | 'garbage';
 
-/** A server whose mood can be changed; its tools are named `<name>_echo` and so on. */
+/** A server that can be made to fail; its tools are named `<name>_echo` and so on. */
 export class Moody implements Disposable {
   readonly address: CommandAddress;
   readonly #folder: string;
@@ -30,7 +30,7 @@ export class Moody implements Disposable {
   }
 }
 
-/** The same, always well. */
+/** The same, always healthy. */
 export function well(name: string): CommandAddress {
   return fixture('moody', [], { env: { NAME: name } });
 }
@@ -44,7 +44,7 @@ export function stateOf({ gateway }: Serving, server: string): string | undefine
 export interface Serving extends AsyncDisposable {
   gateway: Gateway;
   url: string;
-  /** Another client over HTTP, by default of the handshake era; of one server alone where `part` is given. */
+  /** Another client over HTTP, by default of the handshake era; for one server only if `part` is given. */
   client(options?: ConnectOptions & { part?: string }): Promise<Client>;
 }
 
@@ -75,7 +75,7 @@ export async function toolNames(client: Client): Promise<string[]> {
   return (await within('the tools', client.listTools())).map(({ name }) => name);
 }
 
-/** Why tools of this server are marked as unavailable; undefined when they are not. */
+/** Why this server's tools are marked as unavailable; undefined if they are not. */
 export async function markOf(client: Client, server: string): Promise<string | undefined> {
   const tools = await within('the tools', client.listTools());
   const marks = tools
@@ -85,7 +85,7 @@ export async function markOf(client: Client, server: string): Promise<string | u
   return marks[0];
 }
 
-/** Calls until it works; every failure before must be an answer, not a hang. */
+/** Calls until it succeeds; every failure before must be an answer, not a hang. */
 export async function untilWell(client: Client, tool: string): Promise<void> {
   await until(`${tool} to work again`, () =>
     within(`an answer of ${tool}`, client.callTool(tool, { text: 'well' })).then(

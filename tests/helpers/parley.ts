@@ -1,4 +1,4 @@
-// The built command `parley` as a process, with a home of its own.
+// Runs the built `parley` command as a process with its own home folder.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,12 +43,12 @@ export class Home implements Disposable {
     return new Parley(args, { cwd: this.#cwd, env: { ...this.#env, ...env } });
   }
 
-  /** The command for whoever starts it as a server of its own. */
+  /** The command line for starting it as a server. */
   address(args: string[]): CommandAddress {
     return { command: process.execPath, args: [MAIN, ...args], cwd: this.#cwd, env: this.#env };
   }
 
-  /** Runs it to its end with this input. */
+  /** Runs the command to its end with this input. */
   async run(args: string[], input = '', env: Record<string, string> = {}): Promise<Ended> {
     await using parley = this.start(args, env);
     parley.child.stdin!.end(input);
@@ -72,7 +72,7 @@ export interface Homes {
   start: (home: Home, args: string[], env?: Record<string, string>) => Parley;
 }
 
-/** For a test file: what a test makes and starts with these is gone when it ends. */
+/** For a test file: disposes everything that a test creates when the test ends. */
 export function homesOfTests(): Homes {
   const homes: Home[] = [];
   const running: Parley[] = [];
@@ -110,12 +110,12 @@ export class Parley implements AsyncDisposable {
   constructor(args: string[], options: { cwd: string; env: Record<string, string> }) {
     this.child = spawn(process.execPath, [MAIN, ...args], { ...options, stdio: 'pipe' });
     this.#closed = once(this.child, 'close');
-    this.child.stdin!.on('error', () => {}); // it may have left before it has read everything
+    this.child.stdin!.on('error', () => {}); // the process may end before it has read everything
     this.child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));
     this.child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (this.stderr += chunk));
   }
 
-  /** Waits for words on stdout or stderr. */
+  /** Waits for text on stdout or stderr. */
   async says(words: string | RegExp): Promise<RegExpExecArray> {
     const pattern = typeof words === 'string' ? new RegExp(words.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')) : words;
     return until(`${String(words)} from parley`, () => {
@@ -130,7 +130,7 @@ export class Parley implements AsyncDisposable {
     return (await this.says(/http:\/\/\S+?\/mcp/))[0];
   }
 
-  /** Lines of its log, as it writes them off a terminal; the last one may not have come completely. */
+  /** The lines of its log; an incomplete last line is ignored. */
   logged(event: string): Record<string, unknown>[] {
     const lines = this.stderr
       .split('\n')

@@ -1,4 +1,4 @@
-// A redis-server of one's own: on a free port, with everything it acknowledges on disk, in a folder that goes with it.
+// A private redis-server: on a free port, with every acknowledged write on disk, in a temporary folder.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,9 +11,9 @@ import { until, within } from './until.ts';
 export interface RedisServer extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
-  /** Ends it at once, as a crash does, and starts it again on what is on disk. */
+  /** Kills it, as in a crash, and restarts it on the data on disk. */
   crash(): Promise<void>;
-  /** Ends it for a while: resolves to the way to start it again. */
+  /** Stops it and resolves with a function that restarts it. */
   pause(): Promise<() => Promise<void>>;
 }
 

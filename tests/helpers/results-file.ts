@@ -1,4 +1,5 @@
-// Writes how each test ended to the folder that PARLEY_TEST_RESULTS names, one line a test, for tests/borders/write.mjs.
+// Writes the result of each test to the folder that PARLEY_TEST_RESULTS names, one line per test, for
+// tests/borders/write.mjs.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';

@@ -18,13 +18,13 @@ export interface ServerProcess extends AsyncDisposable {
   readonly port: number;
   /** Ends in /mcp. */
   readonly url: string;
-  /** What it wrote to stderr so far. */
+  /** Its stderr so far. */
   complaints(): string;
-  /** Asks it to close and gives its exit status; null when it had to be killed. */
+  /** Asks it to close and returns its exit status; null if it had to be killed. */
   stop(): Promise<number | null>;
 }
 
-/** The server that can be mistreated, over HTTP. */
+/** The stress-test server, over HTTP. */
 export async function startStorm(options: { limits?: object; identify?: boolean } = {}): Promise<ServerProcess> {
   const args = ['--port', '0'];
   if (options.limits) args.push('--limits', JSON.stringify(options.limits));

@@ -1,4 +1,4 @@
-// A terminal of its own, in which a command runs and keys are pressed.
+// A pseudo-terminal in which a command runs and keys are pressed.
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,12 +20,12 @@ export class Terminal implements AsyncDisposable {
     this.#child.stdout.setEncoding('utf8').on('data', (chunk: string) => (this.#all += chunk));
   }
 
-  /** Since the last keys were pressed. */
+  /** The output since the last key press. */
   get shown(): string {
     return this.#all.slice(this.#from);
   }
 
-  /** Since it was started. */
+  /** All output. */
   get all(): string {
     return this.#all;
   }

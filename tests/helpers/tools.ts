@@ -1,5 +1,5 @@
-// Programs that npm does not have. A test that needs one is skipped where it is missing, with a line that says how to get it;
-// with PARLEY_TOOLS=required, as in .ci/run, that is a failure.
+// Finds programs that npm does not provide. A test that needs one is skipped if it is missing, with a line that says
+// how to get it; with PARLEY_TOOLS=required, as in .ci/run, that is a failure.
 import { spawnSync } from 'node:child_process';
 
 /** Whether it can be started; its Debian package has the same name. */

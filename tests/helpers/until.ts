@@ -1,4 +1,4 @@
-// Waiting with a deadline that is generous and says what it waited for.
+// Waits with a generous deadline; the error says what it waited for.
 const DEADLINE_MS = 60_000;
 
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
@@ -11,7 +11,7 @@ export async function until<T>(what: string, look: () => T | Promise<T>): Promis
   }
 }
 
-/** The promise, or an error that says what did not happen. */
+/** The promise, or an error that names what did not happen. */
 export async function within<T>(what: string, promise: Promise<T>, ms = DEADLINE_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,5 @@
-// docs/ask.md has all that `ask` has. The lists below are complete because they would not compile otherwise; the page is compared with them.
+// docs/ask.md documents everything that `ask` has. The lists below are complete, or they would not compile; the page is
+// compared with them.
 import { describe, expect, it } from 'vitest';
 import type { Ask } from 'mcp-parley/flow';
 import type { FlowOptions, PersonAsk, RetryPolicy } from 'mcp-parley/flow';

@@ -1,4 +1,4 @@
-// The built command as a person or a client runs it.
+// Tests the built command as a person or a client runs it.
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -136,7 +136,7 @@ describe('parley demo without a port', () => {
   it('takes the next free one, and says so', async () => {
     const occupied = createServer();
     await new Promise<void>((resolve) => {
-      occupied.once('error', () => resolve()).listen(8470, '127.0.0.1', () => resolve()); // taken already: just as well
+      occupied.once('error', () => resolve()).listen(8470, '127.0.0.1', () => resolve()); // already in use, which is fine too
     });
     const demo = await startDemo([]);
     expect(demo.port).not.toBe(8470);

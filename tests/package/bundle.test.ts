@@ -1,4 +1,4 @@
-// The built files: few of them, each loaded whole, none before those it needs. One copy of every class, under its own name.
+// Checks the built files: few, loaded completely, in dependency order, with one copy of every class under its own name.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -51,7 +51,7 @@ function files(): string[] {
   return all.filter((path) => path.endsWith('.js')).map((path) => path.replaceAll('\\', '/'));
 }
 
-/** What is loaded with it, itself included. */
+/** The files that are loaded with it, itself included. */
 function reached(file: string, seen = new Set<string>()): string[] {
   if (!seen.has(file)) {
     seen.add(file);
@@ -64,7 +64,7 @@ function cycleFrom(file: string): string[] {
   return importsOf(file).flatMap((next) => (reached(next).includes(file) ? [`${file} ⇄ ${next}`] : []));
 }
 
-/** Not the late ones. */
+/** Static imports only. */
 function importsOf(file: string): string[] {
   const found = read(file).matchAll(/^(?:import|export)\b[^;]*?from "(\.[^"]+)";$|^import "(\.[^"]+)";$/gm);
   return [...found].map(([, from, bare]) => posix.join(posix.dirname(file), (from ?? bare)!));

@@ -1,4 +1,4 @@
-// What compares the runs of the conformance suite checks itself; the suite is not needed for it.
+// Runs the self-test of the conformance comparison; it does not need the suite.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A program of a user that builds a library on Parley: it exports what each public function gives, without naming its type. emitted-types.test.ts
-// writes its declarations, which fails where the package does not export a type that they have to name.
+// A user's library on top of Parley: it exports what each public function returns, without naming its type.
+// emitted-types.test.ts writes its declarations, which fails if the package does not export a type that they need.
 import {
   connect,
   createGateway,

@@ -1,5 +1,5 @@
-// Users who export what Parley gives them publish declarations that name its types. A type that the package does not export shows there as a path
-// into dist/, which no other package can import.
+// Users who export Parley's values publish declarations that name its types. A type that the package does not export
+// would appear as a path into dist/, which no other package can import.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

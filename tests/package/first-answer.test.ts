@@ -1,5 +1,5 @@
-// What is loaded before the first answer of the built command: a client that starts it waits for all of that. Time itself is
-// measured by the bench.
+// Checks what the built command loads before its first answer, because a client waits for all of it. The benchmark
+// measures the time.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { MAIN } from '../helpers/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-first-answer-'));
 const spy = join(folder, 'spy.cjs');
-/** Says, on stderr and before the first line is written, what is there by then: parts of Node, and files of packages. */
+/** Reports on stderr, before the first output line, which Node modules and package files are loaded. */
 const SPY = `const { write } = process.stdout;
 process.stdout.write = function (...given) {
   process.stdout.write = write;
@@ -20,7 +20,10 @@ process.stdout.write = function (...given) {
   process.stderr.write('LOADED ' + JSON.stringify({ parts, files: Object.keys(require.cache) }) + '\\n');
   return write.apply(this, given);
 };`;
-/** Each takes milliseconds; `assert` and `http2` are what undici needs. Less those that `node:http` itself needs in this Node. */
+/**
+ * Each takes milliseconds to load; undici needs `assert` and `http2`. Without those that `node:http` itself needs in
+ * this Node.
+ */
 const late = new Set('assert child_process crypto http2 module os perf_hooks tls vm worker_threads'.split(' '));
 
 const INFO = { name: 'test', version: '1' };

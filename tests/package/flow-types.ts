@@ -33,10 +33,10 @@ export type Requests = [
   Is<{ jsonrpc: '2.0'; id: 1 } & InteractionStartRequest extends JSONRPCRequest ? true : false>,
 ];
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- whoever calls it names the type
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the type
 function is<T>(_value: T): void {}
 
-/** A misspelled option would be passed over. */
+/** A misspelled option would be ignored. */
 export async function misspelledOptionsAreRefused(ask: Ask): Promise<void> {
   const schema = z.string();
   // @ts-expect-error it would go through a model
@@ -71,7 +71,7 @@ export async function misspelledOptionsAreRefused(ask: Ask): Promise<void> {
   flow({ name: 'm', descripton: 'x' }, async () => 1);
 }
 
-/** What is not known when it is written may be missing when it is read. */
+/** A value that is not certain at compile time may be missing. */
 export async function doubtsAreTyped(ask: Ask, required: boolean): Promise<void> {
   const maybe = await ask.text('a', { required });
   // @ts-expect-error it may not be there

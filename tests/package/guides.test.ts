@@ -1,5 +1,5 @@
-// The configurations in docs/guides are ones that Parley takes, and the entries for clients lead to its URL. Parley reads the files of most of
-// these clients itself, so it can say what their entries mean.
+// Parley accepts the configurations in docs/guides, and the entries for clients lead to its URL. Parley can read most
+// of these clients' files, so it checks what the entries mean.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The acceptance kit is carried unchanged, and checks itself.
+// The acceptance kit is unchanged and passes its own tests.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT, filesUnder, read } from '../helpers/files.ts';
 
 const KIT = 'tests/acceptance/kit';
-/** Where the kit is written, when the project lies beside it. */
+/** The origin of the kit, if it lies beside the project. */
 const ORIGIN = '../shared/mission/acceptance';
 
 describe('the acceptance kit', () => {

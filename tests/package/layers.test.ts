@@ -1,5 +1,5 @@
-// The tree is a map. 1: a folder of src imports only from the folders that helpers/map.ts allows, all of them below it. 2: so do the stages of
-// src/gateway. 3: only dialect/ names revisions.
+// Checks the imports: 1. a folder of src imports only from the folders that helpers/map.ts allows, all of them below
+// it; 2. so do the stages of src/gateway; 3. only dialect/ names revisions.
 import { writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';

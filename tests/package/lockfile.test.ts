@@ -1,8 +1,9 @@
-// Nothing in the project depends on one machine: locks name no place a package came from, files no registry and no path.
+// The project does not depend on one machine: locks name no package source, and files name no registry and no local
+// path.
 import { describe, expect, it } from 'vitest';
 import { projectFiles, read } from '../helpers/files.ts';
 
-/** Of a home folder, only this one may appear: it is an example in the seed documents. */
+/** The only home folder that may appear, as an example in documents. */
 const EXAMPLE = ['', 'home', 'user', ''].join('/');
 const FOLDERS = ['work', 'root', 'home'].join('|');
 const MACHINE_PATH = new RegExp(`(?<![\\w.])/(?:${FOLDERS})/[\\w.-]*/?`, 'g');

@@ -1,4 +1,4 @@
-// What is in the package. Its pages link only to what is in it: there is no checkout around it.
+// Checks the content of the package. Its pages link only to packed files, because there is no checkout around them.
 import { spawnSync } from 'node:child_process';
 import { posix } from 'node:path';
 import { publint } from 'publint';

@@ -1,7 +1,7 @@
-// Two runs of the same scenario side by side: equal when every check came out the same.
+// Compares two runs of the same scenario: they are equal if every check has the same result.
 import { EXPECTED_DIFFERENCES } from '../expected-differences.mjs';
 
-/** One scenario: how it came out directly, and through each gateway. */
+/** One scenario: its direct result, and the result through each gateway. */
 export function toRow(direct, runs, known = EXPECTED_DIFFERENCES) {
   const { scenario, revision, scored } = direct;
   const cells = runs.map(({ upstream, server, rows }) => {
@@ -14,7 +14,7 @@ export function toRow(direct, runs, known = EXPECTED_DIFFERENCES) {
   return { scenario, revision, scored, direct, cells };
 }
 
-/** Whether a row through a gateway is not as it is directly, and nobody expects it to be so. */
+/** Whether a result through a gateway differs unexpectedly from the direct one. */
 export function differs(row, directRows, { upstream, server }) {
   const direct = directRows.find((one) => one.scenario === row.scenario && one.revision === row.revision);
   if (!direct) return false;

@@ -1,4 +1,4 @@
-// Runs jobs side by side, never more than so many at once. Resolves with their results in the order of the jobs.
+// Runs jobs concurrently, up to a limit. Resolves with their results in the order of the jobs.
 export async function inLanes(count, jobs) {
   const results = [];
   const next = [...jobs.entries()].values();

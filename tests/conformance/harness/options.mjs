@@ -1,5 +1,4 @@
-// What is to be run, from the command line. Paths are relative to where the command was given; everything else runs at the
-// root of the project.
+// Reads the command line. Paths are relative to the current folder; everything else runs at the root of the project.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from './paths.mjs';

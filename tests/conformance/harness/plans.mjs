@@ -1,4 +1,4 @@
-// What a leg runs for each revision, and what of it is known to fail.
+// Lists what a leg runs for each revision, and its known failures.
 import { loadBaseline, strayEntries } from './baseline.mjs';
 import { planScenarios } from './scenarios.mjs';
 
@@ -14,7 +14,7 @@ export function plansFor(leg, { revisions, scenario }) {
   );
 }
 
-/** The same plan with one of its scenarios alone. */
+/** The plan with only one of its scenarios. */
 export function onlyOf(plan, name) {
   return { ...plan, single: true, scenarios: plan.scenarios.filter((scenario) => scenario.name === name) };
 }

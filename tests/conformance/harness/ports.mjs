@@ -1,4 +1,4 @@
-// Ports: a free one, and waiting until somebody listens on it.
+// Finds a free port, and waits until a server listens on one.
 import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-// The table and what went wrong. A failure that is expected is still counted as a failure.
+// Prints the table and the failures. An expected failure still counts as a failure.
 const MESSAGE_CHARS = 400;
 
 export function totalsOf(rows) {

@@ -1,6 +1,6 @@
-// The server scenarios through each gateway. What comes out otherwise than directly is looked at again, alone and beside a
-// fresh direct run of the same scenario: the suite listens for half a second where a gateway may have to start a process, and
-// any machine is busy at times. What differs every time it is looked at is a difference.
+// Runs the server scenarios through each gateway. A scenario that differs from the direct run is repeated alone, beside
+// a new direct run: the suite listens for only half a second where a gateway may have to start a process, and any
+// machine is busy at times. Only a difference that appears every time counts.
 import { join } from 'node:path';
 import { differs } from './compare.mjs';
 import { runPlans } from './direct-leg.mjs';
@@ -9,10 +9,10 @@ import { RESULTS } from './paths.mjs';
 import { onlyOf } from './plans.mjs';
 import { startSut } from './sut.mjs';
 
-/** Gateways that are tested side by side. The suite mostly waits: two of its runs leave two cores half idle. */
+/** Gateways that are tested concurrently. The suite mostly waits, so two runs leave two cores half idle. */
 const LANES = 2;
 const LOOKS = 2;
-/** More than a busy machine brings about: then something is broken, and looking twice would only take long. */
+/** More differences than a busy machine causes mean that something is broken, so do not repeat them. */
 const MAX_LOOKED_AT = 10;
 
 /** `fixture`: the server behind the gateways, `beside`: the command that starts it alone. */

@@ -1,5 +1,6 @@
-// What the people say who play the flows of examples/durable-flows, by the keys of the questions. Each play has a tenant or supplier of its own,
-// who has its name; one whose name ends in `-no` refuses. In a drill (`-drill`) nobody says anything to what can be decided without an answer.
+// The answers of the people who play the flows of examples/durable-flows, by question key. Each play has its own tenant
+// or supplier, named after it; one whose name ends in `-no` refuses. In a drill (`-drill`) nobody answers questions
+// that can time out.
 const LEVELS: Record<string, string> = {
   ...{ leavers: 'none', 'guest-devices': 'none', restores: 'basic', suppliers: 'none' },
   ...{ phones: 'basic', certificates: 'basic', phishing: 'basic', capacity: 'basic' },
@@ -8,7 +9,7 @@ const LEVELS: Record<string, string> = {
 const IMPACTS: Record<string, string> = { api: 'down', checkout: 'slow', search: 'fine' };
 const LOG = { name: 'api.log', mimeType: 'text/plain', data: Buffer.from('503 503 503\n').toString('base64') };
 
-/** What is asked on the page alone, by its words. */
+/** Answers questions that only the page asks, by their message. */
 export function answerTo(message: string, who: string): string | typeof LOG {
   return message.includes('A log of it?')
     ? LOG
@@ -21,13 +22,13 @@ export function isSilent(key: string, who: string): boolean {
 
 export function answerOf(key: string, who: string): unknown {
   const [field = '', option] = key.split(': ');
-  // A choice of several, in a form that knows only yes and no.
+  // A multiple choice in a form that only has booleans.
   if (option !== undefined) return (answerOf(field, who) as string[]).includes(option);
   const parts = key.split('.');
   const [subject = '', last] = [parts[0], parts.at(-1)];
   switch (last) {
     case 'resume':
-      return true; // a called flow was left behind when its server died
+      return true; // the server died during a called flow
     case 'incident':
     case 'supplier':
     case 'tenant':

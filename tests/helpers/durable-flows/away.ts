@@ -1,6 +1,6 @@
-// What a client meets whose server has died: it is called again, and asks whether to go on.
+// What a client sees after its server has died: it calls again and is asked whether to continue.
 
-/** A process that has died knew what was asked; the next one does not. */
+/** Only the dead process knew the question. */
 const GONE = 'This question is no longer open';
 const PAGE_GONE = 'The page is gone';
 
@@ -13,12 +13,12 @@ export function isAway(thrown: unknown): boolean {
   );
 }
 
-/** The words of a result that has failed. */
+/** Whether a failed result comes from a dead process. */
 export function isOfDeadProcess(text: string): boolean {
   return text.startsWith(GONE);
 }
 
-/** The status of a page whose question is not open any more. */
+/** Throws for the status of a page whose question is closed. */
 export function refuseIfGone(status: number): void {
   if (status === 410 || status === 409) throw new Error(PAGE_GONE);
 }

@@ -1,5 +1,5 @@
-// The flows of examples/durable-flows, served by a process that dies where it is told to: before or after something that it writes to the
-// store, or around a step. It is told so by messages of its parent; where it died stands in a file.
+// Serves the flows of examples/durable-flows and dies on command: before or after a write to the store, or around a
+// step. The parent sends the command; a file records where it died.
 import { appendFileSync } from 'node:fs';
 import { createLog, createServer } from 'mcp-parley';
 import { createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
@@ -12,7 +12,7 @@ import type { Death, MortalOptions } from './mortal.ts';
 
 const WRITES = ['create', 'commit', 'lease', 'release', 'spend', 'putBlob', 'forgetOutcome'] as const;
 const KEYS = ['the same in every process'];
-/** Another process takes over what this one has left as soon as that is noticed. */
+/** Another process takes over soon after a death. */
 const LEASE_MS = 300;
 const SWEEP_MS = 50;
 
@@ -87,5 +87,5 @@ function pass(where: string): void {
   if (death?.at === undefined || passed !== death.at) return;
   appendFileSync(deaths, `${where}\n`);
   process.kill(process.pid, 'SIGKILL');
-  for (;;); // the signal is on its way; nothing may happen until it is there
+  for (;;); // waits for the signal; nothing may happen before it
 }

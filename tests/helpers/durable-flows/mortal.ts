@@ -1,4 +1,4 @@
-// Keeps a mortal server running on one port: whenever it has died, it is started again.
+// Keeps a mortal server running on one port by restarting it after each death.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { within } from '../until.ts';
 import type { RedisStoreOptions } from '../../../src/flow/store/redis/redis.ts';
 import type { SqliteOptions } from '../../../src/flow/store/sqlite/sqlite.ts';
 
-/** At so many-th boundary from now on; never, where it is not said. */
+/** Dies at the n-th boundary from now; never, if absent. */
 export interface Death {
   at?: number;
 }
@@ -26,7 +26,7 @@ export interface Place {
 export interface MortalOptions {
   place: Place;
   port: number;
-  /** Where it writes where it died. */
+  /** The file that records the deaths. */
   deaths: string;
   death?: Death | undefined;
 }
@@ -40,7 +40,7 @@ export class Mortal implements AsyncDisposable {
   #up: Promise<void>;
   #down: Promise<unknown> = Promise.resolve();
   #closed = false;
-  /** What each process that is started from now on is told. */
+  /** The command for each later process. */
   #next: () => Death = () => ({});
 
   constructor(program: string, options: MortalOptions, env: Record<string, string>) {
@@ -51,31 +51,31 @@ export class Mortal implements AsyncDisposable {
     this.#up = this.#start();
   }
 
-  /** Resolves when it listens. */
+  /** Resolves when the server listens. */
   get up(): Promise<void> {
     return this.#up;
   }
 
-  /** Resolves when the process that listens now has died. */
+  /** Resolves when the current process has died. */
   async down(): Promise<void> {
     await this.#up;
     await this.#down;
   }
 
-  /** Where its processes died, in order. */
+  /** The places of death, in order. */
   get deaths(): string[] {
     const { deaths } = this.#options;
     return existsSync(deaths) ? readFileSync(deaths, 'utf8').split('\n').filter(Boolean) : [];
   }
 
-  /** Lets this process die; those that come after it live, unless it is said when they die. */
+  /** Makes this process die; later ones live, unless `next` says otherwise. */
   async arm(death: Death, next: () => Death = () => ({})): Promise<void> {
     this.#next = next;
     await this.#up;
     await this.#ask(death);
   }
 
-  /** So many boundaries were passed since it was armed. */
+  /** The number of boundaries passed since it was armed. */
   async passed(): Promise<number> {
     await this.#up;
     return (await this.#ask('count')) as number;
@@ -114,7 +114,7 @@ export class Mortal implements AsyncDisposable {
   }
 }
 
-/** The program of the process, as one file that Node runs as it is. */
+/** Bundles the program into one file that Node runs directly. */
 export async function bundleMortal(): Promise<{ program: string } & Disposable> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-mortal-'));
   const entry = (name: string): string => pathToFileURL(join(ROOT, 'dist', '_entries', `${name}.js`)).href;

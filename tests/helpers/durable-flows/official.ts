@@ -1,4 +1,5 @@
-// Official clients, SDK v1 and SDK v2, as players. They are installed apart (`npm ci --prefix tests/peers`), and so are loaded by their path.
+// Official clients (SDK v1 and SDK v2) as players. They are installed separately (`npm ci --prefix tests/peers`), so
+// they are loaded by path.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +12,7 @@ const ALL = ['sdk-v1', 'sdk-v2', 'sdk-v2-rounds'] as const;
 export type Official = (typeof ALL)[number];
 const PAUSE_MS = 10;
 
-/** None where they are not installed; with PARLEY_TOOLS=required, as in .ci/run, that is a failure. */
+/** Empty if they are not installed; with PARLEY_TOOLS=required, as in .ci/run, that is a failure. */
 export const OFFICIAL: readonly Official[] = installed();
 
 function installed(): readonly Official[] {
@@ -49,15 +50,15 @@ export interface Place {
   url: string;
   who: string;
   onElicit: NonNullable<ConnectOptions['onElicit']>;
-  /** Resolves when the server is there again. */
+  /** Resolves when the server is back. */
   up: () => Promise<void>;
-  /** Resolves when the server that is there now has died. */
+  /** Resolves when the current server has died. */
   down: () => Promise<void>;
 }
 
 /**
- * A client of the handshake era does not notice that its server has died: its user does, and calls again. One of 2026-07-28 is given
- * a `fetch` that sends again what has got no answer, since its next call would start over.
+ * A handshake client does not notice that its server has died; its user calls again. A 2026-07-28 client gets a `fetch`
+ * that repeats unanswered requests, because its next call would start over.
  */
 export async function openOfficial(kind: Official, { url, who, onElicit, up, down }: Place): Promise<Player> {
   const filling = (await import(pathToFileURL(join(PEERS, 'clients/filling.mjs')).href)) as Filling;
@@ -79,12 +80,12 @@ export async function openOfficial(kind: Official, { url, who, onElicit, up, dow
   };
 }
 
-/** What is asked in words is known to the process that asked alone: the player calls the tool again. */
+/** Only the asking process knows a question in text, so the player calls the tool again. */
 function isOfProcess(body: unknown): boolean {
   return typeof body === 'string' && body.includes('parley_answer');
 }
 
-/** The whole answer, or it is asked for again. */
+/** Repeats the request until the answer is complete. */
 function patient(up: () => Promise<void>): typeof fetch {
   return async (input, init) => {
     for (;;) {

@@ -1,4 +1,4 @@
-// A person before the page on which questions are answered that no client may show: files, secrets, and what only a person may say.
+// A person who answers on the page the questions that no client may show: files, secrets, and questions for a human.
 import { FakeBrowser } from '../../../src/gateway/ask/page/fake-round.contract.ts';
 import { refuseIfGone } from './away.ts';
 import type { Values } from '../../../src/gateway/ask/page/fake-round.contract.ts';
@@ -9,7 +9,7 @@ interface Upload {
   data: string;
 }
 
-/** Fills the page in, and sends it. Its inputs have numbers, in the order of the questions. */
+/** Fills in and submits the page. Inputs are numbered in the order of the questions. */
 export async function answerOnPage(link: string, who: string, inputs: (string | string[] | Upload)[]): Promise<void> {
   const browser = new FakeBrowser();
   browser.headers = { 'x-user': who };
@@ -25,7 +25,7 @@ function toSent(input: string | string[] | Upload): string | string[] | File {
   return new File([Buffer.from(data, 'base64')], name, { type: mimeType });
 }
 
-/** By what a result says of the questions in words: options have numbers on the page. */
+/** Derives the inputs from the text of a result; options are numbered on the page. */
 export function toInputs(text: string, content: Record<string, unknown>): (string | string[] | Upload)[] {
   return Object.entries(content).map(([name, value]) => {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Upload;

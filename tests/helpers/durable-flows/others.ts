@@ -1,5 +1,5 @@
-// Those who take part in an incident without having called: the head of operations, who approves what they are asked, and the monitoring,
-// which says that all is clear. Both learn from the company what is wanted of them, and try until the server has taken it.
+// The other participants of an incident: the head of operations, who approves, and the monitoring, which reports all
+// clear. Both learn their task from the company and retry until the server has accepted it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, createLog } from 'mcp-parley';
 import { ProtocolError } from '../../../src/shared/errors.ts';
@@ -7,14 +7,14 @@ import type { Change } from '../../../examples/durable-flows/company.ts';
 
 interface Where {
   url: string;
-  /** Resolves when the server is there again. */
+  /** Resolves when the server is back. */
   up: () => Promise<void>;
-  /** What the company was told until now. */
+  /** The messages to the company so far. */
   changes: () => Promise<Change[]>;
 }
 
 const PAUSE_MS = 20;
-/** There is no such session or question any more. */
+/** The session or question no longer exists. */
 const SETTLED = new Set([-32001, -32002, -32003]);
 const log = createLog({ level: 'silent' });
 
@@ -50,7 +50,7 @@ async function approve(url: string, person: string, asked: string): Promise<bool
     await client.request('interaction.respond', { sessionId, promptId, response: { value: true } });
     return true;
   } catch (thrown) {
-    return thrown instanceof ProtocolError && SETTLED.has(thrown.code); // it was answered, and the server died before it could say so
+    return thrown instanceof ProtocolError && SETTLED.has(thrown.code); // it was answered, but the server died before it could confirm
   }
 }
 

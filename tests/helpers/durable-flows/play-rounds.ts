@@ -1,5 +1,5 @@
-// A client of 2026-07-28 by hand: its call is ended with the questions, and made again with the answers. What has got no answer, because the
-// server died, is sent again as it was.
+// A hand-written client of 2026-07-28: its call returns questions and is repeated with the answers. Requests without an
+// answer, because the server died, are repeated unchanged.
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAway, isOfDeadProcess } from './away.ts';
 import type { Answer, Json } from '../http-wire.ts';
@@ -11,9 +11,9 @@ export interface Rounds {
   tool: string;
   who: string;
   up: () => Promise<void>;
-  /** What is filled in. */
+  /** The form content. */
   contentFor: (names: string[]) => Json;
-  /** Answers what a result asks in words. */
+  /** Answers the questions in a result's text. */
   answered: (result: Json) => Promise<Json>;
 }
 
@@ -28,12 +28,12 @@ export async function playRounds(rounds: Rounds): Promise<Result> {
   for (;;) {
     let result = await request(rounds, call);
     for (let handle = handleOf(result); handle !== undefined; handle = handleOf(result)) {
-      // Where the process that asked is not there any more, the next one knows nothing of the handle: the call has its state.
+      // If the asking process is gone, the next one does not know the handle; the call has its state.
       const answer = await orUndefined(rounds.answered(result));
       const said = answer && request(rounds, { name: 'parley_answer', arguments: { handle, ...answer } });
       result = (await said?.catch(() => undefined)) ?? (await request(rounds, call));
     }
-    // Nor what it was asked on a page. A user who calls again is asked whether to go on.
+    // The same for a question on a page. A user who calls again is asked whether to continue.
     if (result['isError'] && isOfDeadProcess(String(result.content?.[0]?.text))) {
       call = { name: rounds.tool, arguments: {} };
       continue;
@@ -43,7 +43,7 @@ export async function playRounds(rounds: Rounds): Promise<Result> {
   }
 }
 
-/** Undefined where the server has died. */
+/** Undefined if the server has died. */
 function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((thrown: unknown) => {
     if (isAway(thrown)) return undefined;

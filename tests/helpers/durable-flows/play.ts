@@ -1,4 +1,5 @@
-// A person before a client of each kind, who plays a flow to its end however often the server dies: what has got no answer is done again.
+// A person with a client of each kind, who plays a flow to its end however often the server dies: unanswered requests
+// are repeated.
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, createLog } from 'mcp-parley';
 import type { Client, ConnectOptions } from 'mcp-parley';
@@ -17,11 +18,11 @@ export const CHANNELS: readonly Channel[] = [...OWN, ...OFFICIAL];
 export interface Play {
   url: string;
   tool: string;
-  /** Whose play it is: the caller, and what the flow is about. */
+  /** The player: the caller and the subject of the flow. */
   who: string;
-  /** Resolves when the server is there again. */
+  /** Resolves when the server is back. */
   up: () => Promise<void>;
-  /** Resolves when the server that is there now has died. */
+  /** Resolves when the current server has died. */
   down: () => Promise<void>;
 }
 
@@ -29,12 +30,12 @@ type Result = Awaited<ReturnType<Client['callTool']>>;
 type Content = Record<string, string | number | boolean | string[]>;
 
 const log = createLog({ level: 'silent' });
-/** More than a server is away for. */
+/** Longer than a server is down. */
 const MOST_TRIES = 1000;
 const PAUSE_MS = 10;
 /** Twelve tries last for more than a minute: a server may die again as soon as it is there. */
 const BACKOFF_MS = 50;
-/** Longer than a drill waits. Whoever is not told that a question was withdrawn learns it from the answer. */
+/** Longer than a drill waits. A client without notifications learns of a withdrawn question from the answer. */
 const TOO_LATE_MS = 2000;
 
 export async function playIn(channel: Channel, play: Play): Promise<unknown> {
@@ -80,7 +81,7 @@ async function playNatively(play: Play): Promise<unknown> {
     const answer = answerOf(key, who) ?? null;
     return isSilent(key, who) ? delay(TOO_LATE_MS, answer) : answer;
   };
-  // A client of 2026-07-28 hears nothing while a question is open, not even that its time is over.
+  // A 2026-07-28 client receives nothing while a question is open, not even its expiry.
   const revision = who.endsWith('-drill') && { revision: '2025-11-25' };
   const options = { log, attempts: 12, backoffMs: BACKOFF_MS, ...revision };
   await using client = await untilDone(play, () => connectFlows({ url, headers: { 'x-user': who } }, options));
@@ -121,7 +122,7 @@ function contentFor(names: string[], who: string): Content {
   return Object.fromEntries(said.filter(([, value]) => value !== undefined)) as Content;
 }
 
-/** A result that asks: on the page, or in words, where a model may say them. */
+/** Answers a result with questions: on the page, or as text if a model may answer. */
 async function answered(result: Result, channel: Channel, who: string): Promise<Record<string, unknown>> {
   const text = textOf(result);
   const names = [...text.matchAll(/^- ([^\s:]+)/gm)].map((match) => match[1]!);

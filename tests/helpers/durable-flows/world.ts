@@ -1,4 +1,5 @@
-// What the flows of examples/durable-flows act upon: a folder with tables and reports, and a company that is told things.
+// The world that the flows of examples/durable-flows act on: a folder with tables and reports, and a company that
+// receives messages.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,11 +12,11 @@ const TABLES = ['events', 'orders', 'users'];
 export interface World extends AsyncDisposable {
   readonly folder: string;
   readonly env: Record<string, string>;
-  /** Gives somebody tables that can be moved. */
+  /** Creates tables for a tenant. */
   settle(who: string): void;
-  /** All that the company was told. */
+  /** All messages to the company. */
   changes(): Promise<Change[]>;
-  /** All that was done about somebody: what the company was told, in order and each as often as it was, and the files that are there. */
+  /** All effects for one tenant: the messages to the company, in order and with repetitions, and the files. */
   traces(who: string): Promise<{ changes: string[]; files: string[] }>;
 }
 
@@ -58,7 +59,7 @@ function filesIn(place: string): string[] {
   });
 }
 
-/** A folder of another play may be deleted meanwhile. */
+/** Another play's folder may be deleted meanwhile. */
 function readEntries(place: string): Dirent[] {
   try {
     return readdirSync(place, { withFileTypes: true });

@@ -1,4 +1,4 @@
-// The example flows, each as every kind of client meets it, in every store.
+// The example flows with every kind of client and every store.
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { exploreFile } from 'mcp-parley/flow';
@@ -10,7 +10,7 @@ import type { StoreName } from './stores.ts';
 import type { ClientKind } from '../../../src/testing/as-client/client-profiles.ts';
 import type { PlayedAsClient } from '../../../src/testing/as-client/play-as-client.ts';
 
-/** As their files are called, and what they export. */
+/** The flow files and their exports. */
 const EXPORTS = { trip: 'trip', register: 'register', deploy: 'deploy', import: 'importTable', survey: 'survey' };
 export type FlowName = keyof typeof EXPORTS;
 export const FLOWS = Object.keys(EXPORTS) as FlowName[];
@@ -41,7 +41,7 @@ export async function flowOf(name: FlowName): Promise<AnyFlow> {
 
 const explored = new Map<FlowName, Promise<ExploredFlows>>();
 
-/** As `parley explore` finds it, in a process of its own. */
+/** Explored in a separate process, as `parley explore` does. */
 export function exploredOf(name: FlowName): Promise<ExploredFlows> {
   const known = explored.get(name) ?? exploreFile(join(ROOT, `examples/flows/${name}.mjs`));
   explored.set(name, known);
@@ -52,7 +52,7 @@ export function answersOf(name: FlowName): Record<string, unknown> {
   return JSON.parse(read(`examples/flows/answers/${name}.json`)) as Record<string, unknown>;
 }
 
-/** What it comes to without any client. */
+/** The result without a client. */
 export async function resultOf(name: FlowName): Promise<unknown> {
   const { result } = await testFlow(await flowOf(name)).answer(answersOf(name));
   return JSON.parse(JSON.stringify(result));

@@ -1,4 +1,4 @@
-// The outcomes as they stand in docs/flows.md: who was asked how, in how many rounds, and with which stores.
+// The table of docs/flows.md: how each client was asked, in how many rounds, and with which stores.
 import { FLOWS, KINDS } from './cells.ts';
 import type { Cell, FlowName, Outcome } from './cells.ts';
 import { EXEMPTIONS, exemptionOf } from './exemptions.ts';
@@ -38,7 +38,7 @@ function table(heads: readonly string[], cellsOf: (kind: ClientKind) => string[]
   return [row(heads), row(heads.map(() => '---')), ...KINDS.map((kind) => row([NAMES[kind], ...cellsOf(kind)]))];
 }
 
-/** The same in every store, or it would be another way to ask. */
+/** Must be the same in every store. */
 function toRounds(outcomes: Outcomes, { flow, kind }: { flow: FlowName; kind: ClientKind }): string {
   const cells = [...outcomes].filter(([cell]) => cell.flow === flow && cell.kind === kind);
   const told = new Set(
@@ -48,7 +48,7 @@ function toRounds(outcomes: Outcomes, { flow, kind }: { flow: FlowName; kind: Cl
   return `(${exemptionOf(cells[0]![0])?.mark ?? '?'})`;
 }
 
-/** Where it was asked otherwise than the client is known for. */
+/** Where the channel differs from the client's usual one. */
 function toWays(ways: readonly Way[], kind: ClientKind): string {
   const others = ways.filter((way) => way !== (USUAL[kind] ?? 'form'));
   return others.length === 0 ? '' : ` (${others.join()})`;

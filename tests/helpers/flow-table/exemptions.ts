@@ -1,5 +1,5 @@
-// Pairs that cannot exist, and why; the first that fits is what their client is told. Each is played all the same, and must fail for
-// the reason it has: one that works is no exemption.
+// Pairs that cannot work, and why; the first match is what the client gets. Each is played anyway and must fail for its
+// reason: one that works is not an exemption.
 import type { FlowName } from './cells.ts';
 import type { StoreName } from './stores.ts';
 import type { ClientKind } from '../../../src/testing/as-client/client-profiles.ts';
@@ -10,7 +10,7 @@ export interface Exemption {
   kinds: readonly ClientKind[];
   stores?: readonly StoreName[];
   why: string;
-  /** What the client is told. */
+  /** The expected error. */
   told: RegExp;
 }
 

@@ -1,4 +1,4 @@
-// The places where sessions are kept, each made anew for every play.
+// The stores of sessions, each created for every play.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ function placeOf(store: FlowStore, after: () => void = () => {}): Place {
   };
 }
 
-/** Has room for no session: what works with it is carried by the client. Files and secrets lie here all the same. */
+/** Accepts no session, so the client must carry everything. Files and secrets are still stored. */
 function roomless(): FlowStore {
   return Object.assign(memoryStore(), { create: async () => 'limit' as const });
 }

@@ -117,7 +117,7 @@ describe('a call that is gone while the server lives', () => {
     expect((await within('the result', called)).content).toMatchObject([{ text: '1.0 all true' }]);
   });
 
-  test('is found again at once where its connection broke while it waited for somebody else', async () => {
+  test('is found again at once if its connection broke while it waited for another person', async () => {
     const { url, approve, notices } = await office();
     const raw = await Raw.open(url);
     await raw.call({ version: '1.0' }, { note: 'all' });
@@ -130,7 +130,7 @@ describe('a call that is gone while the server lives', () => {
     expect(notices).toHaveLength(1);
   });
 
-  test('is found again by the same client that cancelled it while it waited for somebody else', async () => {
+  test('is found again by the client that cancelled it while it waited for another person', async () => {
     const { url, approve, notices } = await office();
     const raw = await Raw.open(url);
     await raw.call({ version: '1.0' }, { note: 'all' });
@@ -155,7 +155,7 @@ describe('a call that is gone while the server lives', () => {
     raw.stream.close();
   });
 
-  test('is found again where a client of 2026-07-28 closes its connection while it waits for somebody else', async () => {
+  test('is found again if a client of 2026-07-28 closes its connection while it waits for another person', async () => {
     const { url, approve, notices } = await office();
     const gone = new AbortController();
     const answers = [{ version: '1.0' }, { note: 'all' }];

@@ -1,5 +1,5 @@
 // A server that knows no question but prompts of MCP Flow, called by clients that do not speak Flow: each prompt reaches the person by
-// whichever way the client has, and the end of the session is the result of the call.
+// a channel that the client supports, and the end of the session is the result of the call.
 import { expect, test } from 'vitest';
 import { createGateway, createLog } from 'mcp-parley';
 import type { Client, ConnectOptions, GatewayOptions } from 'mcp-parley';
@@ -85,7 +85,7 @@ test('who declines, or gives up the call, ends the session', async () => {
   await until('its end', async () => (await textOf(leaving, 'open')) === '0');
 });
 
-test('a client that cannot be asked is told the question, and brings the answer with a tool', async () => {
+test('a client that cannot be asked gets the question as text, and answers with a tool', async () => {
   await using gateway = await serving();
   const client = await gateway.connect({ revision: '2025-11-25' });
   const first = await within('the question', client.callTool('greet', {}));

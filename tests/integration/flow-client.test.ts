@@ -47,7 +47,7 @@ describe('a server that', () => {
     expect(feedback).toHaveLength(3);
   });
 
-  test('stays busy is given up, and the user is told', async () => {
+  test('stays busy is given up, and the user learns of it', async () => {
     const { outcome, times, feedback } = await play({ busy: 99 }, () => 'Ada', { attempts: 3 });
     expect(outcome).toMatchObject({ code: -32000 });
     expect(times('interaction.start')).toHaveLength(3);

@@ -113,7 +113,7 @@ test('a session is its client’s own: to another it is one that never was', asy
   expect(other.messages.filter(({ method }) => method !== undefined)).toEqual([]);
 });
 
-test('what is told of a session passes the steps, and so do its requests', async () => {
+test('messages about a session pass the steps, and so do its requests', async () => {
   const seen: string[] = [];
   const spy: Step = {
     name: 'spy',

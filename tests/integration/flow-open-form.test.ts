@@ -72,7 +72,7 @@ test('a call with a progress token says every 20 seconds that its form waits, un
   expect(progressOf(wire)).toHaveLength(3);
 });
 
-test('a call without a progress token is told nothing', async () => {
+test('a call without a progress token gets no progress', async () => {
   const { clock, client } = await office((ask) => ask.text('city', { message: 'Where to?' }));
   const { wire } = await client();
   wire.write(called(7));

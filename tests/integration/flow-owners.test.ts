@@ -80,7 +80,7 @@ test.each(Object.entries(DEEDS))('%s of another’s session is like that of none
   alice.socket.close();
 });
 
-test('nobody else is told what happens in it, whatever he tried', async () => {
+test('no other client gets its messages, whatever it tries', async () => {
   const [alice, mallory] = [await client(), await client()];
   const sessionId = await alice.start();
   await alice.answer(sessionId, 'x');
@@ -109,7 +109,7 @@ test('who ends it himself is not told that it has ended', async () => {
   alice.socket.close();
 });
 
-test('it ends with a connection that was all its owner was known by, and what it did is taken back', async () => {
+test('the session of an anonymous owner ends with its connection, and its effects are undone', async () => {
   const anonymous = await client();
   const sessionId = await anonymous.start();
   await anonymous.answer(sessionId, 'x');

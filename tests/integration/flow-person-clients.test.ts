@@ -216,7 +216,7 @@ describe('the person who is asked, by forms', () => {
     stream.close();
   });
 
-  test('is shown them one at a time, and never those of somebody else', async () => {
+  test('is shown them one at a time, and never those of another person', async () => {
     const who = async (ask: Ask) => {
       const person = await ask.text('person');
       return `${person}: ${await ask.person(person).text('word', { message: `A word, ${person}?` })}`;

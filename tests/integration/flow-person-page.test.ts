@@ -51,7 +51,7 @@ async function office(body: (ask: Ask) => Promise<unknown> = release, options: S
 const said = ({ text }: { text: string }) => /<p>(.*)<\/p>/.exec(text)?.[1];
 
 describe('the link of a person', () => {
-  test('leads to that question alone, and the answer to the call of somebody else', async () => {
+  test('leads only to that question, and answers the call of another user', async () => {
     const { call, linkTo } = await office();
     const { result } = await call('ada', { version: '2' });
     const browser = new FakeBrowser();
@@ -186,7 +186,7 @@ describe('the link of a person', () => {
     expect(await result).toBe('true');
   });
 
-  test('shows the question again, and tells nobody again, where the answer was refused', async () => {
+  test('shows the question again after a rejected answer, without a new notice', async () => {
     const even = { '~standard': standard((value) => (Number(value) % 2 === 0 ? undefined : 'must be even')) };
     const { call, linkTo, notices } = await office(async (ask) =>
       ask.person('ops-lead').text('count', { schema: even, message: 'How many?' }),
@@ -236,7 +236,7 @@ describe('the link of a person', () => {
     expect([refused.status, said(refused)]).toEqual([410, expect.stringContaining('opened in another browser')]);
   });
 
-  test('cannot be used by somebody whom identify names, and with `identified` by nobody but the person', async () => {
+  test('cannot be used by another person whom identify names, and with `identified` only by the person', async () => {
     for (const personLinks of ['bearer', undefined] as const) {
       const { call, linkTo } = await office(release, { personLinks });
       await call('ada', { version: '2' });

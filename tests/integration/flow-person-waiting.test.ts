@@ -36,7 +36,7 @@ async function office(limits = {}) {
   return { url, port: Number(new URL(url).port), sessions, answer, notices };
 }
 
-describe('a call that waits for somebody else', () => {
+describe('a call that waits for another person', () => {
   test.each(['2025-06-18', '2025-11-25', '2026-07-28'])('says for whom by progress: %s', async (revision) => {
     const { url, answer } = await office();
     await using client = await connected(url, { revision, onElicit: () => ({ action: 'cancel' }) });
@@ -90,7 +90,7 @@ describe('a call that waits for somebody else', () => {
     expect((await wire.call('parley_answer', { handle: last })).result!.content![0]!.text).toBe('true true');
   });
 
-  test('that its client has left is found again by the next call, and nobody is asked a second time', async () => {
+  test('that its client has left is found again by the next call, and no person is asked twice', async () => {
     const { port, url, answer, notices } = await office();
     const { wire, socket } = await socketWire(port, { 'x-user': 'ada' });
     await wire.initialize('2025-06-18', { elicitation: {} });

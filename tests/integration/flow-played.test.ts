@@ -67,7 +67,7 @@ test('no to a question, a wrong answer, and no to all of it', async () => {
   socket.close();
 });
 
-test('a session that nobody answers expires, after a warning; its call is called off', async () => {
+test('a session without an answer expires after a warning; its call is cancelled', async () => {
   await using behind = await bridge({ client: '2025-11-25', server: '2025-11-25', upstream: 'stdio' });
   const { wire, socket } = await socketWire(Number(new URL(behind.url).port));
   await wire.initialize();

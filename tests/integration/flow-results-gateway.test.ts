@@ -72,7 +72,7 @@ describe.each([
     return { sessionId, answer };
   }
 
-  test('is there for the same user in another session, and for nobody else, until it is acknowledged', async () => {
+  test('is there only for the same user, also in another session, until it is acknowledged', async () => {
     const { sessionId, answer } = await ended();
     const again = await client();
     expect((await again.state(sessionId)).result).toMatchObject(kept);

@@ -128,7 +128,7 @@ describe.each(['the same process', 'another process'])('in %s', (where) => {
   });
 });
 
-test('what was cancelled is not left behind, nor what nobody can come back for', async () => {
+test('a cancelled session is not offered again, nor one whose caller cannot come back', async () => {
   const { server, url, sessions } = await serving(memoryStore());
   const after = () => until('the session to end', async () => (await sessions.list('ada')).length === 0);
   expect((await play(url, [{ city: 'Oslo' }, 'cancel'], { after })).asked).toHaveLength(2);

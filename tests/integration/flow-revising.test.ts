@@ -72,7 +72,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('in a client of %s tha
     expect(shown[1]!.properties['city']!.default).toBe(revision === '2025-06-18' ? undefined : 'X'); // its forms have no defaults
   });
 
-  test('an earlier answer is changed: what depends on it is done anew, the rest is kept', async () => {
+  test('an earlier answer is changed: what depends on it is done again, the rest is kept', async () => {
     const edited = { edit: { cls: 'economy' } };
     const { shown, result } = await play([
       ...[{ city: 'Oslo' }, { sure: true }, { cls: 'business' }, { meal: 'fish' }],

@@ -50,7 +50,7 @@ test('processes that give the same ids do not mix up their clients', async () =>
   await gateway.close();
 });
 
-test('a client that answers twice, or nonsense, or for others, hurts nobody', async () => {
+test('a client that answers twice, or nonsense, or for others, does no harm', async () => {
   const { gateway, port } = await serving('flow-only');
   const { wire, socket } = await socketWire(port);
   await wire.initialize();

@@ -122,7 +122,7 @@ describe.each(Object.keys(WIRES))('over %s', (name) => {
     expect(error).toMatchObject({ code, data: { flow: { code: meant, name: flowName } } });
   });
 
-  test('a limit is told with when to come back', async () => {
+  test('the error of a limit says when to come back', async () => {
     const { sessionId } = await started('forever');
     let refused: Answer['error'];
     while (!refused) ({ error: refused } = await answer(sessionId, 'x'));

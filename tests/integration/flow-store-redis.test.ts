@@ -57,7 +57,7 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
     await end();
   });
 
-  it('says where nobody answers, without the password', async () => {
+  it('names the address that does not answer, without the password', async () => {
     await expect(createRedisStore({ url: 'nowhere' })).rejects.toMatchObject({ code: 'BAD_OPTION' });
     await expect(createRedisStore({ url: 'redis://:secret@127.0.0.1:1' })).rejects.toMatchObject({
       code: 'STORE_UNUSABLE',
@@ -89,7 +89,7 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
     await client.quit();
   });
 
-  it('lists a session as it was at one moment, though somebody writes between any two commands', async () => {
+  it('lists a session consistently, though another client writes between any two commands', async () => {
     const { store: writer, end } = await underItsOwnPrefix();
     const made = header({ current: [1] });
     await writer.create(made, [start], MANY);
@@ -179,7 +179,7 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
     await end();
   });
 
-  it('refuses a server that would throw sessions away, and waitAof where there is none', async () => {
+  it('refuses a server that would evict sessions, and waitAof if the server lacks it', async () => {
     await using small = await startRedis({ maxmemory: '50mb', 'maxmemory-policy': 'allkeys-lru' });
     await expect(createRedisStore({ url: small.url })).rejects.toMatchObject({
       code: 'STORE_UNUSABLE',

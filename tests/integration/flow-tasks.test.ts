@@ -62,7 +62,7 @@ test.each(['2025-11-25', '2026-07-28'])('a secret of a task is asked by link alo
   expect(states.join()).not.toMatch(/requestedSchema|password/);
 });
 
-test.each(['2025-11-25', '2026-07-28'])('a client of %s that opens no links is told so', async (revision) => {
+test.each(['2025-11-25', '2026-07-28'])('a client of %s that opens no links gets an explanation', async (revision) => {
   await using client = await connected(url, { revision, onElicit: () => ({ action: 'cancel' }) });
   const { content, isError } = await within('the task', client.callTool('unlock', {}, { task: true }));
   expect({ content, isError }).toMatchObject({

@@ -293,7 +293,7 @@ test.each(['directly', 'through a gateway'] as const)(
   },
 );
 
-test.each(OUTCOMES)('a program that uses connectFlows is told when nobody answers in time: %s', async (name) => {
+test.each(OUTCOMES)('a program that uses connectFlows learns of a timeout: %s', async (name) => {
   await using client = await connectFlows(`ws://127.0.0.1:${ports.directly}/ws`, {
     log: createLog({ level: 'silent' }),
     revision: '2025-11-25',

@@ -131,7 +131,7 @@ describe.each(['directly', 'through a gateway'])('on 2026-07-28 over HTTP, %s,',
   });
 });
 
-test('on 2026-07-28 the end of the session is told to the one who is asked', async () => {
+test('on 2026-07-28 the end of the session reaches the person who is asked', async () => {
   const { outcome, withdrawn } = await played('short', urls.directly!, MODERN);
   expect(withdrawn).toEqual(['Which channel?']);
   expect(outcome).toMatchObject({ success: false, error: { name: 'FLOW_SESSION_EXPIRED' } });
@@ -159,7 +159,7 @@ test('a client that can be told things need not look where only the session may 
 });
 
 describe.each(['directly', 'through a gateway'])('a client that can be told things, %s,', (way) => {
-  test.each(['late', 'work'])('is told at once that its question is not open any more: %s', async (name) => {
+  test.each(['late', 'work'])('learns at once that its question is closed: %s', async (name) => {
     hold();
     const address = `ws://127.0.0.1:${portOf(way)}/ws`;
     const { outcome, withdrawn } = await played(name, address, '2025-11-25', () => letGo('done'));

@@ -219,7 +219,7 @@ describe('says what is wrong', () => {
     expect(away).toMatchObject({ status: 1, stderr: expect.stringContaining('does not answer') });
   });
 
-  test('where a question is somebody else’s, unless that person is named', async () => {
+  test('if a question is for another person, unless that person is named', async () => {
     await using desk = new Desk();
     const asker = await desk.call(await desk.serve(), 'release');
     const [id] = await desk.ids();

@@ -1,8 +1,8 @@
-// What must hold after a kill loop, as a list of breaches; and figures that show that the loop did what it is for.
+// Checks the result of a kill loop: lists violations, and counts that show that the loop covered what it should.
 import { readFileSync } from 'node:fs';
 import { EVENTS, SLEEP_MS } from './flows.mjs';
 
-/** Before the last process: what was acknowledged is in the journals of the sessions that are open. */
+/** Before the last process: acknowledged answers are in the journals of the open sessions. */
 export async function checkJournals(store, said) {
   const breaches = [];
   const acks = said.filter(({ kind }) => kind === 'ack');

@@ -1,15 +1,15 @@
-// Flows whose effects are lines in a file. One line is one write, which a kill cannot cut in two.
+// Flows whose effects append lines to a file. One line is one write, which a kill cannot split.
 import { appendFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { flow } from '../../dist/_entries/internals.js';
 
-/** One in so many tries to take something back. */
+/** One in this many undos fails. */
 const UNDO_FAILS = 0.1;
-/** Half of all tries fail before they do anything; after so many a step has failed, which must not happen. */
+/** Half of all attempts fail before they do anything. A step must not fail, so this is enough attempts. */
 const RETRY = { attempts: 40, pause: 2, maxPause: 8 };
-/** Of the step beside which an event may come. */
+/** Duration of the step during which an event may arrive. */
 const LONGEST_STEP_MS = 80;
-/** Far longer than a session that sleeps is late on a busy machine: otherwise one that wakes too early would not be noticed. */
+/** Much longer than the delay of a wake-up on a busy machine, so that one that wakes too early is noticed. */
 export const SLEEP_MS = 2000;
 export const EVENTS = ['sent', 'signed'];
 
@@ -70,7 +70,7 @@ export function createFlows({ effects, fault, onSent, sabotage = '' }) {
     },
   );
 
-  /** Waits for two events. Each may come before anybody waits for it, while a step runs, and while nobody is at work. */
+  /** Waits for two events. Each may arrive before it is awaited, while a step runs, and while no process holds the session. */
   const parcel = flow({ name: 'parcel', description: 'Steps and the events that they wait for' }, async (ask) => {
     const { id } = ask.session;
     const a = await text(ask, 'a');

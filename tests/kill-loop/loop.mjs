@@ -1,4 +1,4 @@
-// Keeps some workers running on one store and kills them, one after the other, at a moment that nobody chose.
+// Keeps some workers running on one store and kills them, one after the other, at random times.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 const AT_ONCE = 2;
-/** A worker lives until it has said so much, and a random moment longer: on a busy machine it lives longer, and does as much. */
+/** A worker lives until it has printed this many lines, and a random time longer. So it does as much on a busy machine. */
 const LONGEST_LIFE = 60;
 const LONGEST_MOMENT_MS = 20;
 

@@ -1,7 +1,7 @@
-// kill -9, over and over, at any moment and at the worst ones, and a look at what is left:
+// Kills processes with SIGKILL over and over, at random times and at the worst ones, and checks what is left:
 //   node tests/kill-loop/run.mjs [--kills 300] [--store sqlite | --redis redis://127.0.0.1:6379] [--key secret] [--write]
 // `--sabotage lose` makes the store forget some commits, `vary` gives effects another key on each try, `forget` leaves out some undos
-// and some cleaning up, `hurry` ends sleeps too early, `repeat` loses what tells that an effect has begun: the check has to notice all of them.
+// and some cleanup, `hurry` ends sleeps too early, `repeat` loses intents of effects: the check must detect all of them.
 // `--write` puts the figures into docs/borders.md.
 // Prints a report in JSON; exits with 1 if anything that was acknowledged is lost, or an effect happened twice.
 // Needs the build (node scripts/ready.mjs), and for Redis a server of its own: its keys stay there.

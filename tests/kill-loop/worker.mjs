@@ -1,5 +1,5 @@
-// A process that starts and answers sessions at random until it is killed, or with `finish` until none is open. Every answer that was
-// accepted is told in a line, after it was: what stands there was acknowledged.
+// A process that starts and answers sessions at random until it is killed, or with `finish` until all have ended. It prints a line after each
+// accepted answer, so every printed answer was acknowledged.
 import { EVENTS, SLEEP_MS, createFlows } from './flows.mjs';
 import { openStore } from './open-store.mjs';
 import { isEnded, Sessions } from '../../dist/_entries/internals.js';
@@ -9,7 +9,7 @@ const PRINCIPAL = 'the user';
 const LOOPS = 6;
 const MOST_OPEN = 40;
 const DAY = 86_400_000;
-/** Much longer than anything takes here, however slow the machine. */
+/** Much longer than anything here takes, even on a slow machine. */
 const STUCK_MS = 60_000;
 /** Somebody else was faster, or has ended it. */
 const OVERTAKEN = [
@@ -44,7 +44,7 @@ async function loop() {
     if (finish && (open.length === 0 || isStuck(open))) return;
     if (!finish && open.length < MOST_OPEN && pick(3) === 0) await start();
     const waiting = open.filter(({ state }) => state === 'waiting_user');
-    // Whoever waits asks something, and nobody else does: a session that is read in two halves shows here.
+    // A session has questions only in `waiting_user`: a read that mixes two commits shows here.
     const mute = open.find(({ state, current }) => (state === 'waiting_user') !== current.length > 0);
     if (mute) throw new Error(`${mute.id} is ${mute.state} and asks ${mute.current.length} questions`);
     const sagas = open.filter(({ tool }) => tool === 'saga');
@@ -72,7 +72,7 @@ async function start() {
   say('started', { session: header.id });
 }
 
-/** At any moment, also while its effects are at work. */
+/** At any time, also while its effects run. */
 async function cancel({ id: session }) {
   try {
     await sessions.cancel({ principal: PRINCIPAL, sessionId: session });

@@ -119,7 +119,7 @@ describe('what is counted by flow', () => {
     await until('the next look', async () => (await samples())!['flow=x,state=waiting'] === 3);
   });
 
-  it('is told without what is open in a store that does not answer', async () => {
+  it('leaves out open sessions if the store does not answer', async () => {
     const { store, clock } = started(async (ask) => ask.text('a'));
     const silent = Object.assign(Object.create(store) as FlowStore, {
       async *browse() {

@@ -44,7 +44,7 @@ const charging =
     await ask.text('note', { message: 'A note?' });
   };
 
-describe('what is said of a session that waits', () => {
+describe('the replay verdict on a session that waits', () => {
   it('is that nothing changes, where the same is asked', async () => {
     const { said } = await begun(charging('charge'), ['3']);
     expect(await said(charging('charge'))).toEqual({ kind: 'ok', words: 'asks note' });
@@ -52,7 +52,7 @@ describe('what is said of a session that waits', () => {
     expect(await said(more)).toEqual({ kind: 'ok', words: 'asks note' });
   });
 
-  it('is that it parks where an effect is not asked for any more, and it does; no step is run for that', async () => {
+  it('is that it parks if an effect is no longer called, and it does; no step runs for that', async () => {
     const { said, done } = await begun(charging('charge'), ['3']);
     steps.length = 0;
     const renamed = await said(charging('charge-card'));
@@ -131,7 +131,7 @@ describe('what is said of a session that waits', () => {
   });
 });
 
-describe('what is said of a session that is at work, or is being ended', () => {
+describe('the replay verdict on a session that is working or being ended', () => {
   it('is with which step it goes on', async () => {
     const working: Body = async (ask) => {
       await ask.text('a');
@@ -147,7 +147,7 @@ describe('what is said of a session that is at work, or is being ended', () => {
     });
   });
 
-  it('is what is undone, or that nobody can tell how any more', async () => {
+  it('names the effects to undo, or those that have no undo any more', async () => {
     const undoing =
       (key: 'reserve' | 'book'): Body =>
       async (ask) => {

@@ -85,7 +85,7 @@ describe.each(CASES)('$name ($warm bodies in memory)', ({ warm, ask, given, othe
   });
 });
 
-it('the last answer is accepted again while what was done is being taken back', async () => {
+it('the last answer is accepted again while effects are being undone', async () => {
   const clock = manualClock();
   const store = memoryStore({ clock });
   const refused = flow({ name: 'refused' }, async (ask) => {

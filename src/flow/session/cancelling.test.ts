@@ -1,4 +1,4 @@
-// Sessions that end while something is at work in them: it stops, and what has been done is taken back where that can be.
+// Sessions that end while a step runs: the step stops, and effects are undone if possible.
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import { flow } from '../define.ts';
@@ -9,7 +9,7 @@ import { Sessions } from './sessions.ts';
 
 const me = { principal: 'me' };
 
-/** Two processes over one store; the first is at work in a step after an effect that can be taken back. */
+/** Two processes over one store; the first runs a step after an effect that can be undone. */
 async function atWork() {
   const clock = manualClock();
   const store = memoryStore({ clock });
@@ -37,14 +37,14 @@ async function atWork() {
 }
 
 describe('a session at work', () => {
-  it('is cancelled, and stops, and its effect is taken back', async () => {
+  it('is cancelled, stops, and undoes its effect', async () => {
     const { first, session, undone, aborted } = await atWork();
     expect(await first.cancel(session)).toMatchObject({ header: { state: 'cancelled' } });
     expect({ undone, aborted: aborted() }).toEqual({ undone: ['seat 3'], aborted: 1 });
     await expect(first.cancel(session)).rejects.toMatchObject({ code: 'FLOW_ALREADY_CANCELLED' });
   });
 
-  it('is cancelled from another process, and its effect is taken back once it has stopped', async () => {
+  it('is cancelled from another process, and undoes its effect once it has stopped', async () => {
     const { clock, store, second, session, undone, finish } = await atWork();
     expect(await second.cancel(session)).toMatchObject({ header: { state: 'cancelled' } });
     expect((await second.getState(session)).header.state).toBe('cancelled');
@@ -59,7 +59,7 @@ describe('a session at work', () => {
     expect(undone).toEqual(['seat 3']);
   });
 
-  it('expires, and stops, and its effect is taken back', async () => {
+  it('expires, stops, and undoes its effect', async () => {
     const { clock, first, session, undone, aborted } = await atWork();
     clock.move(10 * 60_000 + 1);
     await first.sweep();

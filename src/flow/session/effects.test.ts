@@ -143,7 +143,7 @@ describe('an effect', () => {
     expect(times).toBe(last?.result === 'done now' ? 2 : 1);
   });
 
-  it('that fails is told to the body, and to every later run', async () => {
+  it('that fails throws in the body, and in every later run', async () => {
     const { node } = cluster();
     let times = 0;
     const sessions = node(async (ask) => {

@@ -161,7 +161,7 @@ describe('a body whose session ends', () => {
     return { sessions, session, answer };
   }
 
-  it('is told, cleans up in its finally, and can do nothing else any more', async () => {
+  it('learns of the end, cleans up in its finally, and can do nothing else', async () => {
     const seen: unknown[] = [];
     const { sessions, session, answer } = await waiting(async (ask) => {
       await ask.text('a');
@@ -208,7 +208,7 @@ describe('a body whose session ends', () => {
   });
 });
 
-describe('an effect that cannot be taken back', () => {
+describe('an effect that cannot be undone', () => {
   it('is tried again with growing pauses, then reported, and its session ends all the same', async () => {
     const clock = manualClock();
     const store = memoryStore({ clock });
@@ -229,7 +229,7 @@ describe('an effect that cannot be taken back', () => {
     const { header, next } = await sessions.start({ ...me, tool: 'x' });
     await next;
     const session = { ...me, sessionId: header.id };
-    // Whoever cancels is told so after the first try.
+    // The request that cancels returns after the first try.
     expect(await sessions.cancel(session)).toMatchObject({ header: { state: 'cancelled' } });
     expect((await sessions.getState(session)).header.state).toBe('cancelled');
     await expect(sessions.cancel(session)).rejects.toMatchObject({ code: 'FLOW_ALREADY_CANCELLED' });
@@ -240,7 +240,7 @@ describe('an effect that cannot be taken back', () => {
     await sessions.close();
   });
 
-  it('is found again by the next process, though one before it has been taken back', async () => {
+  it('is found again by the next process, though one before it has been undone', async () => {
     const clock = manualClock();
     const store = memoryStore({ clock });
     const undone: string[] = [];
@@ -307,7 +307,7 @@ describe('an effect that cannot be taken back', () => {
     await other.close();
   });
 
-  it('is reported where nobody knows whether it has happened, and the others are taken back', async () => {
+  it('is reported if its outcome is unknown, and the others are undone', async () => {
     const clock = manualClock();
     const store = memoryStore({ clock });
     const undone: string[] = [];

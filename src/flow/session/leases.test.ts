@@ -1,4 +1,4 @@
-// Leases of sessions at work: between drives of one process, and when the store is away.
+// Leases of running sessions: between turns of one process, and when the store is unavailable.
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import { systemClock } from '../../shared/clock.ts';

@@ -50,7 +50,7 @@ describe('limits', () => {
     await expect(sessions.start({ ...me, tool: 'x' })).resolves.toBeDefined();
   });
 
-  it('so many sessions in all, whosever they are', async () => {
+  it('the total number of sessions, of all principals', async () => {
     const { sessions, session } = await begun(forever, { sessions: 2 });
     await sessions.start({ principal: 'you', tool: 'x' });
     const refused = { code: 'FLOW_LIMIT', retryAfterMs: 1000, details: { limit: 'sessions' } };
@@ -169,7 +169,7 @@ describe('time', () => {
     expect(header.state).toBe(result === undefined ? 'cancelled' : 'completed');
   });
 
-  it('is nobody else’s when a question is called off', async () => {
+  it('does not end another session when a question is cancelled', async () => {
     const quiet = await begun((ask) => ask.text('a'));
     const turn = await quiet.sessions.answer({ ...quiet.session, answers: [{ no: 'cancelled' }] });
     expect(turn.header.state).toBe('cancelled');

@@ -157,7 +157,7 @@ const DO: Record<string, (subject: Subject) => Promise<unknown>> = {
   back: ({ sessions, session }) => sessions.back(session),
   edit: ({ sessions, session }) => sessions.edit({ ...session, key: 'first', value: 'y' }),
   extend: ({ sessions, session }) => sessions.extend(session),
-  /** Whoever looks after sessions begins with one that nobody is at work in. */
+  /** The sweeper takes over a session that no process holds. */
   begin: (subject) => subject.pass(1),
   'tool asks': (subject) => subject.done('asks'),
   'tool ends': (subject) => subject.done('ends'),

@@ -110,7 +110,7 @@ it('a step that falls silent has failed, one with a heartbeat has not', async ()
   });
 });
 
-it('what the body says of how far it is is told when a step begins, and once', async () => {
+it('progress of the body is sent once, when a step begins', async () => {
   const { sessions, start } = served(async (ask) => {
     ask.progress(1, 3, 'Asking');
     await ask.text('q');
@@ -191,7 +191,7 @@ describe('a mistake of the author', () => {
     expect(failure).toMatchObject({ name: 'FLOW_MISUSED', message: expect.stringMatching(words) });
   });
 
-  it('is none where a promise is waited for later, or loses a race', async () => {
+  it('is not reported if a promise is awaited later or loses a race', async () => {
     const { sessions, start } = served(async (ask) => {
       const later = ask.step('a', () => 'a');
       await ask.text('q');

@@ -50,7 +50,7 @@ describe('an open session under a new version', () => {
     expect((await answer(next, '2')).questions.map(({ key }) => key)).toEqual(['c']);
   });
 
-  it('is asked again where an answer is none any more', async () => {
+  it('is asked again when its answer is no longer valid', async () => {
     const { deploy, answer } = await begun(async (ask) => [await ask.text('a'), await ask.text('b')], ['x']);
     const stricter = deploy(async (ask) => [await ask.text('a', { min: 2 }), await ask.text('b')]);
     const turn = await answer(stricter, '2');
@@ -127,7 +127,7 @@ describe('an open session under a new version', () => {
       expect((await answer(old, '2')).questions.map(({ key }) => key)).toEqual(['c']);
     });
 
-    it('asks anew where the author says so', async () => {
+    it('asks again if the author says so', async () => {
       const { deploy, answer } = await begun(was, ['1']);
       const next = deploy(changes['k is asked']!, { onMismatch: 'reask' });
       expect((await answer(next, '2')).questions.map(({ key }) => key)).toEqual(['k']);

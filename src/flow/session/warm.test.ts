@@ -85,7 +85,7 @@ describe('bodies that wait in memory', () => {
     expect(seen.runs).toBe(1);
   });
 
-  it('are not gone on with when another process has written meanwhile', async () => {
+  it('are not resumed when another process has written meanwhile', async () => {
     const { subject, seen } = counted();
     const store = memoryStore();
     const [here, there] = [sessionsOf(subject, 1, store), sessionsOf(subject, 1, store)];
@@ -112,7 +112,7 @@ describe('bodies that wait in memory', () => {
     expect(sessions.setup.warmBodies.get('session_two')).toBeUndefined();
   });
 
-  it('are nobody else’s', async () => {
+  it('are resumed only by their owner', async () => {
     const { subject } = counted();
     const sessions = sessionsOf(subject, 1);
     const { header } = await sessions.start({ ...me, tool: 'x' });

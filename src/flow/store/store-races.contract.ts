@@ -23,7 +23,7 @@ export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnder
     const race = <T>(count: number, run: (store: FlowStore, index: number) => Promise<T>) =>
       Promise.all(Array.from({ length: count }, (_, index) => run(handle(index), index)));
 
-    it('one of many commits at the same rev wins, and the others are told', async () => {
+    it('one of many commits at the same rev wins, and the others fail', async () => {
       const { id } = await created(subject.store);
       const answers = await race(40, (store, index) =>
         store.commit(id, 1, { patch: { prompts: index }, add: [answer('city', index), answer('twice', index)] }),

@@ -105,7 +105,7 @@ export function keepsOrder(subject: Stored): void {
       expect(await store.due(5000, 10)).toEqual([id]);
     });
 
-    it('leaves out what somebody holds', async () => {
+    it('leaves out sessions that are held', async () => {
       const [held, free] = [await stored({ expiresAt: 1000 }), await stored({ expiresAt: 2000 })];
       await store.lease(held.id, 'a', 60_000);
       expect(await store.due(Date.now(), 10)).toEqual([free.id]);

@@ -65,7 +65,7 @@ describe.each(Object.entries(FORMS))('a %s token', (_, make) => {
   });
 
   describe('of a flow with an effect that must happen once', () => {
-    it('forks into it no second time, by whichever way', async () => {
+    it('cannot be forked into a second time', async () => {
       const { paid, answer, begin } = paying({ effect: 'once', tokens: make(), shared: memoryStore() });
       const first = await begin();
       const { token } = await answer(first, '10');
@@ -88,7 +88,7 @@ describe.each(Object.entries(FORMS))('a %s token', (_, make) => {
       expect(kept).toEqual([3 * 3_600_000]);
     });
 
-    it('is told what became of it by its check', async () => {
+    it('learns its outcome from its check', async () => {
       const found = { check: () => 'found' };
       const { paid, answer, begin } = paying({ effect: 'once', tokens: make(), shared: memoryStore(), ...found });
       const { token } = await answer(await begin(), '10');

@@ -5,7 +5,7 @@ import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import { toPrompt } from './flow-messages.ts';
 
-it('a prompt says the notes of the caller above its question, and never to somebody else', async () => {
+it('a prompt has the notes of the caller above its question, but not for another person', async () => {
   const body = flow({ name: 'x' }, async (ask) => {
     ask.note('Two things.');
     await Promise.all([

@@ -20,7 +20,7 @@ function watching(sessions: Sessions) {
   return { counts, settled };
 }
 
-describe('sessions that nobody does anything with', () => {
+describe('idle sessions', () => {
   it('are warned of and expire, though timers ring a little early', async () => {
     const manual = manualClock();
     // As Node does now and then: its timers go by another clock than the time of day.

@@ -99,7 +99,7 @@ describe('after the end of a session', () => {
     expect(await trail()).toMatchObject({ cut: 101, entries: { length: 200 } });
   });
 
-  it('nothing is kept in memory, where nobody else can look', async () => {
+  it('nothing is kept by the memory store, which operators cannot read', async () => {
     await store.close();
     store = memoryStore();
     const { trail } = await played(order, ['Atlantis', '4711']);

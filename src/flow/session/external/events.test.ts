@@ -43,7 +43,7 @@ const payment = async (ask: Ask) => {
 };
 
 describe('an event', () => {
-  it('is waited for by nobody but the store, and brings the session further once it is delivered', async () => {
+  it('needs only the store while it is awaited, and continues the session when it is delivered', async () => {
     const { sessions, turns, store } = cluster(payment);
     const { turn, session, deliver } = await started(sessions);
     expect(turn).toMatchObject({ questions: [], header: { state: 'active', waits: [{ key: 'paid', kind: 'event' }] } });

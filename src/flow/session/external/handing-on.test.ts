@@ -1,4 +1,4 @@
-// An event may come in the moment between the last write of the process that was at work in its session and the end of that process's lease.
+// An event may arrive between the last write of the process that held its session and the end of that process's lease.
 import { expect, it } from 'vitest';
 import { until } from '../../../../tests/helpers/until.ts';
 import type { Ask } from '../../authoring/ask.ts';

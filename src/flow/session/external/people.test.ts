@@ -57,7 +57,7 @@ describe('a question to another person', () => {
     expect((await answerAs('ada', 'note~1', 'x')).result).toEqual({ ok: true, note: 'x' });
   });
 
-  it('can be answered by nobody else, the caller neither', async () => {
+  it('cannot be answered by another person or by the caller', async () => {
     const { sessions } = office(approval);
     const { sessionId, answerAs } = await started(sessions);
     await expect(answerAs('ada', 'approve~1', true)).rejects.toMatchObject({
@@ -205,7 +205,7 @@ describe('a question to another person', () => {
     expect(await last).toMatchObject({ header: { state: 'completed' }, result: { ok: false, reason: 'declined' } });
   });
 
-  it('can be handed over by the person, and by nobody else', async () => {
+  it('can be handed over only by the person who is asked', async () => {
     const { sessions, notices } = office(approval);
     const { sessionId, answerAs } = await started(sessions);
     const handOver = (principal: string, to: string) =>
@@ -220,7 +220,7 @@ describe('a question to another person', () => {
     expect((await answerAs('ada', 'note~1', 'x')).result).toEqual({ ok: true, note: 'x' });
   });
 
-  it('that was handed over is nobody’s but those whom the body asks, once the caller has changed what it depends on', async () => {
+  it('that was handed over goes back to the person whom the body asks, once the caller has changed what it depends on', async () => {
     const { sessions } = office(async (ask) => {
       const version = await ask.text('version');
       return ask.person(version === '3' ? 'cto' : 'ops-lead').confirm('approve', { message: 'Release it?' });
@@ -234,7 +234,7 @@ describe('a question to another person', () => {
     expect((await edit('2')).header.current).toMatchObject([{ person: { principal: 'ops-lead' } }]);
   });
 
-  it('is handed over a limited number of times, to somebody who has a name', async () => {
+  it('is handed over a limited number of times, and only to a person with a name', async () => {
     const { sessions } = office(approval);
     const { sessionId } = await started(sessions);
     const handOver = (to: string) => sessions.handOver({ principal: 'ops-lead', sessionId, promptId: 'approve~1', to });

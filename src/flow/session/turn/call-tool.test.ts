@@ -56,12 +56,12 @@ test('a tool that fails fails its step, in its own words', async () => {
   expect(turn.failure).toMatchObject({ message: 'It is dark' });
 });
 
-test('without anybody who calls tools the author is told what to do', async () => {
+test('the error says what to do if no tool caller was given', async () => {
   const turn = await play(undefined);
   expect(turn.failure?.message).toContain('give serveFlows the gateway');
 });
 
-test('the tool of a gateway is called through its steps, under its public name; it can ask nobody', async () => {
+test('the tool of a gateway is called through its steps, under its public name; it cannot ask questions', async () => {
   const server = createServer({ name: 'sky', version: '1', log });
   server.tool('look', { output: { type: 'object' } }, () => ({ degrees: 7 }));
   server.tool('ask', {}, async (_args, { ask }) => JSON.stringify(await ask.elicit({ message: 'Where?', schema: {} })));

@@ -83,7 +83,7 @@ describe('the result of a session', () => {
     expect((await sessions.getState(session)).outcome).toMatchObject({ failure: { message: 'Out of order' } });
   });
 
-  it('says why it failed while what was done is still being taken back', async () => {
+  it('says why it failed while its effects are still being undone', async () => {
     const clock = manualClock();
     const store = memoryStore({ clock });
     const refused = flow({ name: 'refused' }, async (ask) => {
@@ -174,7 +174,7 @@ describe('a start with an id of the client', () => {
     expect(await sessions.start(start)).toMatchObject({ result: { city: 'Oslo' }, header: { id: header.id } });
   });
 
-  it('is another session of somebody else, and refused for something else', async () => {
+  it('is a different session for another principal, and refused for another tool', async () => {
     const sessions = quick();
     const mine = await sessions.start(start);
     const theirs = await sessions.start({ ...start, principal: 'you' });

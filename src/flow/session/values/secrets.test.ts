@@ -98,7 +98,7 @@ describe('a file', () => {
   };
   const data = Buffer.from('a,b').toString('base64');
 
-  it('lies beside the journal; the body is told its name and size', async () => {
+  it('is stored outside of the journal; the body gets its name and size', async () => {
     const turn = await answering({ name: 'x.csv', mimeType: 'application/csv', data });
     expect(turn.result).toMatchObject({ file: { name: 'x.csv', mimeType: 'application/csv', size: 3 }, text: 'a,b' });
     expect(JSON.stringify(turn.result)).not.toContain(data);

@@ -65,7 +65,7 @@ describe('changing an answer', () => {
     expect((await answer(1)).questions[0]?.prompt.message).toBe('Pay 100?');
   });
 
-  it('refuses a value that is none, and leaves all as it was', async () => {
+  it('rejects an invalid value and changes nothing', async () => {
     const { sessions, session } = await played(trip, ['Oslo', 'business', 'fish']);
     const before = await sessions.getState(session);
     const edited = await sessions.edit({ ...session, key: 'cls', value: 'third' });
@@ -96,7 +96,7 @@ describe('an effect in between', () => {
     return ask.confirm('sure');
   };
 
-  it('that cannot be taken back stops going back', async () => {
+  it('that cannot be undone prevents going back', async () => {
     const { sessions, session } = await played(effect(false), ['Oslo']);
     const reason = { code: 'FLOW_INVALID_TRANSITION', message: expect.stringContaining('cannot be undone') };
     await expect(sessions.back(session)).rejects.toMatchObject(reason);
@@ -104,7 +104,7 @@ describe('an effect in between', () => {
     expect((await sessions.getState(session)).header.state).toBe('waiting_user');
   });
 
-  it('is taken back, the last one first, and done anew with another key', async () => {
+  it('is undone, the last one first, and done again with another idempotency key', async () => {
     done.length = 0;
     const { sessions, session, answer } = await played(effect(true), ['Oslo']);
     expect(keys(await sessions.back(session))).toEqual(['city~2']);
@@ -120,7 +120,7 @@ describe('an effect in between', () => {
     expect(done[0]?.split(' ')[2]).not.toBe(done[4]?.split(' ')[2]);
   });
 
-  it('is taken back when the session is cancelled', async () => {
+  it('is undone when the session is cancelled', async () => {
     done.length = 0;
     const { sessions, session } = await played(effect(true), ['Oslo']);
     expect((await sessions.cancel(session)).header.state).toBe('cancelled');

@@ -32,7 +32,7 @@ async function dead(): Promise<number> {
 describe.skipIf(!here)('the process of a lease', () => {
   const markedBy = (over: object) => createLeaseHolder({ ...here!, ...over }).marked('node_1.1');
 
-  it('is dead if there is none with its number, and alive if there is one', async () => {
+  it('is dead if no process has its pid, and alive if one has', async () => {
     expect(ours.isDead(markedBy({ pid: await dead() }))).toBe(true);
     expect(ours.isDead(markedBy({ pid: await running() }))).toBe(false);
     expect(ours.isDead(ours.marked('node_1.1'))).toBe(false);

@@ -135,8 +135,8 @@ describe('why a server did not start', () => {
     expect(why('Cannot reach npx: command not found: npx; is it on PATH?')).toMatch(
       /^The server could not be started: command not found: npx; is it on PATH\? Check its spelling/,
     );
-    expect(why('The connection to npx closed: exit code 1; its last words: no key')).toContain(
-      'started: exit code 1; its last words: no key. Run it by itself to see what it lacks: npx -y "a server"',
+    expect(why('The connection to npx closed: exit code 1; stderr: no key')).toContain(
+      'started: exit code 1; stderr: no key. Run it by itself to see what it lacks: npx -y "a server"',
     );
     expect(why(undefined)).toContain('did not start within 2 s. It wrote nothing to stderr.');
     expect(why(undefined, 'thinking')).toContain('It last wrote to stderr: thinking. It may wait');

@@ -107,7 +107,7 @@ describe('parley check', () => {
     const { stdout, status } = await own.run(['check']);
     expect(status).toBe(1);
     expect(stdout).toContain('parley.config.json:1:26: error: mcpServers.a.comand: unknown key');
-    expect(stdout).toMatch(/parley\.config\.json:1:69: error: steps\[1\]: .*broken\.mjs: exports no step/);
+    expect(stdout).toMatch(/parley\.config\.json:1:69: error: steps\[1\]: .*broken\.mjs: does not export a step/);
     expect(stdout).toContain(
       'parley.config.json:1:85: warning: steps[2]: this function takes one parameter, as one does that makes a step of options. ' +
         'If it does, give them: { "./makes.mjs": { … } }.',

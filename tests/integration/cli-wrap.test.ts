@@ -208,7 +208,7 @@ describe('a server that does not start', () => {
     const program = 'console.error("API_KEY is missing"); process.exit(3)';
     await using parley = home.start(['wrap', '--', process.execPath, '-e', program]);
     const { error } = await stdioWire(parley.child).request('initialize', { protocolVersion: '2025-06-18' });
-    expect(error!.message).toContain('exit code 3; its last words: API_KEY is missing');
+    expect(error!.message).toContain('exit code 3; stderr: API_KEY is missing');
     expect(error!.message).toContain('--env NAME=value');
     await parley.says(/^API_KEY is missing\n/);
   });

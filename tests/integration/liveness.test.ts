@@ -94,7 +94,7 @@ describe('a WebSocket', () => {
     using server = await silentServer();
     const error = await refusal(server.url, { limits: OFTEN, timeoutMs: 1_000_000, revision: '2025-11-25' });
     expect(error).toMatchObject({ code: 'UPSTREAM_CLOSED' });
-    expect(error.message).toContain('answers no ping');
+    expect(error.message).toContain('does not answer pings');
   });
 
   test('to a server that answers pings stays open behind a gateway', async () => {

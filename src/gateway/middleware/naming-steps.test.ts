@@ -85,6 +85,6 @@ about('describe', () => {
   });
 
   it('a description that is not text is refused', () => {
-    expect(() => describe({ tools: { a: 1 } } as never)).toThrow('describe.tools.a: must be a text');
+    expect(() => describe({ tools: { a: 1 } } as never)).toThrow('describe.tools.a: must be a string');
   });
 });

@@ -32,19 +32,19 @@ export class ExchangeCounts {
     return [
       {
         name: 'parley_exchanges_total',
-        help: 'Requests of clients that were answered. server is empty where none answered alone.',
+        help: 'Answered client requests. server is empty if no single server answered.',
         type: 'counter',
         samples: this.#exchanges.entries().map(({ labels, value }) => ({ labels, value: value.count })),
       },
       {
         name: 'parley_errors_total',
-        help: 'Requests that failed, by code of docs/errors.md; "server" where a server has refused in its own words.',
+        help: 'Failed requests, by code of docs/errors.md; "server" for errors of the servers themselves.',
         type: 'counter',
         samples: this.#errors.entries().map(({ labels, value }) => ({ labels, value: value.count })),
       },
       {
         name: 'parley_exchange_duration_seconds',
-        help: 'From a request to its answer, with the time that a user took to answer questions.',
+        help: 'Time from a request to its answer, including the time for users to answer questions.',
         type: 'histogram',
         samples: this.#durations.entries().flatMap(({ labels, value }) => value.samples(labels)),
       },

@@ -15,13 +15,13 @@ const STATES = ['idle', 'starting', 'ready', 'failing'];
 
 export function vitalFamilies({ servers, upstreams, sessions, listens, parked, inFlight }: Vitals): Family[] {
   return [
-    gauge('parley_exchanges_in_flight', 'Requests being answered, parked calls among them.', inFlight),
-    gauge('parley_sessions', 'Clients that have initialized and are still there.', sessions),
+    gauge('parley_exchanges_in_flight', 'Requests in progress, including parked calls.', inFlight),
+    gauge('parley_sessions', 'Clients with an open session.', sessions),
     gauge('parley_listen_streams', 'Open subscriptions/listen streams.', listens),
-    gauge('parley_parked_calls', 'Calls that wait for an answer of their user.', parked),
+    gauge('parley_parked_calls', 'Calls that wait for an answer from their user.', parked),
     {
       name: 'parley_upstream_state',
-      help: 'Servers by state: 1 for the state that a server is in.',
+      help: 'Servers by state: 1 for the current state.',
       type: 'gauge',
       samples: servers.flatMap(({ name: server, state }) =>
         STATES.map((one) => ({ labels: { server, state: one }, value: Number(one === state) })),
@@ -29,13 +29,13 @@ export function vitalFamilies({ servers, upstreams, sessions, listens, parked, i
     },
     {
       name: 'parley_upstream_lost_total',
-      help: 'Connections to a server that ended by themselves.',
+      help: 'Connections to a server that were lost.',
       type: 'counter',
       samples: [...upstreams].map(([server, { lost }]) => ({ labels: { server }, value: lost })),
     },
     {
       name: 'parley_upstream_restarts_total',
-      help: 'Connections opened again after one was lost.',
+      help: 'Connections reopened after a loss.',
       type: 'counter',
       samples: [...upstreams].map(([server, { restarts }]) => ({ labels: { server }, value: restarts })),
     },

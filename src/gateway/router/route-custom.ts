@@ -34,7 +34,7 @@ export async function routeCustom(exchange: Exchange, members: readonly Member[]
       if (!isUnknownMethod(thrown)) throw thrown;
     }
   }
-  throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', `No server knows ${method}; asked were ${names}`);
+  throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', `No server knows ${method}; tried: ${names}`);
 }
 
 function without(meta: JsonObject, key: string): JsonObject | undefined {

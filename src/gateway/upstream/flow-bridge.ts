@@ -18,7 +18,7 @@ import type { FlowToolSession } from '../flow/play/run-flow-tool.ts';
 import { PromptInbox } from '../flow/play/prompt-inbox.ts';
 import type { ConnectionLeases } from './connections/connection-leases.ts';
 
-const GONE = 'The client is gone';
+const GONE = 'The client has left';
 const NOT_INTERACTIVE = -32007;
 /** Not interactive, unknown method, unknown tool. */
 const NOT_PLAYED = new Set([NOT_INTERACTIVE, -32601, -32602]);

@@ -97,7 +97,7 @@ describe('on a shared channel', () => {
   });
 
   test('a server that dies again is reported with its stderr, and not started a third time', async () => {
-    const t = setUp([(_, link) => link.die('exit code 1; its last words: no config')]);
+    const t = setUp([(_, link) => link.die('exit code 1; stderr: no config')]);
     await expect(t.connected).rejects.toMatchObject({
       code: 'UPSTREAM_CLOSED',
       message: expect.stringContaining('no config'),

@@ -188,10 +188,10 @@ describe('the end', () => {
   test('the end of a connection rejects pending and later calls', async () => {
     const { wire, link, closes } = await setUp();
     const calls = [wire.call({ method: 'a' }), wire.call({ method: 'b', endless: true })];
-    link.die('exit code 3; its last words: boom');
-    for (const call of calls) await expect(call).rejects.toThrow(/exit code 3; its last words: boom/);
+    link.die('exit code 3; stderr: boom');
+    for (const call of calls) await expect(call).rejects.toThrow(/exit code 3; stderr: boom/);
     await expect(wire.call({ method: 'c' })).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
-    expect(closes).toEqual(['exit code 3; its last words: boom']);
+    expect(closes).toEqual(['exit code 3; stderr: boom']);
   });
 
   test('HTTP refusals become Parley errors, also at the start', async () => {

@@ -1,5 +1,6 @@
 // JSON-RPC over a link: ids, timeouts, cancellation, and the dispatch of the server's own requests and notifications. An error
 // thrown by a caller's callback never reaches the link, where it would affect other callers.
+import type { Progress } from '../../protocol/exchange.ts';
 import type {
   JsonObject,
   Message,
@@ -25,6 +26,7 @@ import type { Log } from '../../shared/log.ts';
 import { arrivedVia, viaFrom } from '../../shared/via.ts';
 import { OutgoingRequest } from '../codec/json-rpc.ts';
 import { META } from '../dialect/meta.ts';
+import { readProgress } from '../dialect/progress.ts';
 import type { ServerDialect, Wire, WireCall } from '../dialect/speak/server-dialect.ts';
 import { fromRefusal } from './http/from-refusal.ts';
 import { isLostAnswer } from './http/http-answer.ts';
@@ -33,7 +35,6 @@ import type { Link, LinkEvents } from './links/link.ts';
 import { PendingCalls, cancelledError } from './pending-calls.ts';
 import type { Deadlines } from './pending-calls.ts';
 import { PendingCall } from './pending-call.ts';
-import { parseProgress } from './to-progress.ts';
 
 export interface RpcPeerOptions extends Deadlines {
   clock: Clock;
@@ -321,4 +322,14 @@ export class RpcPeer implements Wire, LinkEvents {
 
 function mcpNotice(requestId: RequestId, said: JsonObject): NotificationMessage {
   return toNotification('notifications/cancelled', { requestId, ...said });
+}
+
+/** The draft dialect has its own notification. `progress` is undefined if the notification is invalid. */
+function parseProgress(method: string, params: JsonObject): { token: unknown; progress: Progress | undefined } {
+  if (method === 'progress') {
+    const { id, percent, message } = params;
+    return { token: id, progress: readProgress({ progress: percent, total: 100, message }) };
+  }
+  const { progressToken, ...progress } = params;
+  return { token: progressToken, progress: readProgress(progress) };
 }

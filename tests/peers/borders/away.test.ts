@@ -71,7 +71,7 @@ describe.each(CLIENTS)('%s', (_, connect) => {
     expect(await call('dead__x')).toMatch(/Cannot reach dead \(no-such-command\): command not found/);
     // On a slow machine it is still starting for a while.
     const told = await until('the reason', async () => /exit code 3.*/s.exec(await call('crashing__x')));
-    expect(told.input).toMatch(/crashing \(.+exit code 3; its last words: API_KEY is missing/s);
+    expect(told.input).toMatch(/crashing \(.+exit code 3; stderr: API_KEY is missing/s);
   });
 
   test('a server that is still starting is told of, where a rule has to see its tools first', async () => {

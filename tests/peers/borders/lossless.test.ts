@@ -412,7 +412,7 @@ describe('several servers', () => {
     });
     expect(await refused({ method: 'acme/none' })).toMatchObject({
       code: -32601,
-      data: 'No server knows acme/none; asked were exact, chatty',
+      data: 'No server knows acme/none; tried: exact, chatty',
     });
   });
 

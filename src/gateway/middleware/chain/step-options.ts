@@ -48,7 +48,7 @@ function fromText(value: unknown, fallback: unknown): unknown {
 /** Every numeric option is a count, size or duration. */
 function problemOf(value: unknown, fallback: unknown): string | undefined {
   if (typeof fallback === 'number') {
-    return typeof value === 'number' && value >= 0 ? undefined : 'must be a number from 0 up';
+    return typeof value === 'number' && value >= 0 ? undefined : 'must be a number of at least 0';
   }
   if (Array.isArray(fallback)) {
     return Array.isArray(value) ? undefined : 'must be a list';

@@ -26,23 +26,20 @@ export interface BuiltInStep {
 }
 
 export const STEP_ORDER: readonly BuiltInStep[] = [
-  builtIn(log, 'sees all that clients ask, what is refused included, in the words and the time that they see'),
-  builtIn(redact, 'whatever the steps further in let pass, make up or keep, leaves without secrets'),
-  builtIn(sizeLimit, 'measures what clients would get; inside redact, which then has less to read'),
-  builtIn(prefix, 'of the steps that change names the outermost, so that it comes first in the name'),
-  builtIn(rename, 'speaks of names as the servers have them, like all rules further in'),
-  builtIn(describe, 'keeps what it says of a tool whatever the tool is called outside'),
-  builtIn(
-    filter,
-    'nothing further in is asked about what clients may not have; inside rename, so that no new name avoids it',
-  ),
+  builtIn(log, 'sees every request of clients, including refused ones, with the names and durations that clients see'),
+  builtIn(redact, 'removes secrets from everything that inner steps pass on, create or cache'),
+  builtIn(sizeLimit, 'measures what clients would get; inside redact, which then has less to scan'),
+  builtIn(prefix, 'the outermost step that changes names, so that the prefix comes first'),
+  builtIn(rename, 'uses the names of the servers, like all inner rules'),
+  builtIn(describe, 'its descriptions stay with a tool that is renamed outside'),
+  builtIn(filter, 'inner steps never see what clients may not have; inside rename, so that a new name cannot avoid it'),
   builtIn(defaults, 'before fixed, which wins'),
-  builtIn(fixed, 'the last word on arguments'),
-  builtIn(approve, 'shows the arguments as the server will get them; outside whatever repeats or counts the time'),
-  builtIn(cache, 'inside filter, so that what is kept for all is filtered for each; an answer at hand needs no server'),
-  builtIn(retry, 'every attempt counts for the circuit and has its own time'),
+  builtIn(fixed, 'decides last about arguments'),
+  builtIn(approve, 'shows the arguments as the server will get them; outside retry and timeout'),
+  builtIn(cache, 'inside filter, so that a shared entry is filtered for each client; a cached answer needs no server'),
+  builtIn(retry, 'every attempt counts for the circuit and has its own timeout'),
   builtIn(circuitBreaker, 'inside retry: an open circuit ends the attempts'),
-  builtIn(timeout, 'innermost: counts the time of the server alone'),
+  builtIn(timeout, 'innermost: measures only the time of the server'),
 ];
 
 /** For the configuration: `"log"` or `{ "filter": { … } }`. Undefined for an unknown name. */

@@ -61,7 +61,9 @@ describe('a step from a file', () => {
     );
     expect(await chainOf([await loadStep(path, { to: 7 })], () => ({}))('tools/list')).toEqual({ to: 7 });
     const object = written('no-factory.mjs', `export default { name: 'x', handle: (exchange, next) => next() };`);
-    await expect(loadStep(object, { to: 7 })).rejects.toThrow('takes no options: it exports no function');
+    await expect(loadStep(object, { to: 7 })).rejects.toThrow(
+      'takes no options, because it does not export a function',
+    );
   });
 
   it('is read again each time, with what it imports by path', async () => {
@@ -77,8 +79,8 @@ describe('a step from a file', () => {
   });
 
   it.each([
-    ['export const a = 1;', 'exports no step: a function (exchange, next), or { name, handle }'],
-    ['export default 5;', 'exports no step'],
+    ['export const a = 1;', 'does not export a step: a function (exchange, next), or { name, handle }'],
+    ['export default 5;', 'does not export a step'],
     ['export function a() {} export function b() {}', 'exports a, b: make the step the default export'],
     ['export default const x = ;', 'ParseError'],
     ["throw new Error('at start');", 'at start'],

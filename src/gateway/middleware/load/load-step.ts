@@ -32,7 +32,7 @@ export async function loadStepFile(path: string, options: JsonObject = {}): Prom
       const mayWantOptions = typeof exported === 'function' && exported.length === 1;
       return { step: toStep(path, name, exported), mayWantOptions };
     }
-    if (typeof exported !== 'function') throw new Error('takes no options: it exports no function');
+    if (typeof exported !== 'function') throw new Error('takes no options, because it does not export a function');
     const made = await (exported as (options: JsonObject) => unknown)(options);
     return { step: toStep(path, name, made), mayWantOptions: false };
   } catch (thrown) {
@@ -53,7 +53,8 @@ function pickExport(module: unknown): [string, unknown] {
 
 function toStep(path: string, exportName: string, value: unknown): Step {
   if (isStep(value)) return value;
-  if (typeof value !== 'function') throw new Error('exports no step: a function (exchange, next), or { name, handle }');
+  if (typeof value !== 'function')
+    throw new Error('does not export a step: a function (exchange, next), or { name, handle }');
   // The loader names an anonymous function `_default`.
   const ownName = [value.name, exportName].find((name) => !['', 'default', '_default'].includes(name));
   return { name: ownName ?? basename(path, extname(path)), handle: value as StepFunction };

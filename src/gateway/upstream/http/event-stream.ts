@@ -36,7 +36,7 @@ export async function openEventStream(
   if (mediaType(response) === 'text/event-stream') return response.body;
   // Not `dump`: the response may be a download of any length.
   response.body.destroy();
-  const reason = `an event stream was asked for, ${mediaType(response) || 'nothing'} came`;
+  const reason = `expected an event stream, got ${mediaType(response) || 'no content type'}`;
   throw new GatewayError('UPSTREAM_INVALID', { server: http.name, reason });
 }
 

@@ -65,7 +65,7 @@ function takeJson({ id, inbox }: HttpAnswer, body: BodyContent): string | undefi
   }
   // Some servers answer a notification with 200 and an empty body.
   const got = body.bytes.length === 0 ? [] : inbox.take(body.bytes, id);
-  return got.some((message) => isAnswerTo(id, message)) ? undefined : 'the response holds none';
+  return got.some((message) => isAnswerTo(id, message)) ? undefined : 'the response contains no answer';
 }
 
 async function readStream({ response, id, inbox, request, ...answer }: HttpAnswer): Promise<string | undefined> {

@@ -17,4 +17,4 @@ export function describeNetworkError(error: unknown): string {
 }
 
 const TRUST =
-  '; its certificate is not trusted here. To trust it, start with NODE_EXTRA_CA_CERTS=FILE, the certificate of its issuer as PEM';
+  '; its certificate is not trusted. To trust it, set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of its issuer';

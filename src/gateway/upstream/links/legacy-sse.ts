@@ -134,7 +134,7 @@ class SseLink implements Link {
   }
 
   #closedError(): GatewayError {
-    const reason = this.#inbox.closedBy ?? 'it is not started';
+    const reason = this.#inbox.closedBy ?? 'it has not started';
     return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason });
   }
 }

@@ -57,7 +57,7 @@ class TransportLink implements Link {
   }
 
   async send(message: Message, { headers, signal }: SendOptions = {}): Promise<void> {
-    if (!this.#inbox.isOpen) throw this.#closedError(this.#inbox.closedBy ?? 'it is not started');
+    if (!this.#inbox.isOpen) throw this.#closedError(this.#inbox.closedBy ?? 'it has not started');
     try {
       await this.#transport.send(toPlainMessage(message) as JSONRPCMessage, {
         headers,

@@ -31,7 +31,7 @@ test('a file that may not be run is named', async () => {
 test('a server that exits at once is reported with its exit code and stderr', async () => {
   await using peer = await started(() => child('exits-at-once'));
   await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
-  expect(peer.told.closes).toEqual(['exit code 3; its last words: API_KEY is not set']);
+  expect(peer.told.closes).toEqual(['exit code 3; stderr: API_KEY is not set']);
 });
 
 test('a flood on stderr stops nothing, and only its end is kept', async () => {
@@ -40,7 +40,7 @@ test('a flood on stderr stops nothing, and only its end is kept', async () => {
   await peer.told.answer('echo');
   await peer.link.send(call('die'));
   await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
-  expect(peer.told.closes[0]).toMatch(/^exit code 7; its last words: [^]*the very last word$/);
+  expect(peer.told.closes[0]).toMatch(/^exit code 7; stderr: [^]*the very last word$/);
   expect(peer.told.closes[0]!.length).toBeLessThan(5000);
 });
 
@@ -110,7 +110,7 @@ test('a broken pipe is reported with the exit of the server', async () => {
   await peer.told.until(() => peer.told.notes().length > 0, 'its stdin to be closed');
   await expect(peer.link.send(call('echo'))).rejects.toMatchObject({
     code: 'UPSTREAM_CLOSED',
-    details: { reason: 'exit code 3; its last words: API_KEY is not set' },
+    details: { reason: 'exit code 3; stderr: API_KEY is not set' },
   });
 });
 

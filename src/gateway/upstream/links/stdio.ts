@@ -141,7 +141,7 @@ class StdioLink implements Link {
   #reason({ exitCode, signalCode }: { exitCode: number | null; signalCode: string | null }): string {
     const how = signalCode === null ? `exit code ${exitCode}` : `killed by ${signalCode}`;
     const tail = this.lastWords();
-    return tail === '' ? how : `${how}; its last words: ${tail}`;
+    return tail === '' ? how : `${how}; stderr: ${tail}`;
   }
 
   #closedError(reason: string): GatewayError {

@@ -207,7 +207,7 @@ class HttpLink implements Link {
   #closedError(): GatewayError {
     return new GatewayError('UPSTREAM_CLOSED', {
       server: this.name,
-      reason: this.#inbox.closedBy ?? 'it is not started',
+      reason: this.#inbox.closedBy ?? 'it has not started',
     });
   }
 }

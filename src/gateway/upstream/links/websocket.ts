@@ -112,7 +112,7 @@ class WebSocketLink implements Link {
     keepAlive(socket, {
       clock,
       everyMs: limits?.keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
-      onGone: (silentMs) => (this.#lastError = `it has said nothing for ${silentMs} ms, and answers no ping`),
+      onGone: (silentMs) => (this.#lastError = `it has been silent for ${silentMs} ms and does not answer pings`),
     });
   }
 

@@ -62,7 +62,8 @@ function mayDestroy({ readOnlyHint, destructiveHint }: JsonObject): boolean {
 
 function toRule(when: ApproveWhen | ApprovalRule): ApprovalRule {
   if (typeof when === 'string' || Array.isArray(when)) return { ask: when };
-  if (typeof when !== 'object' || when === null) throw badOption('approve.when', 'must be a text, a list or an object');
+  if (typeof when !== 'object' || when === null)
+    throw badOption('approve.when', 'must be a string, a list or an object');
   const foreign = Object.keys(when).find((key) => !['allow', 'ask', 'deny'].includes(key));
   if (foreign !== undefined) throw badOption(`approve.when.${foreign}`, 'is not an option; there are allow, ask, deny');
   return when;

@@ -96,7 +96,7 @@ export class Approvals {
     const question = { ...toApprovalQuestion(calling, message, this.#note), onAnswered, waitsMs };
     const deadline = new Deadline(this.#limit, signal);
     try {
-      const late = () => new GatewayError('ASK_REFUSED', { reason: 'nobody answered in time' });
+      const late = () => new GatewayError('ASK_REFUSED', { reason: 'there was no answer in time' });
       return refusalIn(await deadline.race(exchange.ask(question, deadline.signal), late));
     } catch (thrown) {
       return toRefusal(thrown, signal);
@@ -106,7 +106,7 @@ export class Approvals {
   get #note(): string {
     if (!this.#remember) return '';
     const { ms, per } = this.#remember;
-    const what = per === 'tool' ? 'this tool, whatever its arguments' : 'this tool with these arguments';
+    const what = per === 'tool' ? 'this tool with any arguments' : 'this tool with these arguments';
     return `This holds for ${what}, for ${Math.ceil(ms / 60_000)} min.`;
   }
 }
@@ -124,7 +124,7 @@ export function logDecision(tool: string, exchange: StepExchange, decision: Deci
 function toRefusal(thrown: unknown, signal: AbortSignal): string {
   if (!(thrown instanceof GatewayError) || signal.aborted) throw thrown;
   if (thrown.code === 'ASK_REFUSED') return String(thrown.details.reason);
-  if (thrown.code === 'CANCELLED') return 'the question was called off';
+  if (thrown.code === 'CANCELLED') return 'the question was cancelled';
   throw thrown;
 }
 

@@ -135,14 +135,14 @@ describe('approve: what counts as a yes', () => {
     expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
   });
 
-  it('a client that refuses, or calls it off, has not said yes', async () => {
+  it('a client that refuses or cancels the question has not said yes', async () => {
     const { call, called } = gateway();
     const refused = new GatewayError('ASK_REFUSED', { method: 'elicitation/create', reason: 'busy (-32603)' });
     const texts = [];
     for (const error of [refused, new GatewayError('CANCELLED')]) {
       texts.push(JSON.stringify(await call(new Call({ name: 'delete' }, refusing(error)))));
     }
-    expect(texts).toEqual([expect.stringContaining('busy (-32603)'), expect.stringContaining('called off')]);
+    expect(texts).toEqual([expect.stringContaining('busy (-32603)'), expect.stringContaining('cancelled')]);
     expect(called()).toBe(0);
   });
 
@@ -306,20 +306,20 @@ describe('approve: how often', () => {
     const { call } = gateway({ remember: { ms: 90_000, per: 'tool' } });
     const exchange = new Call({ name: 'delete' }, YES);
     await call(exchange);
-    expect(JSON.stringify(exchange.asked)).toContain('This holds for this tool, whatever its arguments, for 2 min.');
+    expect(JSON.stringify(exchange.asked)).toContain('This holds for this tool with any arguments, for 2 min.');
   });
 });
 
 describe('approve: options', () => {
   it.each<[unknown, string]>([
     [{ wen: 'always' }, 'approve.wen: is not an option'],
-    [{ when: 3 }, 'approve.when: must be a text, a list or an object'],
+    [{ when: 3 }, 'approve.when: must be a string, a list or an object'],
     [{ when: { al: [] } }, 'approve.when.al: is not an option'],
     [{ when: { deny: 'x' } }, 'approve.when.deny: must be a list of globs'],
     [{ when: [1] }, 'approve.when.ask: must be a list of globs'],
     [{ remember: { ms: 0 } }, 'approve.remember.ms: must be more than 0'],
     [{ remember: { ms: 1, per: 'day' } }, 'approve.remember.per: must be arguments or tool'],
-    [{ timeoutMs: -1 }, 'approve.timeoutMs: must be a number from 0 up'],
+    [{ timeoutMs: -1 }, 'approve.timeoutMs: must be a number of at least 0'],
   ])('%j is refused', (options, reason) => {
     expect(() => findBuiltIn('approve')!(options)).toThrow(reason);
   });

@@ -145,7 +145,7 @@ describe('retry', () => {
   });
 
   it('refuses options that make no sense', () => {
-    expect(() => retry({ attempts: -1 })).toThrow('retry.attempts: must be a number from 0 up');
+    expect(() => retry({ attempts: -1 })).toThrow('retry.attempts: must be a number of at least 0');
     expect(() => retry({ times: 3 } as never)).toThrow('retry.times: is not an option');
   });
 });

@@ -19,7 +19,7 @@ export function describe(options: DescribeOptions): Step {
 
 function toMap(area: string, given: Record<string, string>): MapEntry | undefined {
   const texts = Object.entries(given).map(([pattern, text]) => {
-    if (typeof text !== 'string') throw badOption(`describe.${area}.${pattern}`, 'must be a text');
+    if (typeof text !== 'string') throw badOption(`describe.${area}.${pattern}`, 'must be a string');
     return { fits: toNameRule([pattern]), text };
   });
   if (texts.length === 0) return undefined;

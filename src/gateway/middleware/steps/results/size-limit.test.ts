@@ -22,7 +22,7 @@ describe('sizeLimit', () => {
       content: [
         {
           type: 'text',
-          text: `The result has ${bytes(result)} bytes, and at most 1000 are let through. Ask for less of it.`,
+          text: `The result has ${bytes(result)} bytes; the limit is 1000. Ask for less of it.`,
         },
       ],
       isError: true,
@@ -77,7 +77,7 @@ describe('sizeLimit', () => {
     const contents = [{ uri: 'a:', text: 'x'.repeat(2000) }];
     await expect(limited({ contents }, { maxBytes: 500 }, 'resources/read')).rejects.toMatchObject({
       code: 'UPSTREAM_INVALID',
-      message: expect.stringMatching(/a result of \d+ bytes, and at most 500 are let through/),
+      message: expect.stringMatching(/a result of \d+ bytes; the limit is 500/),
     });
   });
 

@@ -24,7 +24,7 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
   const toLimited = (result: JsonObject): JsonObject => {
     const bytes = byteLength(result);
     if (bytes <= maxBytes) return result;
-    const text = `The result has ${bytes} bytes, and at most ${maxBytes} are let through.`;
+    const text = `The result has ${bytes} bytes; the limit is ${maxBytes}.`;
     const cut = over === 'truncate' ? truncate(result, maxBytes, `[Cut: ${text}]`) : undefined;
     return cut ?? { content: [{ type: 'text', text: `${text} Ask for less of it.` }], isError: true };
   };
@@ -40,7 +40,7 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
       else if (exchange.method === 'tasks/get') {
         if (isObject(result.result)) outcome.result = { ...result, result: toLimited(result.result) };
       } else if (byteLength(result) > maxBytes) {
-        const reason = `a result of ${byteLength(result)} bytes, and at most ${maxBytes} are let through`;
+        const reason = `a result of ${byteLength(result)} bytes; the limit is ${maxBytes}`;
         throw new GatewayError('UPSTREAM_INVALID', { server: exchange.server ?? 'The server', reason });
       }
       return outcome;

@@ -49,26 +49,26 @@ const log: OptionSpec = {
 const share: OptionSpec = {
   type: 'string',
   value: 'HOW',
-  text: `processes of all servers: ${SHARING.join(', ')}; "all": one for all clients, which cannot be asked`,
+  text: `how clients share server processes: ${SHARING.join(', ')}; with "all", servers cannot ask them`,
   choices: SHARING,
 };
 const url: OptionSpec = {
   type: 'string',
   value: 'URL',
-  text: 'the gateway or server to talk to; a URL by itself does too',
+  text: 'the gateway or server to connect to; a bare URL works, too',
 };
 const header: OptionSpec = {
   type: 'string',
   value: 'K:V',
-  text: 'a header for the URL; ${NAME} in it is a variable of the environment; may be repeated',
+  text: 'a header for the URL, may be repeated; ${NAME} is an environment variable',
   multiple: true,
 };
 const config: OptionSpec = {
   type: 'string',
   value: 'FILE',
-  text: 'the servers of this file, started for this one command',
+  text: 'start the servers of this file, for this command only',
 };
-const pid: OptionSpec = { type: 'string', value: 'N', text: 'the gateway that is this process, where several run' };
+const pid: OptionSpec = { type: 'string', value: 'N', text: 'the gateway with this process id, if several run' };
 const timeout: OptionSpec = {
   type: 'string',
   value: 'S',
@@ -84,8 +84,8 @@ const help: OptionSpec = { type: 'boolean', short: 'h', text: 'this help' };
 /** Options of every command that connects to a gateway or server. */
 const reach = { url, header, config, pid, timeout };
 const WHOM = [
-  'Talks to the URL, the servers of --config or the COMMAND; without one of them, to the gateway that runs here. Where none runs,',
-  'the servers of the configuration are started for this one command.',
+  'Connects to the URL, the servers of --config or the COMMAND, else to the gateway that runs here. If none runs, starts the',
+  'servers of the configuration for this command only.',
 ];
 
 export const COMMAND_SPECS: readonly CommandSpec[] = [
@@ -94,8 +94,8 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     summary: 'make one server work in any client: put it before the command, or give a URL',
     usage: ['[options] -- COMMAND [ARGS…]', '[options] URL'],
     about: [
-      'Serves on stdin and stdout, for a client that starts it, or on a port with --port. Whatever revision and transport',
-      'each side speaks, they understand each other; one line on stderr says what was found.',
+      'Serves on stdin and stdout, for a client that starts it, or on a port with --port. Translates between any revisions and',
+      'transports; one line on stderr says what each side speaks.',
     ],
     options: {
       port: { ...port, text: 'serve on http://127.0.0.1:N/mcp instead of stdio; 0 takes any free port' },
@@ -114,13 +114,16 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
         text: `seconds the server may take to start (default ${DEFAULT_START_SECONDS})`,
       },
       'log-calls': logCalls,
-      'no-ask': { type: 'boolean', text: 'ask nothing in the place of a client that cannot be asked; adds no tool' },
+      'no-ask': { type: 'boolean', text: 'do not ask users in place of a client that cannot ask them; adds no tool' },
       log,
       help,
     },
     examples: [
       { line: 'parley wrap -- npx -y @modelcontextprotocol/server-everything', does: 'a server that is a command' },
-      { line: "parley wrap https://example.com/mcp --header 'Authorization: Bearer ${TOKEN}'", does: 'one with a URL' },
+      {
+        line: "parley wrap https://example.com/mcp --header 'Authorization: Bearer ${TOKEN}'",
+        does: 'a server with a URL',
+      },
       { line: 'parley wrap --port 8470 -- uvx mcp-server-git', does: 'a stdio server for clients that want a URL' },
     ],
   },
@@ -143,26 +146,26 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     },
     words: { file: true },
     examples: [
-      { line: 'parley serve', does: 'the configuration that is found' },
-      { line: 'parley serve ~/.cursor/mcp.json --port 9000', does: 'the servers of a client you have' },
+      { line: 'parley serve', does: 'the configuration of this folder, or your own' },
+      { line: 'parley serve ~/.cursor/mcp.json --port 9000', does: 'the servers of another client' },
     ],
   },
   {
     name: 'check',
-    summary: 'say everything that is wrong with a configuration, where, and what to do',
+    summary: 'report every problem of a configuration, with its position and what to do',
     usage: ['[CONFIG] [--print] [--json]', '--schema'],
     options: {
       schema: { type: 'boolean', text: 'print the JSON Schema of configurations, for editors' },
-      print: { type: 'boolean', text: 'print the configuration as it is understood, with all defaults' },
+      print: { type: 'boolean', text: 'print the normalized configuration, with all defaults' },
       json: { ...json, text: 'print the problems as JSON' },
       help,
     },
     words: { file: true },
-    examples: [{ line: 'parley check parley.config.yaml', does: 'exit status 1 when something is wrong' }],
+    examples: [{ line: 'parley check parley.config.yaml', does: 'exit status 1 if there is an error' }],
   },
   {
     name: 'ls',
-    summary: 'what is offered: tools, resources, prompts, servers',
+    summary: 'list tools, resources, prompts and servers',
     usage: [`[${LS_KINDS.join('|')}] [URL|CONFIG] [options]`, `[${LS_KINDS.join('|')}] [options] -- COMMAND [ARGS…]`],
     about: WHOM,
     options: { ...reach, json, log, help },
@@ -175,17 +178,17 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
   },
   {
     name: 'call',
-    summary: 'call one tool; answers on the terminal what the tool asks',
+    summary: 'call one tool, and answer its questions on the terminal',
     usage: ['TOOL [--arg K=V …] [JSON] [options]', 'TOOL [--arg K=V …] [JSON] [options] -- COMMAND [ARGS…]'],
     about: WHOM,
     options: {
       arg: {
         type: 'string',
         value: 'K=V',
-        text: 'an argument; may be repeated. Numbers and the like are read as the tool wants them',
+        text: 'an argument, may be repeated; the schema of the tool gives it its type',
         multiple: true,
       },
-      yes: { type: 'boolean', short: 'y', text: 'approve what the tool asks, with its defaults, without asking you' },
+      yes: { type: 'boolean', short: 'y', text: 'answer the questions of the tool with yes and its defaults' },
       json: { ...json, text: 'print the whole result as JSON' },
       ...reach,
       log,
@@ -222,18 +225,18 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
   },
   {
     name: 'run',
-    summary: 'play a flow of yours on the terminal',
+    summary: 'run a flow on the terminal',
     usage: ['FILE [--flow NAME] [--arg K=V …] [--answers FILE] [--json]'],
     about: [
-      'Asks what the flow asks, one question after the other. Esc goes back to an earlier question, or cancels. Nothing is',
-      'kept: the next run starts over. Where nobody can type, the answers come from --answers.',
+      'Asks the questions of the flow, one after the other. Esc goes back to an earlier question, or cancels. Nothing is stored:',
+      'the next run starts over. Without a terminal, the answers come from --answers.',
     ],
     options: {
-      flow: { type: 'string', value: 'NAME', text: 'which one, where the file has several' },
+      flow: { type: 'string', value: 'NAME', text: 'the flow to run, if the file has several' },
       arg: {
         type: 'string',
         value: 'K=V',
-        text: 'an argument, which is not asked for; may be repeated',
+        text: 'an answer in advance, may be repeated',
         multiple: true,
       },
       answers: { type: 'string', value: 'FILE', text: 'a JSON object with answers by the names of the questions' },
@@ -242,8 +245,8 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     },
     words: { file: true },
     examples: [
-      { line: 'parley run trip.ts', does: 'arrow keys, with what is wrong told at once' },
-      { line: 'parley run trip.ts --arg city=Oslo --answers rest.json', does: 'nothing is asked' },
+      { line: 'parley run trip.ts', does: 'with arrow keys, and answers checked at once' },
+      { line: 'parley run trip.ts --arg city=Oslo --answers rest.json', does: 'asks nothing' },
     ],
   },
   {
@@ -251,13 +254,17 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     summary: 'find the questions of your flows, so that clients can give the answers as arguments',
     usage: ['FILE [--out FILE] [--check]'],
     about: [
-      'Runs the flows of the file with made-up answers, in a process that can reach nothing: no file, no network, no other',
-      'process, no timer. It stops at every consent and at the first thing that reaches out, and says where. What it finds is',
-      'written beside the file, for the option "explored" of serveFlows.',
+      'Runs the flows of the file with made-up answers, in a sandbox: no files, no network, no other processes, no timers. It',
+      'stops at every consent and at the first blocked call, and says where. Writes the questions next to the file, for the',
+      'option "explored" of serveFlows.',
     ],
     options: {
-      out: { type: 'string', value: 'FILE', text: 'where to write it (default: FILE with .explored.json at its end)' },
-      check: { type: 'boolean', text: 'write nothing; exit status 1 where the file is missing or no longer right' },
+      out: {
+        type: 'string',
+        value: 'FILE',
+        text: 'the file to write (default: FILE with the extension .explored.json)',
+      },
+      check: { type: 'boolean', text: 'write nothing; exit status 1 if the file is missing or out of date' },
       help,
     },
     words: { file: true },
@@ -278,9 +285,9 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       'replay --against FILE',
     ],
     about: [
-      'Looks into the store of a server, which may be running or not. ID is the id of a session or the beginning of one. What',
-      'is asked for is left in the store and done within seconds by the server that serves the flow; with --code it is done',
-      'here. "replay" runs open sessions against new code, without a step and without writing anything.',
+      'Reads the store of a server, which may be running or not. ID is the id of a session, or its beginning. Requests wait in',
+      'the store until the server of the flow takes them, within seconds; with --code, this command does the work. "replay"',
+      'runs open sessions against new code, without running a step or writing anything.',
     ],
     options: {
       store: {
@@ -291,10 +298,10 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       code: {
         type: 'string',
         value: 'FILE',
-        text: 'a file that exports flows, and their serveFlows options as "options": does here what is asked for',
+        text: 'a file that exports the flows, and their serveFlows options as "options": do the work here',
       },
       config: { type: 'string', value: 'FILE', text: 'a configuration whose "flows" has store and keys' },
-      prefix: { type: 'string', value: 'P', text: 'of the keys of a Redis store (default parley:flow)' },
+      prefix: { type: 'string', value: 'P', text: 'prefix of the keys in a Redis store (default parley:flow)' },
       'file-key': { type: 'string', value: 'NAME', text: 'the variable that has the key of the SQLite file' },
       'seal-key': {
         type: 'string',
@@ -313,22 +320,22 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       principal: {
         type: 'string',
         value: 'P',
-        text: 'only those of this user, by name or by the owner that "show" tells; of "answer": the person whose question it is',
+        text: 'only sessions of this user, by name or by the owner in "show"; for "answer": the person to answer for',
       },
-      older: { type: 'string', value: 'SPAN', text: 'only those that were started longer ago: 30s, 5m, 2h, 1d' },
-      newer: { type: 'string', value: 'SPAN', text: 'only those that were started since then' },
+      older: { type: 'string', value: 'SPAN', text: 'only sessions started longer ago than this: 30s, 5m, 2h, 1d' },
+      newer: { type: 'string', value: 'SPAN', text: 'only sessions started since then' },
       limit: {
         type: 'string',
         value: 'N',
-        text: `how many are listed (default ${DEFAULT_LIST_LIMIT}), the last active first`,
+        text: `how many to list (default ${DEFAULT_LIST_LIMIT}), the last active first`,
       },
       arg: {
         type: 'string',
         value: 'K=V',
-        text: 'an answer, where several questions wait; may be repeated',
+        text: 'an answer, if several questions are open; may be repeated',
         multiple: true,
       },
-      reason: { type: 'string', value: 'TEXT', text: 'the reason that the client is given for a cancel' },
+      reason: { type: 'string', value: 'TEXT', text: 'the reason that the client sees' },
       wait: { type: 'string', value: 'S', text: 'seconds to wait for a server (default 15) and its steps (3)' },
       against: { type: 'string', value: 'FILE', text: 'the new code, for "replay"; may be repeated', multiple: true },
       json: { ...json },
@@ -336,25 +343,28 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     },
     words: { choices: FLOW_ACTIONS },
     examples: [
-      { line: 'parley flows ls --store sqlite:flows.db --state parked', does: 'what cannot go on, and why' },
+      {
+        line: 'parley flows ls --store sqlite:flows.db --state parked',
+        does: 'sessions that cannot continue, and why',
+      },
       { line: 'parley flows show 8xkqLm2p --store redis://localhost', does: 'one session with its journal' },
       {
         line: 'parley flows answer 8xkqLm2p yes --store sqlite:flows.db',
-        does: 'the open question; a running server goes on with it',
+        does: 'answer the open question; a running server continues',
       },
       {
         line: 'parley flows replay --against trip.ts --store sqlite:flows.db',
-        does: 'exit status 1 where a session would be parked',
+        does: 'exit status 1 if a session would be parked',
       },
     ],
   },
   {
     name: 'status',
-    summary: 'how each server of the running gateway is, and why one is failing',
+    summary: 'show the state of each server of the running gateway, and why one fails',
     usage: ['[URL|CONFIG] [options]', '[options] -- COMMAND [ARGS…]'],
     about: [
-      'Asks the gateway that runs here, or the one at the URL, and starts nothing. A CONFIG or COMMAND that is named is started once,',
-      'without a gateway, to see how its servers are.',
+      'Asks the gateway that runs here, or the one at the URL, and starts nothing. With a CONFIG or COMMAND, starts its servers',
+      'once, without a gateway, to see their state.',
     ],
     options: { ...reach, json, log, help },
     words: { file: true },
@@ -365,7 +375,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
   },
   {
     name: 'demo',
-    summary: 'a gateway with a small server behind it, to try a client with',
+    summary: 'serve a small demo server, to try a client with',
     usage: ['[--port N] [--host H]', '--stdio'],
     options: {
       port: { ...port, text: `0 takes any free port; without --port the next free one from ${DEFAULT_PORT} on` },
@@ -378,7 +388,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
   },
   {
     name: 'completion',
-    summary: 'what your shell needs to complete commands and options',
+    summary: 'print a script for your shell that completes commands and options',
     usage: [SHELLS.join('|')],
     options: { help },
     words: { choices: SHELLS },

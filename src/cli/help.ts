@@ -17,7 +17,7 @@ export function usageHelp(of: string | undefined): string {
 }
 
 function programHelp(): string {
-  return `parley: every MCP client with every MCP server, whatever revision and transport each side speaks.
+  return `parley: connects any MCP client to any MCP server, whatever revision or transport each side speaks.
 
 ${commands()}
 

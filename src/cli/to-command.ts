@@ -68,7 +68,7 @@ function toWrap({ values, words }: ParsedArgs): RunnableCommand {
   const hasUrl = isUrl(first);
   if (!hasUrl) checkNoUrl(first);
   if (hasUrl && args.length > 0)
-    throw new UsageError(`A URL is all there is to wrap, but "${args.join(' ')}" was given.`);
+    throw new UsageError(`A URL takes no further words, but "${args.join(' ')}" was given.`);
   if (hasUrl && env.length > 0) throw new UsageError('--env is for a command; for a URL use --header.');
   if (!hasUrl && headers.length > 0) throw new UsageError('--header is for a URL; for a command use --env.');
   return {
@@ -91,9 +91,7 @@ function toWrap({ values, words }: ParsedArgs): RunnableCommand {
 function checkNoUrl(word: string): void {
   const scheme = /^([a-z][\w+.-]*):\/\//i.exec(word)?.[1];
   if (scheme !== undefined) {
-    throw new UsageError(
-      `"${scheme}://" is not a scheme that is known here: write http://, https://, ws:// or wss://.`,
-    );
+    throw new UsageError(`"${scheme}://" is not supported: write http://, https://, ws:// or wss://.`);
   }
   if (/^(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+):\d+(\/|$)/i.test(word)) {
     throw new UsageError(`"${word}" looks like a URL: write http://${word}.`);

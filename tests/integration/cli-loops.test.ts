@@ -93,7 +93,7 @@ it('a file in which it takes the place of all servers is refused, with what to d
   await gateway.says(
     'error: mcpServers: nothing is left to serve but the gateway itself. Keep the servers in a file of',
   );
-  await gateway.says('what ran before runs on');
+  await gateway.says('the previous configuration keeps running');
   expect(await tools(url)).toContain('get_weather');
   const again = await home.run(['serve', file, '--port', new URL(url).port]);
   expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('write them to parley.config.jsonc') });

@@ -136,7 +136,7 @@ test('an argument or answer that does not fit is named with the reason and what 
   const file = answers({ seat: 'window', ok: true, sea: 'window' });
   const unknown = await home.run(['run', trip, '--arg', 'city=Oslo', '--arg', 'seats=aisle', '--answers', file]);
   expect(unknown).toMatchObject({ status: 0, stdout: expect.stringContaining('"seat": "window"') });
-  expect(unknown.stderr).toContain('--arg seats: trip asks for nothing called so. Did you mean "seat"?');
+  expect(unknown.stderr).toContain('--arg seats: trip has no question of this name. Did you mean "seat"?');
   expect(unknown.stderr).toContain('--answers: trip did not ask for sea. It asked for seat, ok.');
 });
 

@@ -305,7 +305,7 @@ describe('the log of serve, off a terminal', () => {
     home.write('mcp.json', { mcpServers: { weather: WEATHER, other: WEATHER } });
     await gateway.says('has changed: started other; stopped dead');
     home.write('mcp.json', '{');
-    await gateway.says('what ran before runs on');
+    await gateway.says('the previous configuration keeps running');
     const lines = gateway.stderr.trimEnd().split('\n');
     expect(lines.filter((line) => !line.startsWith('{"time":'))).toEqual([]);
     expect(gateway.logged('notice')[0]).toMatchObject({ message: expect.stringContaining('not on PATH') });

@@ -240,7 +240,7 @@ describe('a configuration that changes', () => {
     await gateway.says('parley.config.json has changed: started b.');
     await until('the new server to be there', async () => (await toolsAt(url)).includes('b__add'));
     own.write('parley.config.json', '{ "mcpServers": { "a": ');
-    await gateway.says('cannot be used; what ran before runs on');
+    await gateway.says('cannot be used; the previous configuration keeps running');
     expect(await ask(url, 'b__add', { a: 1, b: 1 })).toContain('2');
     write({ a: toServer(EXTERNAL) });
     await gateway.says('stopped b');

@@ -156,7 +156,7 @@ describe('on a port', () => {
     const program = `require('node:fs').existsSync(${JSON.stringify(ready)}) ? import(${JSON.stringify(`file://${file}`)}) : process.exit(3)`;
     await using parley = home.start(['wrap', '--port', '0', '--', process.execPath, '-e', program]);
     await parley.says('exit code 3');
-    await parley.says('It is tried again when a client comes.');
+    await parley.says('It is retried when a client connects.');
     home.write('ready', '');
     const url = await parley.url();
     const answer = await until('the server to be back', async () => {

@@ -176,8 +176,8 @@ export const short = flow({ name: 'short' }, async (ask) => ask.text('city'));
       '  stopped since the body threw: no such thing (stops.mjs:12:9)',
       'short: city',
       'wipe: kind, sure',
-      "  stopped at the question sure: nobody's consent is made up (stops.mjs:4:33)",
-      '  stopped at rest: it is waited for, and no time passes (stops.mjs:5:33)',
+      '  stopped at the question sure: consent is never made up (stops.mjs:4:33)',
+      '  stopped at rest: it waits, and time does not pass (stops.mjs:5:33)',
       '  stopped after the step measure: its result is looked at, and no step is run (stops.mjs:8:50)',
       '  stopped at the question reason: it is for another person (stops.mjs:6:54)',
     ]);

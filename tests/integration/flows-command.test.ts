@@ -108,7 +108,7 @@ describe('without a server', () => {
     const waiting = await desk.flows(['answer', id!, 'no', '--wait', '1']);
     expect(waiting).toMatchObject({ status: 1, stderr: expect.stringContaining('No server has taken it yet') });
     expect((await desk.flows(['show', id!])).stdout).toMatch(/handed +over by \S+; no server has taken it yet/);
-    expect((await desk.flows(['show', id!])).stdout).toContain('wakes up   as soon as a server that serves it looks');
+    expect((await desk.flows(['show', id!])).stdout).toContain('wakes up   as soon as a server of the flow runs');
     const other = desk.home.write('other.mjs', 'export const a = 1;');
     const none = await desk.flows(['answer', id!, 'yes', '--code', other]);
     expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('exports no flow order') });
@@ -247,7 +247,7 @@ describe('says what is wrong', () => {
     const asker = await desk.call(await desk.serve(), 'launch');
     const [id] = await desk.ids();
     const refused = await desk.flows(['answer', id!, 'yes']);
-    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('wants a person’s own word') });
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('must be answered by a person') });
     expect(await desk.flows(['answer', id!])).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('nobody can type here'),

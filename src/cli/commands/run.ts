@@ -87,7 +87,7 @@ function keysOf({ questions }: Exploration): string[] {
 function tellUnknown({ name: flow }: AnyFlow, args: RunCommand['args'], known: string[], print: Printer): void {
   for (const [name] of args) {
     if (known.includes(name) || /[#/]/.test(name)) continue;
-    print.problem(`--arg ${name}: ${flow} asks for nothing called so. ${didYouMean(name, known)}`);
+    print.problem(`--arg ${name}: ${flow} has no question of this name. ${didYouMean(name, known)}`);
   }
 }
 
@@ -128,7 +128,7 @@ async function play(flow: AnyFlow, playing: FlowPlay): Promise<Turn> {
     const turn = await Promise.race([playOn(started, playing, { moves, stop: stop.signal }), stopped]);
     return turn ?? (await cancel('The command was interrupted'));
   } catch (thrown) {
-    await cancel('The command could not go on').catch(() => {}); // it may have ended already
+    await cancel('The command could not continue').catch(() => {}); // it may have ended already
     throw thrown;
   } finally {
     moves.close();
@@ -241,7 +241,7 @@ async function byHand(
     const why = complaint && [complaint.error, complaint.suggestion].filter((part) => part !== undefined);
     return `  ${key}: ${why ? `${why.join('. ')}. ` : ''}${prompt.message}`;
   });
-  const what = 'Nobody can type here, and these questions have no answer that fits:';
+  const what = 'There is no terminal, and these questions have no valid answer:';
   throw new Error([what, ...open, 'Give them with --arg or --answers.'].join('\n'));
 }
 

@@ -31,7 +31,7 @@ import type { WrappedPort } from '../wrap/wrapped-port.ts';
 import { toWrappedAddress } from '../wrap/wrapped-address.ts';
 import { WrappedServer } from '../wrap/wrapped-server.ts';
 
-const AGAIN = ' It is tried again when a client comes.';
+const AGAIN = ' It is retried when a client connects.';
 
 export async function runWrap(command: WrapCommand, { print, id }: { print: Printer; id: string }): Promise<number> {
   const { server, revision, startMs, port, host } = command;

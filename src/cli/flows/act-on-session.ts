@@ -104,7 +104,7 @@ function refuseOthers(question: Question, named: string | undefined): void {
 function given(question: Question, text: string): unknown {
   if (question.by !== 'human') return parseTypedAnswer(question, text);
   throw new Error(
-    `${question.key} wants a person’s own word: leave the answer out, and give it when you are asked on a terminal.`,
+    `${question.key} must be answered by a person: leave the answer out, and give it on the terminal when asked.`,
   );
 }
 

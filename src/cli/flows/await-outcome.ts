@@ -84,7 +84,7 @@ function ofEnded({ state, reason, notUndone }: Header, action: string): Outcome 
   if (notUndone?.length) {
     return {
       status: 1,
-      words: `It has ended${why}, but was not undone: ${formatText(notUndone.join(', '))}. Do that by hand.`,
+      words: `It has ended${why}, but these effects were not undone: ${formatText(notUndone.join(', '))}. Undo them by hand.`,
     };
   }
   if (action === 'cancel' && state !== 'cancelled') return { status: 1, words: `It ended before: ${state}${why}.` };
@@ -99,7 +99,7 @@ function ofAnswers({ header, entries }: StoredSession, { keys }: HandedRequest):
   if (refused?.t === 'rej') return { status: 1, words: `Not accepted: ${refused.k}: ${formatText(refused.why)}.` };
   if (keys.every((key) => entries.some((entry) => isAnswerTo(entry, key))))
     return { status: 0, words: whereNow(header) };
-  return { status: 1, words: 'It was not taken: the question did not wait any more.' };
+  return { status: 1, words: 'It was not accepted: the question is no longer open.' };
 }
 
 function isAnswerTo(entry: JournalEntry, promptId: string): boolean {
@@ -108,7 +108,7 @@ function isAnswerTo(entry: JournalEntry, promptId: string): boolean {
 
 function whereNow(header: Header): string {
   const [question] = header.current as Question[];
-  if (!question) return 'Done. It is at work now.';
+  if (!question) return 'Done. It is working now.';
   return `Done. It asks ${question.key} now: ${formatText(question.prompt.message)}`;
 }
 
@@ -120,6 +120,6 @@ async function whyNot(outside: OperatorContext, id: string): Promise<string> {
   const tries = earlyEndOf(header)?.tries ?? 0;
   if (tries > 0) return `It is being ended; some effects could not be undone yet, after ${tries} tries. ${look}`;
   if (heldUntil(listed, outside) !== undefined)
-    return `A server is at work in it, and goes on with this as soon as it can. ${look}`;
-  return `No server has taken it yet. It stays in the store and is done when one runs that serves ${formatText(header.tool)}; --code FILE does it here. ${look}`;
+    return `A server is working on the session, and will continue with this. ${look}`;
+  return `No server has taken it yet. It stays in the store until a server runs that serves ${formatText(header.tool)}; --code FILE does it here. ${look}`;
 }

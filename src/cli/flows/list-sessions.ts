@@ -63,7 +63,7 @@ export function toFilter({ states, flow, principal, olderMs, newerMs }: FlowsCom
 
 function noneOf(all: number): string {
   if (all === 0) return 'There are no sessions in this store.';
-  return `None of the ${all} sessions in this store is meant; --state all shows those that have ended, too.`;
+  return `None of the ${all} sessions in this store match; --state all also shows ended ones.`;
 }
 
 function toLines(

@@ -78,12 +78,7 @@ function toFacts(
     ['active', moment(header.lastActivityAt)],
     ['expires', isEnded(header) ? undefined : moment(header.expiresAt)],
     ['wakes up', dueAt === undefined ? undefined : dueAt > now ? moment(dueAt) : OVERDUE],
-    [
-      'held',
-      held === undefined
-        ? undefined
-        : `by a process that is at work in it, ${formatRelative(held, now)} at the longest`,
-    ],
+    ['held', held === undefined ? undefined : `by a working process, for ${formatRelative(held, now)} at the longest`],
     ['owner', header.principal],
     ['version', header.version],
     ['journal', isEnded(header) ? trailWords(header, reading) : journalWords(stored)],
@@ -104,7 +99,7 @@ function handedWords({ header: { handed, parked }, dueAt = 0 }: ListedSession, n
 
 const SEALED = 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
 /** Also if a request was left in the store. */
-const OVERDUE = 'as soon as a server that serves it looks';
+const OVERDUE = 'as soon as a server of the flow runs';
 
 function journalWords({ header, entries }: StoredSession): string {
   return `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}, ${header.size ?? 0} bytes`;
@@ -126,7 +121,7 @@ function trailWords(header: Header, { store, keys }: StoreAccess): string {
   if (trail === 'sealed') return SEALED;
   const { cut, isBare, entries } = trail;
   const what = isBare ? 'without answers, as it has ended and its server has no keys' : 'of a session that has ended';
-  return `${entries.length} entries ${what}${cut > 0 ? `; ${cut} before them had no room` : ''}`;
+  return `${entries.length} entries ${what}${cut > 0 ? `; ${cut} earlier ones were dropped` : ''}`;
 }
 
 const TIME = 8;
@@ -154,7 +149,7 @@ function toOpen({ current, waits = [] }: Header, now: number): TimelineLine[] {
       const notes = [
         ...(person ? [`waits for ${formatText(person.principal)}`] : []),
         ...(secret ? ['a secret'] : kind === 'text' ? [] : [kind]),
-        ...(by ? ['a person’s own word'] : []),
+        ...(by ? ['only a person may answer'] : []),
         ...(until === undefined ? [] : [`until ${formatRelative(until, now)}`]),
       ];
       const words = `${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;

@@ -28,7 +28,7 @@ const BY: Record<Via, string> = {
 
 const UNANSWERED: Record<NonNullable<AnswerEntry['no']>, string> = {
   declined: 'declined',
-  cancelled: 'called off',
+  cancelled: 'cancelled',
   timeout: 'not answered in time',
   unavailable: 'nobody could be asked',
 };
@@ -55,7 +55,7 @@ function toBareText(entry: JournalEntry): string {
   }
   if (entry.t === 'step')
     return [entry.e?.name ?? '', entry.att > 1 ? `${entry.att} tries` : ''].filter(Boolean).join(', ');
-  if (entry.t === 'evt') return entry.no ? 'has not come in time' : 'has come';
+  if (entry.t === 'evt') return entry.no ? 'did not arrive in time' : 'arrived';
   if (entry.t === 'edit') return `changed (${WHOSE[entry.src]})`;
   return entry.t === 'start' || entry.t === 'rej' ? '' : toWords(entry)[2];
 }
@@ -75,7 +75,7 @@ function toWords(entry: JournalEntry): [what: string, key: string, text: string]
     case 'step':
       return [entry.e ? 'failed' : 'done', entry.k, toOutcome(entry)];
     case 'evt':
-      return ['event', entry.k, entry.no ? 'has not come in time' : `→ ${formatValue(entry.v)}`];
+      return ['event', entry.k, entry.no ? 'did not arrive in time' : `→ ${formatValue(entry.v)}`];
     case 'undo':
       return ['undone', entry.k, ''];
     case 'cut':

@@ -18,13 +18,13 @@ export async function fetchStatus(
     throw new Error(`Nothing answers at ${origin}: ${reasonOf(cause)}. Is the gateway running?`, { cause });
   });
   const text = await response.text();
-  if (response.status === 403) throw new Error(`${origin} tells its status on its own machine only.`);
+  if (response.status === 403) throw new Error(`${origin} shows its status on its own machine only.`);
   const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
   if (Array.isArray(status?.servers)) return { ...status, groups: status.groups ?? {} };
   const embedded = await get('/readyz').then(readReady, () => undefined);
   if (embedded) return embedded;
   throw new Error(
-    `What answers at ${origin} is not a gateway of Parley: it has no status page. To see what it offers: ${programName()} ls ${url}`,
+    `${origin} is not a Parley gateway (no status page). To see what it offers: ${programName()} ls ${url}`,
   );
 }
 

@@ -138,7 +138,9 @@ function follow(
     },
     onProblems(problems) {
       tellProblems({ path: found.path, problems }, print);
-      print.problem(`${displayPath(found.path)} has changed and cannot be used; what ran before runs on.`);
+      print.problem(
+        `${displayPath(found.path)} has changed and cannot be used; the previous configuration keeps running.`,
+      );
     },
   });
   return {
@@ -168,7 +170,7 @@ function describeChange({ difference, loaded }: ConfigChange): string[] {
   const what = [...all, ...named('renewed', other)].join('; ');
   return [
     `${displayPath(loaded.path)} has changed${what === '' ? '' : `: ${what}`}.`,
-    ...(restart.length > 0 ? [`${restart.join(', ')} will be as written after the next start.`] : []),
+    ...(restart.length > 0 ? [`${restart.join(', ')} will take effect at the next start.`] : []),
   ];
 }
 

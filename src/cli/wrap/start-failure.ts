@@ -49,7 +49,7 @@ function hintFor(reason: string, server: CommandAddress | UrlAddress, isOnce: bo
     return `It may wait for input, not serve stdio, or be slow. Run it by itself (${line}), or raise --${isOnce ? 'timeout' : 'start-timeout'}.`;
   }
   if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
-  const more = isOnce ? '' : ' Variables that it needs are given by --env NAME=value.';
+  const more = isOnce ? '' : ' Give it variables with --env NAME=value.';
   return `Run it by itself to see what it lacks: ${line}.${more}`;
 }
 

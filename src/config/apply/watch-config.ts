@@ -102,7 +102,11 @@ class Watch implements ConfigWatch {
       this.current = loaded;
     } catch (thrown) {
       const problems = new ConfigProblems();
-      problems.error([], `cannot be applied: ${(thrown as Error).message}`, 'What ran before runs on.');
+      problems.error(
+        [],
+        `cannot be applied: ${(thrown as Error).message}`,
+        'The previous configuration keeps running.',
+      );
       this.#options.onProblems(problems.list);
     }
   }

@@ -3,9 +3,9 @@ export type AskFailure = 'declined' | 'cancelled' | 'timeout' | 'unavailable';
 
 const WORDS: Record<AskFailure, string> = {
   declined: 'was declined',
-  cancelled: 'was called off',
+  cancelled: 'was cancelled',
   timeout: 'was not answered in time',
-  unavailable: 'could not be put to anybody',
+  unavailable: 'could not be asked',
 };
 
 /** The session ended early. The body may still clean up in steps with `cleanup`; every other request of it is refused. */

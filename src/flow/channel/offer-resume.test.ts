@@ -41,7 +41,7 @@ it.each(['cancel', 'decline'])('is left as it is by a %s, and nothing is started
   const offering = await left();
   const unanswered = { ...exchange, ask: async () => ({ action }) } as unknown as Exchange;
   await expect(offerResume(unanswered, start, offering)).rejects.toThrow(
-    'x was not started: what was begun before is left as it is. Call x again to go on with it.',
+    'x was not started; the earlier session stays open. Call x again to continue it.',
   );
   expect(await offerResume(exchange, start, offering)).toMatchObject({ questions: [{ key: 'second' }] });
 });
@@ -90,7 +90,7 @@ it('is followed while it is at work, until it has its result', async () => {
   });
   clock.move(1000); // for a client that polls
   expect(await following).toMatchObject({ questions: [], result: 'worked' });
-  expect(asked).toEqual(['You began this before and answered one question. It is still at work.']);
+  expect(asked).toEqual(['You began this before and answered one question. It is still running.']);
   expect(runs).toEqual(['dead', 'next']);
 });
 
@@ -157,7 +157,7 @@ it('is followed while it takes back what it did, and told why', async () => {
   });
   clock.move(1000);
   expect(await following).toMatchObject({ questions: [], failure: { message: 'nobody wants it' } });
-  const words = 'You began this before. It has failed, and what it did is being taken back.';
+  const words = 'You began this before. It has failed, and its effects are being undone.';
   expect(asked).toEqual([words]);
 });
 

@@ -21,7 +21,7 @@ const FIELD = 'resume';
 /** The user wants neither: the call ends and the session stays. */
 export class ResumeDeclinedError extends Error {
   constructor(tool: string) {
-    super(`${tool} was not started: what was begun before is left as it is. Call ${tool} again to go on with it.`);
+    super(`${tool} was not started; the earlier session stays open. Call ${tool} again to continue it.`);
   }
 }
 
@@ -67,11 +67,11 @@ function wordsFor({ header, answered, questions }: StateView): { message: string
   const count = answered === 1 ? 'one question' : `${answered} questions`;
   const message = `You began this before${answered === 0 ? '' : ` and answered ${count}`}. ${toNext(header, questions)}`;
   if (earlyEndOf(header)) return { message, title: 'Wait for that, and show why it failed', otherwise: ' meanwhile' };
-  return { message, title: 'Go on from there', otherwise: ', and forget what was answered' };
+  return { message, title: 'Continue from there', otherwise: ', and forget what was answered' };
 }
 
 function toNext(header: Header, [question]: Question[]): string {
-  if (earlyEndOf(header)) return 'It has failed, and what it did is being taken back.';
-  if (isSessionWorking(header)) return 'It is still at work.';
+  if (earlyEndOf(header)) return 'It has failed, and its effects are being undone.';
+  if (isSessionWorking(header)) return 'It is still running.';
   return question ? `Next would be: ${question.prompt.message}` : `${describeWaiting(peopleOf(header))}.`;
 }

@@ -12,13 +12,13 @@ export interface Stop {
 }
 
 const REASONS: Record<Stop['why'], (key: string) => string> = {
-  consent: (key) => `at the question ${key}: nobody's consent is made up`,
+  consent: (key) => `at the question ${key}: consent is never made up`,
   person: (key) => `at the question ${key}: it is for another person`,
   result: (key) => `after the step ${key}: its result is looked at, and no step is run`,
-  wait: (key) => `at ${key}: it is waited for, and no time passes`,
+  wait: (key) => `at ${key}: it waits, and time does not pass`,
   rounds: (key) => `at the question ${key}: it was asked too often`,
   failed: () => 'since the body threw',
-  stalled: () => 'since the body waits for something else than a question or a step',
+  stalled: () => 'since the body waits for something other than a question or a step',
 };
 
 export function describeStop({ why, key = '', where, error }: Stop): string {

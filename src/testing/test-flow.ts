@@ -101,7 +101,7 @@ async function replay(flow: AnyFlow, journal: JournalEntry[]): Promise<ReplayRes
   return {
     rest: rest.kind,
     open: wants.map(({ spec }) => spec.key),
-    unasked: run.telling.unasked,
+    unasked: run.replayQueue.unasked,
     refused: Object.fromEntries([...run.refused].map(([key, { error }]) => [key, error])),
     ...(rest.kind === 'ended' && { result: rest.value }),
     ...(rest.kind === 'failed' && { error: rest.error }),

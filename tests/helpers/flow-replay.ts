@@ -47,7 +47,7 @@ export async function replays(seed: number): Promise<string | undefined> {
       past = checkPrefix(past, mine);
     }
     if (past.some((word, at) => mine[at] !== word)) return told(seed, past, mine);
-    if (run.telling.unasked.length > 0) return `seed ${seed}: nobody asked for ${run.telling.unasked.join()}`;
+    if (run.replayQueue.unasked.length > 0) return `seed ${seed}: nobody asked for ${run.replayQueue.unasked.join()}`;
     if (dies) continue;
     journal.push(...run.take());
     past = mine.slice();
@@ -80,7 +80,7 @@ async function checkWhole(
   });
   const rest = await run.next();
   if (rest.kind !== 'ended' && rest.kind !== 'failed') return `seed ${seed}: the whole journal leads to ${rest.kind}`;
-  if (run.telling.unasked.length > 0) return `seed ${seed}: nobody asked for ${run.telling.unasked.join()}`;
+  if (run.replayQueue.unasked.length > 0) return `seed ${seed}: nobody asked for ${run.replayQueue.unasked.join()}`;
   return log.join() === past.join() ? undefined : told(seed, past, log);
 }
 

@@ -35,7 +35,7 @@ export interface FlowCallContext {
   /** Stored sessions, whose calls wait. */
   sessions: Sessions;
   /** Sessions in tokens, whose calls end with questions. */
-  travelling: TokenSessions;
+  tokenSessions: TokenSessions;
   /** Waiting calls in this process, by stored session. */
   waiting: Map<string, Exchange>;
 }

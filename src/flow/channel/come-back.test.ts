@@ -23,7 +23,7 @@ function process() {
   const tokens = createTokens({ keys: ['the same everywhere'] });
   return {
     sessions,
-    travelling: new TokenSessions([login], { tokens, shared: store }),
+    tokenSessions: new TokenSessions([login], { tokens, shared: store }),
     waiting: new Map<string, Exchange>(),
   };
 }

@@ -39,7 +39,7 @@ async function overtaken({ asksMore }: { asksMore: boolean }) {
     return { who, ...(asksMore && { more: await ask.text('more', { message: 'More?' }) }) };
   });
   const [first, second] = [1, 2].map(() => new Sessions([pay], { store, log: quiet, clock, leaseMs: LEASE_MS }));
-  const travelling = new TokenSessions([pay], { tokens: createTokens({ keys: ['a key'] }) });
+  const tokenSessions = new TokenSessions([pay], { tokens: createTokens({ keys: ['a key'] }) });
   const asked: string[] = [];
   const ask = async ({ params }: Ask) => {
     const names = Object.keys((params as { requestedSchema: { properties: object } }).requestedSchema.properties);
@@ -50,7 +50,7 @@ async function overtaken({ asksMore }: { asksMore: boolean }) {
   const client = { principal: 'me', info: { name: 'test', version: '1' } };
   const call = { method: 'tools/call', params: { name: 'pay', arguments: {} }, client, isConnected: true };
   const exchange = { ...call, canAsk: () => true, ask, notify() {}, signal } as unknown as Exchange;
-  const result = callFlow(exchange, pay, { sessions: first!, travelling, waiting: new Map() });
+  const result = callFlow(exchange, pay, { sessions: first!, tokenSessions, waiting: new Map() });
   await until('the step', () => runs === 1);
   silent = leaseOwner;
   clock.move(2 * LEASE_MS);

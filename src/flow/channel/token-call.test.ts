@@ -15,9 +15,9 @@ it('expires by itself when nobody ever answers', async () => {
   const login = flow({ name: 'login' }, (ask) => ask.text('password', { secret: true }));
   const sessions = new Sessions([login], { clock });
   const tokens = createTokens({ keys: ['key'], clock });
-  const travelling = new TokenSessions([login], { tokens, clock, shared: sessions.setup.store });
+  const tokenSessions = new TokenSessions([login], { tokens, clock, shared: sessions.setup.store });
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true } as unknown as Exchange;
-  await callWithToken(exchange, { principal: 'me', tool: 'login', args: {} }, { sessions, travelling });
+  await callWithToken(exchange, { principal: 'me', tool: 'login', args: {} }, { sessions, tokenSessions });
   expect(await sessions.list('me')).toHaveLength(1);
   await until('it to expire', async () => {
     clock.move(60_000);
@@ -33,19 +33,19 @@ it('goes on where it stands when the state that led to keeping it is shown again
   ]);
   const sessions = new Sessions([login]);
   const tokens = createTokens({ keys: ['key'] });
-  const travelling = new TokenSessions([login], { tokens, shared: sessions.setup.store });
+  const tokenSessions = new TokenSessions([login], { tokens, shared: sessions.setup.store });
   const begin = { principal: 'me', tool: 'login', args: {} };
   const { signal } = new AbortController();
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
-  const { suspended } = await callWithToken(exchange, begin, { sessions, travelling });
+  const { suspended } = await callWithToken(exchange, begin, { sessions, tokenSessions });
   const answers = { name: { action: 'accept', content: { name: 'Ada' } } };
   const resumed = { ...exchange, resumed: { state: readSuspended(suspended!)!.state, answers } } as unknown as Exchange;
-  const first = await callWithToken(resumed, begin, { sessions, travelling });
-  const again = await callWithToken(resumed, begin, { sessions, travelling });
+  const first = await callWithToken(resumed, begin, { sessions, tokenSessions });
+  const again = await callWithToken(resumed, begin, { sessions, tokenSessions });
   expect(again.turn.questions).toEqual(first.turn.questions);
   expect(await sessions.list('me')).toHaveLength(1);
   await sessions.cancel({ principal: 'me', sessionId: first.turn.header.id });
-  await expect(callWithToken(resumed, begin, { sessions, travelling })).rejects.toMatchObject({
+  await expect(callWithToken(resumed, begin, { sessions, tokenSessions })).rejects.toMatchObject({
     code: 'FLOW_INVALID_TRANSITION',
   });
   await sessions.close();
@@ -58,14 +58,14 @@ it('is kept where its answer leads to a question for somebody else, who can answ
   ]);
   const sessions = new Sessions([release]);
   const tokens = createTokens({ keys: ['key'] });
-  const travelling = new TokenSessions([release], { tokens, shared: sessions.setup.store, mayOutgrow: true });
+  const tokenSessions = new TokenSessions([release], { tokens, shared: sessions.setup.store, mayOutgrow: true });
   const begin = { principal: 'me', tool: 'release', args: {} };
   const { signal } = new AbortController();
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
-  const { suspended } = await callWithToken(exchange, begin, { sessions, travelling });
+  const { suspended } = await callWithToken(exchange, begin, { sessions, tokenSessions });
   const answers = { version: { action: 'accept', content: { version: '2.0' } } };
   const resumed = { ...exchange, resumed: { state: readSuspended(suspended!)!.state, answers } } as unknown as Exchange;
-  const { turn } = await callWithToken(resumed, begin, { sessions, travelling });
+  const { turn } = await callWithToken(resumed, begin, { sessions, tokenSessions });
   const { id: sessionId } = turn.header;
   const later = turn.later!();
   await sessions.answer({ principal: 'ops-lead', sessionId, answers: [{ value: true }] });

@@ -36,13 +36,13 @@ export interface TokenCallRound extends FormRound {
 export async function callWithToken(
   exchange: Exchange,
   start: StartRequest,
-  { sessions, travelling }: { sessions: Sessions; travelling: TokenSessions },
+  { sessions, tokenSessions }: { sessions: Sessions; tokenSessions: TokenSessions },
 ): Promise<TokenCallRound> {
   const bearer = { principal: start.principal, tool: start.tool, method: exchange.method, args: start.args };
   const { token, session, ...round } =
     exchange.resumed?.state !== undefined
-      ? await resumeFromToken(exchange, bearer, travelling)
-      : await travelling.start({ ...start, via: 'mrtr' }, bearer, (event) => {
+      ? await resumeFromToken(exchange, bearer, tokenSessions)
+      : await tokenSessions.start({ ...start, via: 'mrtr' }, bearer, (event) => {
           if (event.kind === 'progress') sendProgress(exchange, event.progress);
         });
   if (!session) return round;
@@ -79,11 +79,11 @@ function maySuspend(exchange: Exchange, ask: Ask): boolean {
 async function resumeFromToken(
   exchange: Exchange,
   bearer: Bearer,
-  travelling: TokenSessions,
+  tokenSessions: TokenSessions,
 ): Promise<FormRound & TokenTurn> {
   const { state, answers } = exchange.resumed as ResumedCall;
   let round: Omit<FormRound, 'turn'> = {};
-  const travelled = await travelling.go(state!, bearer, async (header, sessions) => {
+  const travelled = await tokenSessions.go(state!, bearer, async (header, sessions) => {
     reportProgress(exchange, sessions, header.id); // these sessions belong to this request only
     const session = { principal: bearer.principal, sessionId: header.id };
     const questions = header.current as Question[];

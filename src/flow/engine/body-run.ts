@@ -45,7 +45,7 @@ export class BodyRun implements BodyEnvironment {
   readonly answers: Record<string, unknown> = {};
   /** All steps that the body has called, in order, with their results. */
   readonly steps = new Map<string, AskedStep>();
-  readonly telling: ReplayQueue;
+  readonly replayQueue: ReplayQueue;
   readonly notes = { said: [] as string[], shown: 0 };
   /** Why answers of the journal no longer fit, by key. */
   readonly refused = new Map<string, Complaint>();
@@ -86,7 +86,7 @@ export class BodyRun implements BodyEnvironment {
     this.input = input;
     this.time = input.folded.start.ts;
     this.#entropy = new Entropy(input.folded.start.seed);
-    this.telling = new ReplayQueue([...input.folded.entries, ...input.incoming], (incoming) => {
+    this.replayQueue = new ReplayQueue([...input.folded.entries, ...input.incoming], (incoming) => {
       const entry = incoming.t === 'arr' ? toEventEntry(incoming, input.now) : toUnaskedEntry(incoming, input.now);
       if (entry) this.#fresh.push(entry);
       return entry;
@@ -97,7 +97,7 @@ export class BodyRun implements BodyEnvironment {
   /** Continues a body that waits where its last turn left it. */
   resume(given: ResumeInput): void {
     updateRunInput(this.input, given);
-    this.telling.add(...given.incoming);
+    this.replayQueue.add(...given.incoming);
     this.#unwatch = traceRun(this.input);
   }
 
@@ -105,7 +105,7 @@ export class BodyRun implements BodyEnvironment {
   next(more = 0): Promise<RunState> {
     return new Promise((resolve) => {
       this.#rest = resolve;
-      this.#ticks.plan(this.telling.left + 3 + more);
+      this.#ticks.plan(this.replayQueue.left + 3 + more);
     });
   }
 
@@ -234,13 +234,13 @@ export class BodyRun implements BodyEnvironment {
   }
 
   #atEndOfBatch(): void {
-    if (this.#hasMore()) this.#ticks.plan(this.telling.left + 3);
+    if (this.#hasMore()) this.#ticks.plan(this.replayQueue.left + 3);
     else this.#quiet();
   }
 
   #hasMore(): boolean {
     if (this.#outcome) return false;
-    return !this.#begun || this.#finished.length > 0 || this.telling.hasMore(this.#wants) || this.#canEnd();
+    return !this.#begun || this.#finished.length > 0 || this.replayQueue.hasMore(this.#wants) || this.#canEnd();
   }
 
   #canEnd(): boolean {
@@ -266,7 +266,7 @@ export class BodyRun implements BodyEnvironment {
   /** Delivers one entry to the body; false if nothing is left. */
   #tell(): boolean {
     if (this.#outcome) return false;
-    for (let told = this.telling.next(this.#wants); told; told = this.telling.next(this.#wants)) {
+    for (let told = this.replayQueue.next(this.#wants); told; told = this.replayQueue.next(this.#wants)) {
       if (this.#deliver(told)) return true;
     }
     for (let done = this.#finished.shift(); done; done = this.#finished.shift()) {

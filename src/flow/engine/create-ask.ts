@@ -129,7 +129,7 @@ class RunAsk {
 
   progress(current: number, total?: number, message?: string): void {
     this.run.progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
-    this.run.isProgressNew = !this.run.telling.isReplaying;
+    this.run.isProgressNew = !this.run.replayQueue.isReplaying;
   }
 
   note(text: string): void {
@@ -157,7 +157,7 @@ class RunAsk {
     const { folded, now } = this.run.input;
     const known = folded.versions.get(id);
     if (known !== undefined) return known;
-    const on = !this.run.telling.isReplaying;
+    const on = !this.run.replayQueue.isReplaying;
     if (on) {
       folded.versions.set(id, on);
       this.run.add({ t: 'ver', id, on, ts: now });

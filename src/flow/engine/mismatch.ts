@@ -63,7 +63,7 @@ export function checkPassedEffects(
   // Events can arrive at any time.
   if (folded.intents.size === 0 || told.t === 'evt' || told.t === 'arr') return undefined;
   if (told.t !== 'in' && told.early) return undefined;
-  const before = new Set(run.telling.unasked);
+  const before = new Set(run.replayQueue.unasked);
   const passed = run.lost.filter((key) => before.has(key) && !(told.t === 'in' && unasked.includes(key)));
   return refuseLost(flow, passed);
 }

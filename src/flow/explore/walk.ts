@@ -76,7 +76,7 @@ export async function walk(
         const forks = branchAnswers(spec);
         if (!forks) probes++;
         const value = forks ? decide(way, decided++, { forks, variant }) : sampleAnswer(spec, variant);
-        body.run.telling.add(toEntry(spec, { value, ts }));
+        body.run.replayQueue.add(toEntry(spec, { value, ts }));
       }
     } else break;
   }

@@ -120,8 +120,8 @@ function isOpen({ current }: Header, key: string): boolean {
 }
 
 /** Effects before the open question that this version no longer reaches, so that the answer would be refused. */
-function passedBy({ lost, telling }: BodyRun, { unasked = [] }: Header): string[] {
-  const kept = new Set(telling.unasked);
+function passedBy({ lost, replayQueue }: BodyRun, { unasked = [] }: Header): string[] {
+  const kept = new Set(replayQueue.unasked);
   return lost.filter((key) => kept.has(key) && !unasked.includes(key));
 }
 

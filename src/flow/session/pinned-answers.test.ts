@@ -152,14 +152,14 @@ it('a consent that is reworded while it waits is asked for again', async () => {
 
 it('a session in a token keeps to it as well', async () => {
   const tokens = createTokens({ keys: [Buffer.alloc(32, 1).toString('base64')] });
-  const travelling = new TokenSessions([flow({ name: 'x' }, counted)], {
+  const tokenSessions = new TokenSessions([flow({ name: 'x' }, counted)], {
     tokens,
     limits: { respondsPerSecond: 1000 },
   });
   const bearer = { ...me, tool: 'x', method: 'interaction' };
-  let { token, turn } = await travelling.start({ ...me, tool: 'x' }, bearer);
+  let { token, turn } = await tokenSessions.start({ ...me, tool: 'x' }, bearer);
   const go = async (act: (session: { principal: string; sessionId: string }, sessions: Sessions) => Promise<Turn>) => {
-    const gone = await travelling.go(token!, bearer, ({ id }, sessions) => act({ ...me, sessionId: id }, sessions));
+    const gone = await tokenSessions.go(token!, bearer, ({ id }, sessions) => act({ ...me, sessionId: id }, sessions));
     ({ token, turn } = gone);
   };
   for (const value of [true, 1, true, 20, false]) {
@@ -168,6 +168,6 @@ it('a session in a token keeps to it as well', async () => {
   expect(messages(turn)).toEqual(['Order {"apples":1,"pears":20}?']);
   await go((session, sessions) => sessions.edit({ ...session, key: 'want', value: false }));
   expect(messages(turn)).toEqual(['How many?']);
-  const { history } = await travelling.getState(token!, bearer);
+  const { history } = await tokenSessions.getState(token!, bearer);
   expect(history.map(({ prompt }) => prompt.message)).toEqual(['Some apples?', 'Some pears?']);
 });

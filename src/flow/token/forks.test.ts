@@ -35,14 +35,16 @@ function paying({ effect, check, tokens, shared, limits = {} }: Paying) {
     if (!sure) await ask.text('why', { alone: true });
     return ask.step('pay', () => (paid.push(amount), amount), { effect, ...(check && { check }) });
   };
-  const travelling = new TokenSessions([flow({ name: 'pay', limits }, body)], {
+  const tokenSessions = new TokenSessions([flow({ name: 'pay', limits }, body)], {
     tokens,
     shared,
     log,
   });
   const answer = (token: string, value: unknown) =>
-    travelling.go(token, bearer, ({ id }, sessions) => sessions.answer({ ...me, sessionId: id, answers: [{ value }] }));
-  const begin = async () => (await travelling.start({ ...me, tool: 'pay' }, bearer)).token!;
+    tokenSessions.go(token, bearer, ({ id }, sessions) =>
+      sessions.answer({ ...me, sessionId: id, answers: [{ value }] }),
+    );
+  const begin = async () => (await tokenSessions.start({ ...me, tool: 'pay' }, bearer)).token!;
   return { paid, answer, begin };
 }
 

@@ -24,14 +24,14 @@ const LOOK_MS = 60_000;
 
 export class AskedPeople {
   readonly #sessions: Sessions;
-  readonly #pushes: PromptDelivery;
+  readonly #delivery: PromptDelivery;
   readonly #forms = new Map<ClientView, PersonForms>();
   readonly #waiting = new BoundedMap<string, Header>(MAX_SESSIONS);
   #lookedAt = -Infinity;
 
-  constructor(sessions: Sessions, pushes: PromptDelivery) {
+  constructor(sessions: Sessions, delivery: PromptDelivery) {
     this.#sessions = sessions;
-    this.#pushes = pushes;
+    this.#delivery = delivery;
   }
 
   attend(watcher: Watcher): () => void {
@@ -55,14 +55,14 @@ export class AskedPeople {
   /** Asks clients that connected before the question was asked. */
   #told(header: Header): void {
     this.#moved(header);
-    for (const client of this.#pushes.clientsOf(peopleOf(header))) this.#ask(client, header);
+    for (const client of this.#delivery.clientsOf(peopleOf(header))) this.#ask(client, header);
   }
 
   /** Shows the next question of the same session after a form was answered. */
   #askOther(header: Header): void {
     for (const [client, forms] of this.#forms) {
       const [question] = questionsFor(header, client.principal);
-      if (question && wasNotified(question) && !this.#pushes.speaksFlow(client) && !needsPage(question)) {
+      if (question && wasNotified(question) && !this.#delivery.speaksFlow(client) && !needsPage(question)) {
         forms.put(header, question);
       }
     }
@@ -83,8 +83,8 @@ export class AskedPeople {
   #ask(client: ClientView, header: Header): void {
     const [question] = questionsFor(header, client.principal);
     if (!question) return;
-    const forms = this.#pushes.speaksFlow(client) ? undefined : this.#forms.get(client);
-    if (!forms) this.#pushes.prompt(client, header, question);
+    const forms = this.#delivery.speaksFlow(client) ? undefined : this.#forms.get(client);
+    if (!forms) this.#delivery.prompt(client, header, question);
     else if (!needsPage(question)) forms.put(header, question);
   }
 

@@ -23,8 +23,8 @@ import type { PromptDelivery } from './prompt-delivery.ts';
 import { lookAgain, toPrompt, toNextMessage, toState, toValidation } from './flow-messages.ts';
 
 export interface FlowMethodsOptions {
-  desk: SessionAccess;
-  pushes: PromptDelivery;
+  access: SessionAccess;
+  delivery: PromptDelivery;
   /** Whether there is a tool of this name that is not a flow. */
   isPlainTool(name: string, client: ClientView): boolean;
 }
@@ -47,20 +47,20 @@ export function createFlowMethods(options: FlowMethodsOptions): Record<string, R
   const toAnswering =
     (method: (typeof METHODS)[number]): RequestHandler =>
     (exchange) => {
-      options.pushes.speaks(exchange.client);
+      options.delivery.speaks(exchange.client);
       return native[method](exchange);
     };
   return Object.fromEntries(METHODS.map((method) => [`interaction.${method}`, toAnswering(method)]));
 }
 
 class FlowMethods {
-  readonly #desk: SessionAccess;
-  readonly #pushes: PromptDelivery;
+  readonly #access: SessionAccess;
+  readonly #delivery: PromptDelivery;
   readonly #options: FlowMethodsOptions;
 
   constructor(options: FlowMethodsOptions) {
-    this.#desk = options.desk;
-    this.#pushes = options.pushes;
+    this.#access = options.access;
+    this.#delivery = options.delivery;
     this.#options = options;
   }
 
@@ -78,9 +78,9 @@ class FlowMethods {
       context,
       client: { name, version },
       via: 'flow' as const,
-      locale: localeOf(exchange, this.#desk.sessions.flows.get(tool)?.options.messages),
+      locale: localeOf(exchange, this.#access.sessions.flows.get(tool)?.options.messages),
     };
-    const started = await this.#desk.start({
+    const started = await this.#access.start({
       ...request,
       timeoutMs: readTimeout(params),
       startId: readStartId(params),
@@ -121,7 +121,7 @@ class FlowMethods {
     const { turn, token } = await this.#go(exchange, (session, sessions) =>
       sessions.continueByOwner({ ...session, prompt, progress }),
     );
-    this.#pushes.sending(exchange.client, turn); // the client asked it itself
+    this.#delivery.sending(exchange.client, turn); // the client asked it itself
     return withToken({ acknowledged: true }, token);
   }
 
@@ -140,7 +140,7 @@ class FlowMethods {
   async cancel(exchange: Exchange): Promise<JsonObject> {
     const reason = readOptionalString(exchange.params, 'reason');
     const { sessionId } = referenceOf(exchange);
-    await this.#pushes.cancelling(sessionId, exchange.client, () =>
+    await this.#delivery.cancelling(sessionId, exchange.client, () =>
       this.#go(exchange, (session, sessions) => sessions.cancel({ ...session, reason })),
     );
     return { cancelled: true };
@@ -148,9 +148,9 @@ class FlowMethods {
 
   async getState(exchange: Exchange): Promise<JsonObject> {
     const reference = referenceOf(exchange);
-    const view = await this.#desk.getState(reference);
-    if (isCaller(view, exchange)) this.#pushes.claim(view.header.id, exchange.client);
-    this.#pushes.offering(exchange.client, view);
+    const view = await this.#access.getState(reference);
+    if (isCaller(view, exchange)) this.#delivery.claim(view.header.id, exchange.client);
+    this.#delivery.offering(exchange.client, view);
     return withToken({ ...toState(view), ...this.#lookAgain(exchange.client, view) }, reference.token);
   }
 
@@ -176,14 +176,14 @@ class FlowMethods {
   /** The question that an answer is for. A token belongs to its own question. */
   async #meant(exchange: Exchange, promptId: string | undefined): Promise<Partial<GivenAnswer>> {
     if (promptId !== undefined) return { promptId, isUnacknowledged: isUnacknowledged(exchange.params) };
-    if (!this.#desk.keeps) return {};
-    const sent = await this.#pushes.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
+    if (!this.#access.keeps) return {};
+    const sent = await this.#delivery.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
     return { sent: sent ?? null };
   }
 
   /** Waits for a flow that sets `firstQuestion`. Other flows reply at once that they are working. */
   async #first(turn: Turn, tool: string): Promise<Turn> {
-    if (this.#desk.sessions.flows.get(tool)?.options.firstQuestion === undefined) return turn;
+    if (this.#access.sessions.flows.get(tool)?.options.firstQuestion === undefined) return turn;
     const first = await afterSteps(turn);
     if (first.failure?.name !== 'FLOW_TIMEOUT') return first;
     const { data } = first.failure;
@@ -197,10 +197,12 @@ class FlowMethods {
   ): Promise<TokenTurn> {
     const reference = referenceOf(exchange);
     const { principal } = reference;
-    const travelled = await this.#desk.go(reference, (sessionId, sessions) => act({ principal, sessionId }, sessions));
+    const travelled = await this.#access.go(reference, (sessionId, sessions) =>
+      act({ principal, sessionId }, sessions),
+    );
     const { header } = travelled.turn;
-    if (isCaller(travelled.turn, exchange)) this.#pushes.claim(header.id, exchange.client);
-    this.#pushes.withdraw(header, exchange.client);
+    if (isCaller(travelled.turn, exchange)) this.#delivery.claim(header.id, exchange.client);
+    this.#delivery.withdraw(header, exchange.client);
     return travelled;
   }
 
@@ -213,17 +215,17 @@ class FlowMethods {
   ): Promise<JsonObject> {
     const told = withToken(result, token);
     // After a rejected answer the client has the question already.
-    if (isAttached || turn.accepted === false) this.#pushes.sending(client, turn);
-    if (this.#pushes.canReach(client)) {
-      this.#pushes.later(turn, client, isAttached ? undefined : toNextMessage(turn));
+    if (isAttached || turn.accepted === false) this.#delivery.sending(client, turn);
+    if (this.#delivery.canReach(client)) {
+      this.#delivery.later(turn, client, isAttached ? undefined : toNextMessage(turn));
       return told;
     }
     if (isAttached) return told;
     // This client cannot be told later, so wait for the steps.
     const last = await afterSteps(turn);
     const next = toNextMessage(last);
-    if (isFirst) this.#pushes.sending(client, last);
-    else this.#pushes.offering(client, last);
+    if (isFirst) this.#delivery.sending(client, last);
+    else this.#delivery.offering(client, last);
     const said = next && { method: next.method, ...next.params, ...this.#lookAgain(client, last) };
     return { ...told, next: { state: last.header.state, ...said } };
   }
@@ -234,24 +236,24 @@ class FlowMethods {
     const question = turn.questions.find(accepted === false ? ({ complaint }) => complaint : wasNotified);
     const result = toValidation(turn);
     if (!question) return result;
-    if (this.#pushes.canReach(client)) {
-      setImmediate(() => this.#pushes.prompt(client, header, question));
+    if (this.#delivery.canReach(client)) {
+      setImmediate(() => this.#delivery.prompt(client, header, question));
       return result;
     }
-    this.#pushes.prompt(client, header, question);
+    this.#delivery.prompt(client, header, question);
     const params = { sessionId: header.id, prompt: toPrompt(question) };
     return { ...result, next: { state: header.state, method: 'interaction.prompt', ...params } };
   }
 
   /** A session in a token does not change without a request. */
   #lookAgain(client: ClientView, { header }: Pick<Turn, 'header'>): JsonObject {
-    if (!this.#desk.keeps) return {};
-    const now = this.#desk.sessions.setup.clock.now();
-    return lookAgain(header, { now, isTold: this.#pushes.canReach(client) });
+    if (!this.#access.keeps) return {};
+    const now = this.#access.sessions.setup.clock.now();
+    return lookAgain(header, { now, isTold: this.#delivery.canReach(client) });
   }
 
   #checkTool(tool: string, client: ClientView): void {
-    if (this.#desk.sessions.flows.has(tool)) return;
+    if (this.#access.sessions.flows.has(tool)) return;
     if (this.#options.isPlainTool(tool, client)) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
     throw new GatewayError('INVALID_PARAMS', { data: { toolName: tool, error: 'There is no such tool' } });
   }

@@ -88,34 +88,34 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const sessions = new Sessions(flows, setup);
   const called = {
     sessions,
-    travelling: carriedByCalls(flows, { ...setup, store: sessions.setup.store }),
+    tokenSessions: carriedByCalls(flows, { ...setup, store: sessions.setup.store }),
     waiting: new Map<string, Exchange>(),
   };
-  const desk = options.tokens
+  const access = options.tokens
     ? createTokenAccess(carriedBySessions(flows, { ...setup, keys: options.keys }))
     : createStoredAccess(sessions);
-  const { pushes, people, stop } = telling(desk, sessions);
+  const { delivery, people, stop } = connectDelivery(access, sessions);
   const { listBytes = LIST_BYTES } = options;
   for (const flow of flows) addTool(server, flow, { called, listBytes });
-  const declaration = declare(options, desk);
+  const declaration = declare(options, access);
   const native =
     options.interactive === false
       ? { 'interaction.start': notInteractive }
-      : createFlowMethods({ desk, pushes, isPlainTool: (name, client) => server.hasTool(name, client) });
-  const everywhere = [...new Set([sessions, desk.sessions, called.travelling.sessions])];
+      : createFlowMethods({ access, delivery, isPlainTool: (name, client) => server.hasTool(name, client) });
+  const everywhere = [...new Set([sessions, access.sessions, called.tokenSessions.sessions])];
   const open = new OpenSessions(sessions.setup, sessions.flows.keys());
   server.extend({
     asks: true,
-    reached: once(() => warnWithoutIdentify(server, desk)),
+    reached: once(() => warnWithoutIdentify(server, access)),
     pages: { [EVENT_PATH]: eventPage(sessions), [PERSON_PATH]: toPersonPage(server, sessions, options) },
     metrics: async () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), await open.family()],
     methods: { ...native, capabilities: () => declaration },
-    capabilities: () => withCalls(declaration, desk.keeps ? { startIds: true } : {}) as ServerCapabilities,
+    capabilities: () => withCalls(declaration, access.keeps ? { startIds: true } : {}) as ServerCapabilities,
     attend(watcher) {
-      const leaving = [pushes.attend(watcher), people.attend(watcher)];
+      const leaving = [delivery.attend(watcher), people.attend(watcher)];
       return () => {
         for (const leave of leaving) leave();
-        void endWith(watcher.client, desk.sessions);
+        void endWith(watcher.client, access.sessions);
       };
     },
     async close() {
@@ -141,29 +141,29 @@ function toPersonPage(server: Server, sessions: Sessions, { personLinks }: Serve
 }
 
 /** Connects events of sessions to clients, and to people, whose questions are always in the store. */
-function telling(
-  desk: SessionAccess,
+function connectDelivery(
+  access: SessionAccess,
   kept: Sessions,
-): { pushes: PromptDelivery; people: AskedPeople; stop: () => void } {
-  const { sessions } = desk;
+): { delivery: PromptDelivery; people: AskedPeople; stop: () => void } {
+  const { sessions } = access;
   const { log, clock } = sessions.setup;
   const onHeard = (sessionId: string): void => {
-    desk.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
+    access.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
   };
-  const pushes = new PromptDelivery({ log, clock, onHeard });
-  const people = new AskedPeople(kept, pushes);
+  const delivery = new PromptDelivery({ log, clock, onHeard });
+  const people = new AskedPeople(kept, delivery);
   const stopPeople = kept.on((event) => people.hear(event));
   const stop = sessions.on((event) => {
-    if (event.kind === 'turn') pushes.moved(event.turn);
-    else if (event.kind === 'expired') pushes.expired(event.header);
-    else if (event.kind === 'cancelled') pushes.cancelled(event.header);
-    else if (event.kind === 'warning') pushes.warn(event);
-    else if (event.kind === 'person') pushes.person(event.header);
-    else if (event.kind === 'progress') pushes.progress(event);
+    if (event.kind === 'turn') delivery.moved(event.turn);
+    else if (event.kind === 'expired') delivery.expired(event.header);
+    else if (event.kind === 'cancelled') delivery.cancelled(event.header);
+    else if (event.kind === 'warning') delivery.warn(event);
+    else if (event.kind === 'person') delivery.person(event.header);
+    else if (event.kind === 'progress') delivery.progress(event);
   });
-  const stopElsewhere = watchEndedElsewhere(sessions, pushes);
+  const stopElsewhere = watchEndedElsewhere(sessions, delivery);
   return {
-    pushes,
+    delivery,
     people,
     stop() {
       stop();

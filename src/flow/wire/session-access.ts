@@ -37,8 +37,8 @@ export function createStoredAccess(sessions: Sessions): SessionAccess {
 }
 
 /** Only the token knows the tool of a session, so every tool is tried. */
-export function createTokenAccess(travelling: TokenSessions): SessionAccess {
-  const { sessions } = travelling;
+export function createTokenAccess(tokenSessions: TokenSessions): SessionAccess {
+  const { sessions } = tokenSessions;
   const bearerOf = (principal: string, tool: string) => ({ principal, tool, method: 'interaction' });
   const opened = async <T>(
     { principal, sessionId, token }: SessionReference,
@@ -59,20 +59,20 @@ export function createTokenAccess(travelling: TokenSessions): SessionAccess {
   return {
     sessions,
     keeps: false,
-    start: (request) => travelling.start(request, bearerOf(request.principal, request.tool)),
+    start: (request) => tokenSessions.start(request, bearerOf(request.principal, request.tool)),
     go: (reference, act) =>
       opened(reference, (tool) =>
-        travelling.go(reference.token!, bearerOf(reference.principal, tool), ({ id }, carried) =>
+        tokenSessions.go(reference.token!, bearerOf(reference.principal, tool), ({ id }, carried) =>
           act(meant(reference, id), carried),
         ),
       ),
     getState: (reference) =>
       opened(reference, async (tool) => {
-        const view = await travelling.getState(reference.token!, bearerOf(reference.principal, tool));
+        const view = await tokenSessions.getState(reference.token!, bearerOf(reference.principal, tool));
         meant(reference, view.header.id);
         return view;
       }),
-    acknowledge: (sessionId) => travelling.acknowledge(sessionId),
+    acknowledge: (sessionId) => tokenSessions.acknowledge(sessionId),
   };
 }
 

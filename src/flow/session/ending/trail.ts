@@ -27,11 +27,11 @@ const MAX_VALUE = 300;
 export const NOT_KEPT = '(too long to be kept)';
 
 /** Adds outcome and trail to a draft that ends the session. `unwritten`: entries of the same commit. Undefined if there is nothing to wait for. */
-export function recordEnd(drive: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
+export function recordEnd(runner: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
   const { patch, add } = draft;
-  const { setup, header } = drive.input;
+  const { setup, header } = runner.input;
   if (patch.state === undefined || !isEnded({ state: patch.state })) return undefined;
-  keepOutcome(drive, draft, unwritten);
+  keepOutcome(runner, draft, unwritten);
   if (!setup.store.durable) return undefined;
   return buildTrail(setup, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));
 }

@@ -24,9 +24,9 @@ export interface UnwindOptions {
   end: (notUndone?: string[]) => Promise<Turn>;
 }
 
-export async function unwind(drive: TurnRunner, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
-  const { commits, run } = drive;
-  const { setup, flow, header, onNotUndone } = drive.input;
+export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
+  const { commits, run } = runner;
+  const { setup, flow, header, onNotUndone } = runner.input;
   const { effects, signal, onTold, end } = unwinding;
   const undoing = { setup, flow, header, commits, signal, folded: run.input.folded };
   let left = effects;
@@ -36,7 +36,7 @@ export async function unwind(drive: TurnRunner, ending: EarlyEnd, unwinding: Unw
     left = round;
     if (left.length === 0) return end();
     const isOver = tries >= maxUndoAttempts(setup) || left.every(isHopeless);
-    if (setup.lasting && left.every(({ spec }) => !spec) && (await setAside(drive, ending))) {
+    if (setup.lasting && left.every(({ spec }) => !spec) && (await setAside(runner, ending))) {
       onTold(commits.header);
       return commits.current();
     }
@@ -50,7 +50,7 @@ export async function unwind(drive: TurnRunner, ending: EarlyEnd, unwinding: Unw
   // A session that was given up before has been reported already.
   const isNew = ending.parked === undefined || commits.header.notUndone === undefined;
   if (isNew) setup.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
-  if (await givenUp(drive, { ...ending, tries: maxUndoAttempts(setup) }, left)) {
+  if (await givenUp(runner, { ...ending, tries: maxUndoAttempts(setup) }, left)) {
     onTold(commits.header);
     if (isNew) onNotUndone?.(toClientHeader(commits.header), steps);
     return commits.current();

@@ -71,7 +71,7 @@ async function attempt(
     const before = deliveredAs(stored.entries, event);
     if (before) return toAgain(stored.header, before, value);
     const mayBeHeld = !isAtRest(stored.header) || tries >= TRIES_AT_REST;
-    if (await drive(sessions, { stored, mayBeHeld }, { t: 'arr', k: event, v: value })) return { event };
+    if (await runTurn(sessions, { stored, mayBeHeld }, { t: 'arr', k: event, v: value })) return { event };
   }
   throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
 }
@@ -82,7 +82,7 @@ interface Receiver {
   mayBeHeld: boolean;
 }
 
-async function drive(sessions: Sessions, { stored, mayBeHeld }: Receiver, arriving: IncomingEvent): Promise<boolean> {
+async function runTurn(sessions: Sessions, { stored, mayBeHeld }: Receiver, arriving: IncomingEvent): Promise<boolean> {
   sessions.setup.warmBodies.drop(stored.header.id);
   const flow = sessions.flowOf(stored.header);
   const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld };

@@ -12,19 +12,19 @@ import { isAtRest, toLaterTurn, callerQuestions } from './waits.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** Undefined if another writer was faster. */
-export async function leaveToHolder(drive: TurnRunner, rest: RunState): Promise<Turn | undefined> {
-  const { input, run, commits } = drive;
+export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise<Turn | undefined> {
+  const { input, run, commits } = runner;
   const { setup, prefix = [], incoming = [] } = input;
   const { header } = commits;
   const now = setup.clock.now();
   const came = run.take().filter(({ t }) => t === 'ans' || t === 'evt');
   const refused = incoming.filter(isRefused);
-  refuseWorn(drive, refused);
+  refuseWorn(runner, refused);
   const rejected = refused.map(({ k, a, verdict }): JournalEntry => {
     return { t: 'rej', k, a, why: (verdict as Complaint).error, ts: now };
   });
   const over = new Set([...prefix, ...came].map((entry) => ('k' in entry ? entry.k : '')));
-  const again = askedAgain(drive, rest, refused);
+  const again = askedAgain(runner, rest, refused);
   const current = (header.current as Question[]).flatMap((one) =>
     over.has(one.key) ? [] : [again.get(one.key) ?? one],
   );

@@ -41,7 +41,7 @@ function ahead(run: BodyRun, asked: QuestionSpec[]): QuestionSpec[] {
   const first = next.get(toRoundKey(asked));
   if (!first) return asked;
   const specs = [...asked];
-  const known = new Set([...run.telling.unasked, ...specs.map(({ key }) => key)]);
+  const known = new Set([...run.replayQueue.unasked, ...specs.map(({ key }) => key)]);
   for (
     let round: QuestionSpec[] | undefined = first;
     round && specs.length < MAX_TOGETHER;

@@ -38,60 +38,60 @@ export function takeNewProgress(run: BodyRun): PromptStep | undefined {
 }
 
 /** For a run that has stopped. */
-export function draftTurn(drive: TurnRunner, rest: RunState): TurnDraft | Promise<TurnDraft> {
-  if (rest.kind === 'asks') return toAsked(drive, rest);
-  if (rest.kind === 'ended') return toCompleted(drive, rest.value);
+export function draftTurn(runner: TurnRunner, rest: RunState): TurnDraft | Promise<TurnDraft> {
+  if (rest.kind === 'asks') return toAsked(runner, rest);
+  if (rest.kind === 'ended') return toCompleted(runner, rest.value);
   const { error } = rest as { error: unknown };
-  const { flow, header, stored } = drive.input;
+  const { flow, header, stored } = runner.input;
   const isOther = stored && header.version !== flow.version;
-  const broken = isOther && toBrokenVersion(flow, error, drive.run.telling.isReplaying);
+  const broken = isOther && toBrokenVersion(flow, error, runner.run.replayQueue.isReplaying);
   if (broken) throw broken;
-  return draftFailure(drive, error);
+  return draftFailure(runner, error);
 }
 
 /** Steps run, and open questions are asked. */
-export function draftWorking(drive: TurnRunner, rest: RunState | undefined): TurnDraft {
+export function draftWorking(runner: TurnRunner, rest: RunState | undefined): TurnDraft {
   const isOpen = rest?.kind === 'steps' || rest?.kind === 'asks';
-  if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(drive);
-  const asks = drive.input.setup.lasting ? rest.asks : [];
-  return toAsked(drive, { asks, waits: rest.waits, isBusy: true });
+  if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(runner);
+  const asks = runner.input.setup.lasting ? rest.asks : [];
+  return toAsked(runner, { asks, waits: rest.waits, isBusy: true });
 }
 
 /** What is open, and whether steps run besides. */
 type Open = Pick<Extract<RunState, { kind: 'asks' }>, 'asks' | 'waits' | 'isBusy'>;
 
-function toAsked(drive: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnDraft {
-  const { setup, incoming = [] } = drive.input;
-  const { header } = drive.commits;
-  const { folded } = drive.run.input;
+function toAsked(runner: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnDraft {
+  const { setup, incoming = [] } = runner.input;
+  const { header } = runner.commits;
+  const { folded } = runner.run.input;
   const now = setup.clock.now();
   // Rejected answers are recorded once.
-  const refused = drive.isLive ? [] : incoming.filter(isRefused);
-  const { waits, add } = toWaits(drive.run, wants);
+  const refused = runner.isLive ? [] : incoming.filter(isRefused);
+  const { waits, add } = toWaits(runner.run, wants);
   for (const { k, a, verdict } of refused) {
     folded.attempts.set(k, a);
     add.push({ t: 'rej', k, a, why: (verdict as Complaint).error, ts: now });
   }
   const before = header.current as Question[];
   const isNew = ({ promptId, attempt }: Question) => attempt === 1 && !before.some((one) => one.promptId === promptId);
-  const all = keepDeadlines(keepNotices(buildQuestions(drive.run, asks, toComplaints(refused)), before), before, now);
-  const questions = withinLimit(drive, { asks, isNew, questions: all });
+  const all = keepDeadlines(keepNotices(buildQuestions(runner.run, asks, toComplaints(refused)), before), before, now);
+  const questions = withinLimit(runner, { asks, isNew, questions: all });
   const fresh = questions.filter(isNew).length;
-  const over = toOver(drive, { fresh, refused });
-  if (over) return draftFailure(drive, over);
+  const over = toOver(runner, { fresh, refused });
+  if (over) return draftFailure(runner, over);
   for (const { key: k, attempt: a } of before) {
-    if (drive.run.isLost(k)) add.push({ t: 'rej', k, a, why: WITHDRAWN, ts: now });
+    if (runner.run.isLost(k)) add.push({ t: 'rej', k, a, why: WITHDRAWN, ts: now });
   }
   const busy = isBusy ? (true as const) : undefined;
   const { timeoutMs, deadline } = header;
   const { lastActivityAt, expiresAt, warned } = toExpiry({ timeoutMs, deadline, waits, busy, current: questions }, now);
-  const { lost } = drive.run;
+  const { lost } = runner.run;
   const isAsked = questions.length > 0;
   const patch: Partial<Header> = {
     lastActivityAt,
     expiresAt,
     warned,
-    state: isAsked ? 'waiting_user' : toWorking(drive),
+    state: isAsked ? 'waiting_user' : toWorking(runner),
     current: questions,
     waits,
     busy,
@@ -104,7 +104,7 @@ function toAsked(drive: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnD
     attempts: header.attempts + refused.length,
   };
   const turn: TurnDraft['turn'] = { ...toVerdicts(incoming), questions: callerQuestions({ current: questions }) };
-  if (drive.run.progress) turn.progress = drive.run.progress;
+  if (runner.run.progress) turn.progress = runner.run.progress;
   // While steps run, the due time is the end of the lease.
   const dueAt = isBusy ? undefined : toDueAt({ expiresAt, timeoutMs, waits, current: questions });
   return { patch, add, turn, dueAt };
@@ -116,27 +116,27 @@ function toComplaints(refused: readonly IncomingAnswer[]): ReadonlyMap<string, C
   return refused.length === 0 ? NO_COMPLAINTS : new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
 }
 
-function toCompleted(drive: TurnRunner, value: unknown): TurnDraft | Promise<TurnDraft> {
-  const { output } = drive.input.flow;
-  return output ? toChecked(drive, value, output) : withResult(drive, value);
+function toCompleted(runner: TurnRunner, value: unknown): TurnDraft | Promise<TurnDraft> {
+  const { output } = runner.input.flow;
+  return output ? toChecked(runner, value, output) : withResult(runner, value);
 }
 
 async function toChecked(
-  drive: TurnRunner,
+  runner: TurnRunner,
   value: unknown,
   output: NonNullable<AnyFlow['output']>,
 ): Promise<TurnDraft> {
-  const { flow } = drive.input;
+  const { flow } = runner.input;
   const verdict = await output.check(value);
   if (verdict.problems) {
     const reason = `its result does not fit its schema: ${toReason(verdict.problems)}`;
-    return draftFailure(drive, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
+    return draftFailure(runner, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
   }
-  return withResult(drive, verdict.value);
+  return withResult(runner, verdict.value);
 }
 
-function withResult(drive: TurnRunner, result: unknown): TurnDraft {
-  const { flow, setup, incoming = [] } = drive.input;
+function withResult(runner: TurnRunner, result: unknown): TurnDraft {
+  const { flow, setup, incoming = [] } = runner.input;
   const summary = flow.options.summary ?? 'Completed successfully';
   return {
     patch: { state: 'completed', current: [], lastActivityAt: setup.clock.now() },
@@ -145,11 +145,11 @@ function withResult(drive: TurnRunner, result: unknown): TurnDraft {
   };
 }
 
-export function draftFailure(drive: TurnRunner, error: unknown): TurnDraft {
-  const { flow, setup, incoming = [] } = drive.input;
+export function draftFailure(runner: TurnRunner, error: unknown): TurnDraft {
+  const { flow, setup, incoming = [] } = runner.input;
   if (isMismatch(error)) throw error; // another version may continue it
   const failure = toFailure(error, flow.name);
-  const session = toShortId(drive.commits.header.id);
+  const session = toShortId(runner.commits.header.id);
   setup.log.warn({ tool: flow.name, session, error, ...findMisuse(error) }, 'flow.failed');
   return {
     patch: {
@@ -163,12 +163,12 @@ export function draftFailure(drive: TurnRunner, error: unknown): TurnDraft {
   };
 }
 
-function toProcessing(drive: TurnRunner): TurnDraft {
-  const { setup, incoming = [] } = drive.input;
-  const { header } = drive.commits;
+function toProcessing(runner: TurnRunner): TurnDraft {
+  const { setup, incoming = [] } = runner.input;
+  const { header } = runner.commits;
   const now = setup.clock.now();
   const patch: Partial<Header> = {
-    state: toWorking(drive),
+    state: toWorking(runner),
     current: [],
     lastActivityAt: now,
     waits: undefined,
@@ -220,8 +220,8 @@ interface Put {
 }
 
 /** Drops questions asked ahead that would exceed the limit. */
-function withinLimit(drive: TurnRunner, { asks, questions, isNew }: Put): Question[] {
-  let room = toMaxPrompts(drive.input) - drive.commits.header.prompts;
+function withinLimit(runner: TurnRunner, { asks, questions, isNew }: Put): Question[] {
+  let room = toMaxPrompts(runner.input) - runner.commits.header.prompts;
   if (questions.length <= room) return questions;
   const asked = new Set(asks.map(({ spec }) => spec.key));
   return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
@@ -241,14 +241,14 @@ interface Growth {
 }
 
 /** The error if this turn exceeds a limit. */
-function toOver(drive: TurnRunner, { fresh, refused }: Growth): GatewayError | undefined {
-  const { flow, setup } = drive.input;
-  const { header } = drive.commits;
+function toOver(runner: TurnRunner, { fresh, refused }: Growth): GatewayError | undefined {
+  const { flow, setup } = runner.input;
+  const { header } = runner.commits;
   const { limits } = setup;
-  const prompts = toMaxPrompts(drive.input);
+  const prompts = toMaxPrompts(runner.input);
   if (header.prompts + fresh > prompts) return tooManyPrompts(prompts);
   const perQuestion = flow.options.limits?.attempts ?? limits.attemptsPerQuestion;
-  const { refusals } = drive.run.input.folded;
+  const { refusals } = runner.run.input.folded;
   const worn = refused.find(({ k }) => (refusals.get(k) ?? 0) + 1 >= perQuestion);
   if (worn || header.attempts + refused.length > limits.attempts) {
     const reason = `too many attempts${worn ? ` at ${worn.k}` : ''}`;

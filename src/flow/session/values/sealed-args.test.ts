@@ -55,11 +55,11 @@ describe('arguments of a flow that is not explored', () => {
   it('travel in a token', async () => {
     const tokens = createTokens({ keys: ['key'] });
     const tool = flow({ name: 'x', explore: false }, body);
-    const travelling = () => new TokenSessions([tool], { tokens, log, keys: ['key'] });
+    const tokenSessions = () => new TokenSessions([tool], { tokens, log, keys: ['key'] });
     const bearer = { ...me, tool: 'x', method: 'm' };
-    const { token, session } = await travelling().start({ ...me, tool: 'x', args }, bearer);
+    const { token, session } = await tokenSessions().start({ ...me, tool: 'x', args }, bearer);
     expect(JSON.stringify(session)).not.toContain(WORD);
-    const { turn } = await travelling().go(token!, bearer, ({ id }, sessions) =>
+    const { turn } = await tokenSessions().go(token!, bearer, ({ id }, sessions) =>
       sessions.answer({ ...me, sessionId: id, answers: [{ value: '1' }] }),
     );
     expect(turn.questions.map(({ key }) => key)).toEqual(['password']);

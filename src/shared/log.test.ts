@@ -39,7 +39,7 @@ describe('the log', () => {
     'sessionId',
     'requestState',
     'privateKey',
-  ])('never shows %s, however deep it lies', (name) => {
+  ])('redacts %s at any depth', (name) => {
     const { log, lines } = recorder();
     log.error({ [name]: 'hush', deep: [{ headers: { [name]: ['hush'] } }], other: { [name]: { inner: 'hush' } } }, 'e');
     expect(lines[0]).not.toContain('hush');

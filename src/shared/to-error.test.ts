@@ -22,7 +22,7 @@ describe('a thrown value', () => {
     ['text', 'secret'],
     ['nothing', undefined],
     ['an object', { code: -32602, message: 'secret' }],
-  ])('%s is an internal error that keeps its words to the log', (_, thrown) => {
+  ])('becomes an internal error whose message is only logged: %s', (_, thrown) => {
     const error = toError(thrown) as GatewayError;
     expect(error.code).toBe('INTERNAL');
     expect(error.message).toBe('Internal error');

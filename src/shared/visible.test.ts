@@ -16,7 +16,7 @@ const hostile = fc
   .array(fc.oneof(fc.constantFrom(...SEQUENCES), fc.string({ unit: 'binary' })), { maxLength: 12 })
   .map((parts) => parts.join(''));
 
-/** Counted by number: another rule than the one that is tested. */
+/** By code point, independent of the tested rule. */
 function isHarmful(character: string): boolean {
   const code = character.codePointAt(0)!;
   if (code === 9 || code === 10) return false;

@@ -36,7 +36,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     { colorScheme: 'light', javaScriptEnabled: false },
     { colorScheme: 'dark', javaScriptEnabled: false },
   ] as const)('under %j', (options) => {
-    it('has nothing that axe finds wrong, at any stage', async () => {
+    it('has no accessibility violation at any stage', async () => {
       const tab = await open(bookingRound(), options);
       const { page, complaints, requests, url } = tab;
       const stages = [['waiting', await violations(tab)]];
@@ -55,7 +55,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(complaints.filter((one) => !/status of 4\d\d/.test(one))).toEqual([]);
     });
 
-    it('has nothing that axe finds wrong, with every kind of field and question', async () => {
+    it('has no accessibility violation with any kind of field and question', async () => {
       for (const round of [everythingRound(), urlRound(), approvalRound()]) {
         expect(await violations(await openForm(round, options))).toEqual([]);
       }
@@ -101,7 +101,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     });
   });
 
-  it('moves to what is wrong, keeps what was entered, and leads to each field', async () => {
+  it('focuses the problems, keeps the entries, and links to each field', async () => {
     const { page, round } = await openForm(bookingRound());
     await page.getByLabel('Name').fill('A');
     await page.getByLabel('E-mail').fill('ada@example.com');
@@ -137,7 +137,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(round.answers!['book']!.content).toMatchObject({ travellers: 3, insurance: false });
   });
 
-  it('takes every kind of field, with a secret and a file', async () => {
+  it('accepts every kind of field, with a secret and a file', async () => {
     const { page, round } = await openForm(everythingRound(), { javaScriptEnabled: false });
     await page.getByLabel('Letter').fill('Dear all,\n\nhello.');
     await page.getByLabel('Website').fill('https://example.com');
@@ -226,7 +226,7 @@ describe.skipIf(chromiumPath === undefined)('another site', () => {
     return `http://localhost:${(server.address() as AddressInfo).port}`;
   }
 
-  it('can lead to the link, more than once', async () => {
+  it('can link to the page, more than once', async () => {
     const served = await serveRound(bookingRound());
     closing.push(() => served.close());
     const { page } = await openTab();
@@ -244,7 +244,7 @@ describe.skipIf(chromiumPath === undefined)('another site', () => {
     await other.page.getByRole('heading', { name: 'This link does not work' }).waitFor();
   });
 
-  it('cannot send the form, though it knew all that is in it', async () => {
+  it('cannot submit the form, even with all its values', async () => {
     const { page, url, round } = await openForm(approvalRound());
     const csrf = await page.locator('input[name=csrf]').inputValue();
     const site = await serveSite(

@@ -45,8 +45,8 @@ async function openLink(link: string) {
   return { ...tab, found: [...first, ...(await violations(tab))] };
 }
 
-describe.skipIf(chromiumPath === undefined)('a question to somebody else', () => {
-  it('is answered in a browser, and the call of an SDK client returns; two at once are not mixed up', async () => {
+describe.skipIf(chromiumPath === undefined)('a question to another person', () => {
+  it('is answered in a browser, and the call of an SDK client returns; two at once are kept apart', async () => {
     const { call, linkTo } = await served();
     const [one, other] = [call({ about: 'the plan', reviewer: 'bea' }), call({ about: 'the budget', reviewer: 'cem' })];
     const [bea, cem] = [await openLink(await linkTo('bea')), await openLink(await linkTo('cem'))];
@@ -66,7 +66,7 @@ describe.skipIf(chromiumPath === undefined)('a question to somebody else', () =>
     expect([...bea.found, ...cem.found, ...bea.complaints, ...cem.complaints]).toEqual([]);
   });
 
-  it('works in one browser: in the next the link says so, and after the answer that it is over', async () => {
+  it('works in one browser only, and says when it is over', async () => {
     const { call, linkTo } = await served();
     const called = call({ about: 'the plan', reviewer: 'bea' });
     const link = await linkTo('bea');

@@ -59,7 +59,7 @@ const PERSON: NamesOf<PersonOptions> = { remind: true, orCaller: true };
 const FLOW: NamesOf<Required<FlowOptions>['limits']> = { prompts: true, duration: true, attempts: true };
 
 describe('docs/ask.md', () => {
-  it('has a heading for every member of ask, and for no other', () => {
+  it('has a heading for exactly the members of ask', () => {
     const headings = [...PAGE.matchAll(/^### ask\.(\w+)$/gm)].map(([, name]) => name!);
     expect(headings.toSorted()).toEqual(Object.keys(MEMBERS).toSorted());
   });
@@ -95,7 +95,7 @@ describe('docs/ask.md', () => {
     expect(rows).toEqual(Object.entries(DEFAULT_FLOW_LIMITS).map(([name, value]) => [name, inWords(name, value)]));
   });
 
-  it('leads from what a reader wants to parts that exist', () => {
+  it('links from the reader’s goals to parts that exist', () => {
     const anchors = [...PAGE.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => toAnchor(heading!));
     const links = [...PAGE.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor!);
     expect(links.length).toBeGreaterThan(20);

@@ -18,7 +18,7 @@ const INITIALIZE = {
 };
 
 describe('parley', () => {
-  it('tells its version', () => {
+  it('prints its version', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
     expect(parley(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
@@ -28,7 +28,7 @@ describe('parley', () => {
     expect({ status, error }).toEqual({ status: 0, error: undefined });
   });
 
-  it('helps', () => {
+  it('prints help', () => {
     const { status, stdout, stderr } = parley(['--help']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     for (const name of ['wrap', 'serve', 'check', 'ls', 'call', 'status', 'demo', 'completion']) {
@@ -59,7 +59,7 @@ describe('parley', () => {
 });
 
 describe('parley wrap', () => {
-  it('answers with the server behind it, says what both speak, and ends with its input', () => {
+  it('answers with the server behind it, reports both revisions, and ends with its input', () => {
     const server = join(ROOT, 'tests', 'acceptance', 'external-server.mjs');
     const { status, stdout, stderr } = parley(
       ['wrap', '--', process.execPath, server],
@@ -98,7 +98,7 @@ describe('parley demo', () => {
     socket.close();
   });
 
-  it('prints the lines to paste, without colours where nobody sees them', () => {
+  it('prints the lines to paste, without colours off a terminal', () => {
     expect(demo.said).toContain(`claude mcp add --transport http parley ${demo.url}`);
     expect(demo.said).toContain(`{"mcpServers": {"parley": {"url": "${demo.url}"}}}`);
     expect(demo.said).toMatch(/"command": "node", "args": \[.*"demo", "--stdio"\]/);
@@ -112,7 +112,7 @@ describe('parley demo', () => {
     expect(JSON.parse(stdout)).toMatchObject({ result: { structuredContent: { city: 'Oslo' } } });
   });
 
-  it('says so when the port it was told to take is taken', async () => {
+  it('says so if its port is in use', async () => {
     const { status, stderr } = parley(['demo', '--port', String(demo.port)]);
     expect({ status, stderr }).toEqual({
       status: 1,
@@ -133,7 +133,7 @@ describe('parley demo', () => {
 });
 
 describe('parley demo without a port', () => {
-  it('takes the next free one, and says so', async () => {
+  it('uses the next free port, and says so', async () => {
     const occupied = createServer();
     await new Promise<void>((resolve) => {
       occupied.once('error', () => resolve()).listen(8470, '127.0.0.1', () => resolve()); // already in use, which is fine too

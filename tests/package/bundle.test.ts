@@ -13,11 +13,11 @@ describe('the built files', () => {
     expect(files().flatMap((file) => cycleFrom(file))).toEqual([]);
   });
 
-  it('are few before the server of `parley wrap` is started, and none is the gateway', () => {
+  it('are few before `parley wrap` starts its server, and none is the gateway', () => {
     expect(reached('cli/main.js')).toEqual(['chunks/rolldown-runtime.js', 'chunks/start.js', 'cli/main.js']);
   });
 
-  it('hold neither steps nor configurations for `parley wrap` on a port', () => {
+  it('contain neither steps nor configuration for `parley wrap` on a port', () => {
     const loaded = reached('chunks/ports.js');
     expect(loaded).toContain('chunks/http.js');
     for (const name of ['steps', 'gateways', 'config', 'serve']) expect(loaded).not.toContain(`chunks/${name}.js`);
@@ -27,20 +27,20 @@ describe('the built files', () => {
     expect(reached('chunks/serve.js').length).toBeLessThanOrEqual(10);
   });
 
-  it('have every class once: entries hold nothing themselves', () => {
+  it('have every class once, and none in the entries', () => {
     const processes = ['cli/main.js', 'flow/explore/child.js', 'flow/operator/replay-child.js'];
     const entries = files().filter((file) => !file.startsWith('chunks/') && !processes.includes(file));
     expect(entries.length).toBeGreaterThan(4);
     for (const file of entries) expect(read(file), file).not.toMatch(/^(?:class|function|const|let|var) /m);
   });
 
-  it('leave every step its name', async () => {
+  it('keep the name of every step', async () => {
     const entry = pathToFileURL(join(DIST, '_entries', 'middleware.js')).href;
     const built = (await import(entry)) as Record<string, { name: string }>;
     for (const { name } of STEP_ORDER) expect(built[name]?.name).toBe(name);
   });
 
-  it('say where their lines come from', () => {
+  it('have source maps', () => {
     const map = JSON.parse(read('chunks/start.js.map')) as { sources: string[] };
     expect(map.sources.map((source) => posix.join('chunks', source))).toContain('../src/cli/dispatch.ts');
   });

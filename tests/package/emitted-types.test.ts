@@ -13,7 +13,7 @@ const OPTIONS = [
   ...['--declaration', '--emitDeclarationOnly', '--rootDir', '.'],
 ];
 
-it('declarations of a program that exports what Parley gives it name public types only', () => {
+it('the declarations of a program on top of Parley name only public types', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-consumer-'));
   try {
     const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');

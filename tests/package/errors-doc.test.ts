@@ -11,7 +11,7 @@ const BEGIN = '<!-- errors:begin -->';
 const END = '<!-- errors:end -->';
 
 describe('docs/errors.md', () => {
-  it('holds every error as the code has it', () => {
+  it('shows every error of the code', () => {
     const page = read(PAGE);
     const [head, rest = ''] = page.split(BEGIN);
     const tail = rest.split(END)[1];
@@ -22,8 +22,8 @@ describe('docs/errors.md', () => {
   });
 });
 
-describe('the table of errors', () => {
-  it('has no row that nothing raises', () => {
+describe('the error table', () => {
+  it('has no unused row', () => {
     const sources = filesUnder(
       'src',
       (path) => path.endsWith('.ts') && !isTest(path) && path !== 'src/shared/error-table.ts',

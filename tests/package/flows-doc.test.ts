@@ -8,7 +8,7 @@ import { read } from '../helpers/files.ts';
 const BLOCK = /<!-- file: (.+?) -->\n```js\n([\s\S]*?)```/g;
 const blocks = [...read('docs/flows.md').matchAll(BLOCK)].map(([, file, text]) => ({ file: file!, text: text! }));
 
-it('shows the first flow in ten lines, its server, and one whose steps call tools', () => {
+it('docs/flows.md shows the first flow in ten lines, its server, and one whose steps call tools', () => {
   expect(blocks.map(({ file }) => file)).toEqual([
     'examples/flow/trip.mjs',
     'examples/flow/server.mjs',
@@ -18,9 +18,9 @@ it('shows the first flow in ten lines, its server, and one whose steps call tool
   expect(blocks[0]!.text.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
 });
 
-it.each(blocks)('$file is shown as it is', ({ file, text }) => expect(text).toBe(read(file)));
+it.each(blocks)('docs/flows.md shows $file unchanged', ({ file, text }) => expect(text).toBe(read(file)));
 
-it('shows what a model reads while somebody else is asked', () => {
+it('docs/flows.md shows what a model reads while another person is asked', () => {
   const [, shown] = /^```text\n(The tool release [\s\S]*?)\n```/m.exec(read('docs/flows.md'))!;
   const [, handle] = /"handle":"(ask_[\w-]+)"/.exec(shown!)!;
   const round = { handle: handle!, about: { tool: 'release' }, waitsFor: describeWaiting(['ops-lead']), questions: [] };

@@ -24,7 +24,7 @@ describe('a configuration in docs/guides', () => {
     expect(new Set(configs.map(({ page }) => page)).size).toBeGreaterThanOrEqual(3);
   });
 
-  it.each(configs)('of $page is one that "parley check" takes', ({ text }) => {
+  it.each(configs)('of $page passes "parley check"', ({ text }) => {
     writeFileSync(join(folder, 'notes.mjs'), '');
     expect(check('parley.config.jsonc', text)).toMatchObject({ status: 0 });
   });

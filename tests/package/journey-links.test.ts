@@ -12,11 +12,11 @@ const pages = [
 ];
 
 describe('links', () => {
-  it.each(pages)('in %s lead somewhere', (page) => {
+  it.each(pages)('in %s exist', (page) => {
     expect(linksOf(page).filter((link) => !isThere(page, link))).toEqual([]);
   });
 
-  it('of docs/journey.md show the whole way of a message', () => {
+  it('of docs/journey.md cover the whole path of a message', () => {
     const journey = linksOf('docs/journey.md').join('\n');
     for (const stage of ['accept', 'codec', 'dialect', 'server', 'protocol']) expect(journey).toContain(`/${stage}/`);
   });

@@ -10,7 +10,7 @@ const KIT = 'tests/acceptance/kit';
 const ORIGIN = '../shared/mission/acceptance';
 
 describe('the acceptance kit', () => {
-  it.skipIf(!existsSync(join(ROOT, ORIGIN)))('is the one the project was given', () => {
+  it.skipIf(!existsSync(join(ROOT, ORIGIN)))('is unchanged', () => {
     const own = filesUnder(KIT).map((path) => posix.relative(KIT, path));
     const given = filesUnder(ORIGIN).map((path) => posix.relative(ORIGIN, path));
     expect(own).toEqual(given);

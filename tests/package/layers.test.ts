@@ -44,7 +44,7 @@ describe('the layers of src', () => {
     }
   });
 
-  it('need all that the map allows them', () => {
+  it('use everything that the map allows', () => {
     const needed = new Set(imports.map(({ from, to }) => `${from.split('/')[1]} ${to.split('/')[1]}`));
     const unused = Object.entries(LAYERS).flatMap(([folder, { uses }]) =>
       uses.filter((used) => !needed.has(`${folder} ${used}`)),
@@ -52,7 +52,7 @@ describe('the layers of src', () => {
     expect(unused).toEqual([]);
   });
 
-  it('stand in AGENTS.md as they are', () => {
+  it('are listed in AGENTS.md', () => {
     const table = /(<!-- map:begin -->\n)[\s\S]*?(<!-- map:end -->)/;
     const page = read('AGENTS.md');
     const wanted = page.replace(table, `$1${mapTable()}\n$2`);
@@ -77,7 +77,7 @@ describe('the stages of src/gateway', () => {
 });
 
 describe('revisions', () => {
-  it('are named in dialect/ alone', () => {
+  it('are named only in dialect/', () => {
     const outside = sourceFiles().filter((path) => !path.startsWith('src/gateway/dialect/'));
     const named = outside.flatMap((path) =>
       read(path)
@@ -90,7 +90,7 @@ describe('revisions', () => {
 });
 
 describe('this test', () => {
-  it('sees imports and comments as they are', () => {
+  it('reads imports and comments correctly', () => {
     expect(imports.length).toBeGreaterThan(filesUnder('src').length);
     expect(withoutComment("const url = 'http://x'; // since 2025-11-25")).toBe("const url = 'http://x';");
     expect(withoutComment(' * since 2025-11-25')).toBe('');

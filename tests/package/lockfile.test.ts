@@ -24,7 +24,7 @@ const files = projectFiles().filter((path) => TEXT.test(path));
 const locks = files.filter((path) => path.endsWith('package-lock.json'));
 
 describe('package locks', () => {
-  it('stand beside every package.json', () => {
+  it('exist for every package.json', () => {
     const manifests = files.filter((path) => /(?:^|\/)package\.json$/.test(path));
     expect(manifests.filter((path) => !locks.includes(path.replace('package.json', 'package-lock.json')))).toEqual([]);
   });
@@ -40,7 +40,7 @@ describe('package locks', () => {
     expect(missingOptional((JSON.parse(read(path)) as { packages: Record<string, Locked> }).packages)).toEqual([]);
   });
 
-  it.each(locks)('%s names no place a package came from', (path) => {
+  it.each(locks)('%s names no package source', (path) => {
     expect(read(path)).not.toContain('"resolved"');
   });
 });
@@ -50,7 +50,7 @@ describe('files', () => {
     expect(found(REGISTRY)).toEqual([]);
   });
 
-  it('hold no path of the machine they were written on', () => {
+  it('contain no local path', () => {
     expect(found(MACHINE_PATH).filter((line) => !line.includes(EXAMPLE))).toEqual([]);
   });
 });

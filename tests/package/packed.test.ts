@@ -32,7 +32,7 @@ it('every relative link of a packed page leads to a packed file or folder', () =
   expect(dead).toEqual([]);
 });
 
-it('the package holds what runs and what users read: no tests, no sources, no maps', () => {
+it('the package contains only what runs and what users read: no tests, no sources, no maps', () => {
   const packed = packedFiles();
   expect(
     packed.filter((path) =>
@@ -46,7 +46,7 @@ it('the package holds what runs and what users read: no tests, no sources, no ma
   expect(packed.length).toBeLessThanOrEqual(380);
 });
 
-it('publint finds nothing to mend', async () => {
+it('publint reports no problem', async () => {
   const { messages } = await publint({ pkgDir: ROOT, pack: 'npm', strict: true });
   expect(messages).toEqual([]);
 });

@@ -15,8 +15,8 @@ const blocks = pages.flatMap((page) =>
   [...read(page).matchAll(BLOCK)].map(([, , kind, name, text]) => ({ page, kind, name: name!, text })),
 );
 
-describe('what the documentation shows', () => {
-  it('holds at least a server, a client and the output of npm start', () => {
+describe('the documentation', () => {
+  it('shows at least a server, a client and the output of npm start', () => {
     const names = blocks.filter(({ page }) => page === 'README.md').map(({ name }) => name);
     expect(names).toContain('examples/server/server.mjs');
     expect(names).toContain('npm start');
@@ -44,7 +44,7 @@ describe('the server of README.md', () => {
 });
 
 describe('the client of README.md', () => {
-  it('works as it stands there, against the server above it', () => {
+  it('works unchanged against the server above it', () => {
     const code = /```js\n(import \{ connect \}[\s\S]*?)```/.exec(read('README.md'))?.[1];
     const server = { command: process.execPath, args: [join(ROOT, 'examples/server/server.mjs'), '--stdio'] };
     const program = code!.replace("'http://127.0.0.1:8471/mcp'", JSON.stringify(server));

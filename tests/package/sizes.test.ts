@@ -18,14 +18,14 @@ describe('files of src', () => {
     expect(files.filter(({ path, lines }) => lines > limit(path))).toEqual([]);
   });
 
-  it('are listed as larger only while they are', () => {
+  it('are listed as larger only if they are', () => {
     const present = new Map(files.map(({ path, lines }) => [path, lines]));
     expect(Object.entries(LARGER).filter(([path, lines]) => present.get(path) !== lines)).toEqual([]);
   });
 });
 
 describe('folders of src', () => {
-  it('hold at most 20 source files', () => {
+  it('contain at most 20 source files', () => {
     const counts = new Map<string, number>();
     for (const path of sourceFiles()) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > FOLDER_FILES)).toEqual([]);

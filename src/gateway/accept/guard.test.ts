@@ -28,7 +28,7 @@ describe('Host', () => {
     '',
     'localhost:x',
     '[::2]',
-  ])('%j is somebody else, on a server for this machine', (host) => expect(allows({ host })).toBe(false));
+  ])('refuses %j on a loopback server', (host) => expect(allows({ host })).toBe(false));
 
   it('is required', () => expect(allows({})).toBe(false));
 

@@ -19,7 +19,7 @@ it.each([
       },
     },
   ],
-])('%s in a result becomes an error under the same id, and the log knows why', (_, value) => {
+])('%s in a result becomes an error with the same id, and is logged', (_, value) => {
   const { log, lines } = fakeContext();
   const text = encodeAnswer(toResult('id', value), log);
   expect(JSON.parse(String(text))).toEqual({

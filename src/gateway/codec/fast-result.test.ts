@@ -10,7 +10,7 @@ const result = '{"content":[{"type":"text","text":"a \\"b\\" ü"}],"n":123456789
 test.each([
   ['the id first', `{"jsonrpc":"2.0","id":7,"result":${result}}`],
   ['the result first', `{"result":${result},"jsonrpc":"2.0","id":7}`],
-])('is read, and kept as it was sent: %s', (_, text) => {
+])('readFastResult keeps the text of the result: %s', (_, text) => {
   expect(read(text)).toEqual({
     message: { jsonrpc: '2.0', id: 7, result: JSON.parse(result) as unknown },
     sent: result,
@@ -44,7 +44,7 @@ test.each([
   ['what is too deep', `{"jsonrpc":"2.0","id":7,"result":{"a":${'['.repeat(20)}${']'.repeat(20)}}}`],
   ['a request', '{"jsonrpc":"2.0","id":7,"method":"ping"}'],
   ['nothing', ''],
-])('is left to others: %s', (_, text) => {
+])('readFastResult leaves this to readMessage: %s', (_, text) => {
   expect(read(text)).toBeUndefined();
 });
 

@@ -38,7 +38,7 @@ describe('the heartbeat of a WebSocket', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it.each(['pong', 'ping', 'message'])('is there as long as it is heard of by %s', (event) => {
+  it.each(['pong', 'ping', 'message'])('keeps a peer that sends %s', (event) => {
     const { clock, socket } = setUp();
     for (let beat = 0; beat < 20; beat++) {
       clock.advance(10);

@@ -13,7 +13,7 @@ function plain({ kind, ...incoming }: ParsedInput): unknown {
   return kind === 'message' && 'message' in incoming ? incoming.message : undefined;
 }
 
-/** What raw reading makes of it, as a value; undefined where it is not sure. */
+/** The value that raw reading returns; undefined if it is unsure. */
 function rawly(bytes: Buffer): unknown {
   const message = readRaw(bytes, limits);
   return message && { ...message, result: (message.result as RawObject).parse() };
@@ -138,7 +138,7 @@ describe('readRaw', () => {
         expect(message).toEqual(plain(readMessage(text, limits)));
       }),
     );
-    expect(read).toBeGreaterThan(50); // else this shows nothing
+    expect(read).toBeGreaterThan(50); // otherwise the test is empty
   });
 
   it('returns the same message as readMessage or none for corrupted and truncated bytes', () => {

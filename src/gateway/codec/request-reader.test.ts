@@ -9,12 +9,12 @@ const META = '{"e":{"name":"n"},"v":"2026"}';
 const CALL = '{"jsonrpc":"2.0","id":7,"method":"call","params":';
 const recurring = { method: 'call', isMeta: (meta: object) => !('token' in meta) };
 
-/** As it is read everywhere. */
+/** The result of readMessage. */
 function expectedOf(text: string): unknown {
   return readAnywhere(text, LIMITS);
 }
 
-/** One that has met a client with this `_meta`. */
+/** A reader that has seen a client with this `_meta`. */
 function toReader(meta = META): RequestReader {
   const reader = new RequestReader(LIMITS, recurring);
   reader.read(`${CALL}{"a":1,"_meta":${meta}}}`);
@@ -27,7 +27,7 @@ test.each([
   ['the id first', `${CALL}{"a":[1],"_meta":${META}}}`],
   ['the id last', `{"method":"call","params":{"a":[1],"_meta":${META}},"jsonrpc":"2.0","id":7}`],
   ['space in between', `${CALL}{ "a" : [ 1 ] ,"_meta":${META}}}`],
-])('what recurs is read once: %s', (_, text) => {
+])('a recurring _meta is parsed once: %s', (_, text) => {
   const reader = toReader();
   const incoming = reader.read(text);
   expect(incoming).toEqual(expectedOf(text));
@@ -73,7 +73,7 @@ test.each([
   ['a notification', `{"jsonrpc":"2.0","method":"call","params":{"a":1,"_meta":${META}}}`],
   ['something behind it', `${CALL}{"a":1,"_meta":${META}}} x`],
   ['nothing', ''],
-])('is read as it is everywhere: %s', (_, text) => {
+])('the request reader agrees with readMessage: %s', (_, text) => {
   expect(toReader().read(text)).toEqual(expectedOf(text));
 });
 

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { WriteBatcher } from './write-batcher.ts';
 
-/** A stream that keeps what it is given, and takes it when it is told to. */
+/** A stream that records writes and accepts them on demand. */
 function setUp({ takes = true, highWaterMark = 1 << 20 } = {}) {
   const chunks: string[] = [];
   let full = 0;

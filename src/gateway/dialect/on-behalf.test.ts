@@ -1,4 +1,4 @@
-// Calls that both speakers make on behalf of somebody: his questions, his log messages, his name.
+// Calls on behalf of a client, in both server dialects: its questions, its log messages, its name.
 import { describe, expect, it } from 'vitest';
 import type { Ask, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { OutgoingCall } from '../../protocol/server-view.ts';

@@ -1,4 +1,4 @@
-// A result that nobody has read, in the words of either era: what is spliced must be what is read, changed and written.
+// Unparsed results in both eras: splicing their bytes must equal parsing, changing and encoding them.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -45,7 +45,7 @@ const result = fc.record(
 
 const task = { taskId: 't', status: 'working', createdAt: 'now', lastUpdatedAt: 'now', ttlMs: null };
 
-/** Whole in one go: read already, with its text. */
+/** Parsed, with its text. */
 function asText(value: object): RawObject {
   const text = `{"jsonrpc":"2.0","id":1,"result":${JSON.stringify(value)}}`;
   const { message, sent } = readFastResult(text, { maxDepth: 100 })!;
@@ -59,7 +59,7 @@ function asBytes(value: object): RawObject {
   return readRaw(bytes, { maxDepth: 100 })!.result as RawObject;
 }
 
-/** As it would be written. */
+/** The value as it would be encoded. */
 function read(value: ResultObject): unknown {
   return JSON.parse(value instanceof RawObject ? Buffer.concat(value.chunks()).toString() : JSON.stringify(value));
 }

@@ -1,4 +1,4 @@
-// What passes between a handshake client and a target without belonging to any request.
+// Messages between a handshake client and a target that belong to no request.
 import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';

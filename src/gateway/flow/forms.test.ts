@@ -1,4 +1,4 @@
-// Questions of one protocol in the words of the other, both ways.
+// Converts questions between MCP and MCP Flow, in both directions.
 import { describe, expect, it } from 'vitest';
 import type { Prompt } from '../../protocol/prompt.ts';
 import { isPromptable, toFormPrompts } from './emulate/form-prompts.ts';

@@ -16,7 +16,7 @@ test.each([
   ['[1.0,{"n":2.0},"x",null,true,false]'],
   ['{"n":1,"f":0.1,"g":0.30000000000000004}'],
   ['{}'],
-])('arrive as they were sent: %s', (text) => {
+])('numbers are written as they were sent: %s', (text) => {
   expect(passed(text)).toBe(text);
   expect(JSON.stringify(read(text))).toBe(JSON.stringify(JSON.parse(text)));
 });

@@ -17,14 +17,14 @@ function setUp() {
   return { list, a, b, c, names: () => list.values().map(({ name }) => name) };
 }
 
-it('keeps the order in which its members came', () => {
+it('a linked list keeps the order of its members', () => {
   const { list, a, names } = setUp();
   expect(names()).toEqual(['a', 'b', 'c']);
   list.add(a);
   expect(names()).toEqual(['b', 'c', 'a']);
 });
 
-it('lets go of the first, the last and the one between', () => {
+it('a linked list can remove its first, last and middle members', () => {
   const { list, a, b, c, names } = setUp();
   expect(list.delete(b)).toBe(true);
   expect(names()).toEqual(['a', 'c']);
@@ -34,7 +34,7 @@ it('lets go of the first, the last and the one between', () => {
   expect(list.isEmpty).toBe(true);
 });
 
-it('ignores one that has left, or stands in another list', () => {
+it('a linked list ignores a member that has left or is in another list', () => {
   const { list, a, names } = setUp();
   const other = new LinkedList<Member>();
   expect(other.delete(a)).toBe(false);
@@ -44,13 +44,13 @@ it('ignores one that has left, or stands in another list', () => {
   expect(names()).toEqual(['b', 'c']);
 });
 
-it('leaves nothing in a member that has left', () => {
+it('a removed member of a linked list holds no references', () => {
   const { list, b } = setUp();
   list.delete(b);
   expect([b.list, b.before, b.after]).toEqual([undefined, undefined, undefined]);
 });
 
-it('gives its members as they were, whatever goes meanwhile', () => {
+it('the values of a linked list are a snapshot', () => {
   const { list, names } = setUp();
   const seen: string[] = [];
   for (const member of list.values()) {

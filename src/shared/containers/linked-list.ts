@@ -1,7 +1,8 @@
-// A linked list of what is under way, in order of arrival. Members come and go with every call, so there is no table to look up or rebuild.
-// A member that has left refers to nothing any more: old dead objects would keep young ones alive.
+// A linked list for short-lived members, in order of arrival. Members come and go with every call, so there is no table
+// to look up or rebuild.
+// 1. A removed member holds no references, because old dead objects would keep young ones alive.
 
-/** Stands in one list at a time. */
+/** A member is in one list at a time. */
 export abstract class LinkedNode<T extends LinkedNode<T>> {
   list: LinkedList<T> | undefined;
   before: T | undefined;
@@ -20,7 +21,7 @@ export class LinkedList<T extends LinkedNode<T>> {
     return member.list === this;
   }
 
-  /** As the last one, and nowhere else. */
+  /** Appends a member, and removes it from any other list. */
   add(member: T): void {
     member.list?.delete(member);
     member.list = this;
@@ -30,7 +31,7 @@ export class LinkedList<T extends LinkedNode<T>> {
     this.#last = member;
   }
 
-  /** False where it was not there. */
+  /** False if it was not in this list. */
   delete(member: T): boolean {
     if (member.list !== this) return false;
     const { before, after } = member;
@@ -42,7 +43,7 @@ export class LinkedList<T extends LinkedNode<T>> {
     return true;
   }
 
-  /** As they are now, whatever goes meanwhile. */
+  /** A snapshot of the members. */
   values(): T[] {
     const values: T[] = [];
     for (let member = this.#first; member; member = member.after) values.push(member);

@@ -29,7 +29,7 @@ test.each([
   ['many members', Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`${n}`, 1]))],
   ['a long list', { a: Array.from({ length: 5000 }, () => []) }],
   ['a deep one', JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as object],
-])('nothing that is made of what is large: %s', (_, large) => {
+])('a small memo keeps nothing large: %s', (_, large) => {
   const recent = new SmallMemo<string>();
   expect(recent.keep('value', 'small', large)).toBe('value');
   expect(recent.get('small', large)).toBeUndefined();

@@ -74,7 +74,7 @@ describe('keys', () => {
     expect(two.open('p', 'b', one.seal('p', 'b', 1))).toBeUndefined();
   });
 
-  it.each([[''], [undefined], [5]])('says so of a key that is %j', (key) => {
+  it.each([[''], [undefined], [5]])('must not be %j', (key) => {
     expect(() => createSealer([key as string])).toThrow(/keys.*is the variable set/);
   });
 });

@@ -65,7 +65,7 @@ describe('keys in the state folder', () => {
 });
 
 describe('keys that a program gives', () => {
-  it.each([[['short']], [[GIVEN, 'x'.repeat(15)]]])('are refused where one can be guessed: %j', (keys) => {
+  it.each([[['short']], [[GIVEN, 'x'.repeat(15)]]])('are refused if one is too short: %j', (keys) => {
     expect(() => keysFrom({ keys }, log)).toThrow(
       'keys: each needs at least 16 characters; `openssl rand -base64 32` makes one',
     );

@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(join(folder, '..'), { recursive: true });
 });
 
-/** In this process, so each one takes those before it for gone. */
+/** All journals are of this process, so each treats the earlier ones as ended. */
 function journal(idleMs = 60_000): SessionJournal {
   const made = new SessionJournal({ folder, idleMs, clock: systemClock, log });
   open.push(made);
@@ -155,7 +155,7 @@ describe('the session journal', () => {
         mkdirSync(path);
       },
     ],
-  ])('brings no deleted session back when the file that says so %s', (_, spoil) => {
+  ])('restores no deleted session if the file that reports it %s', (_, spoil) => {
     const seconds = Date.now() / 1000;
     journal().begin('deleted');
     const [oldest] = files();

@@ -14,6 +14,6 @@ it.each([
   ['text/html', false, false],
   ['', false, false],
   ['application/json-seq, text/event-streams', false, false],
-])('Accept: %j takes JSON %s, a stream %s', (accept, json, stream) => {
+])('Accept: %j means JSON %s, stream %s', (accept, json, stream) => {
   expect(readAccept(accept)).toEqual({ json, stream });
 });

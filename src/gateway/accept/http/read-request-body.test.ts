@@ -58,7 +58,7 @@ it.each([
   ['an object', { a: 1 }, '{"a":1}'],
   ['a text', '{"a" :1}', '{"a" :1}'],
   ['bytes', Buffer.from('{}'), '{}'],
-])('that a body parser has read already is taken from it: %s', (_, read, text) => {
+])('a body that a parser has already read is used: %s', (_, read, text) => {
   const outcomes: unknown[] = [];
   const request = { headers: {}, readableEnded: true, body: read } as unknown as IncomingMessage;
   readRequestBody(request, 10, (outcome) => outcomes.push(outcome));

@@ -98,7 +98,7 @@ describe('text', () => {
       '2027-01-31T12:00:00+01:00',
       ['2027-01-31', '2027-01-31T12:00', '2027-01-31T25:00:00Z', '2027-02-30T12:00:00Z'],
     ],
-  ])('has the format %s, or not', (format, right, wrong) => {
+  ])('is checked for the format %s', (format, right, wrong) => {
     expect(checked({ type: 'string', format }, right)).toBe(right);
     const code = format === 'date-time' ? 'dateTime' : format;
     expect(wrong.map((one) => checked({ type: 'string', format }, one))).toEqual(wrong.map(() => code));

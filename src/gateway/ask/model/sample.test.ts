@@ -115,7 +115,7 @@ describe('a request to the model', () => {
     ],
     ['a picture said by an assistant', { messages: [{ role: 'assistant', content: { type: 'image' } }] }],
     ['a tool without a name', { ...say('x'), tools: [{}] }],
-  ])('is refused where it cannot be said: %s', async (_, params) => {
+  ])('is refused if the API cannot express it: %s', async (_, params) => {
     const { ask, posted } = await sampler(hello);
     await expect(ask(params)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(posted).toEqual([]);
@@ -236,7 +236,7 @@ describe('the model’s answer', () => {
     ],
     ['a connection that breaks', (_, response) => void response.destroy(), 'cannot be reached'],
     ['more than allowed', (_, response) => void response.end('x'.repeat(70_000)), 'more than 65536 bytes'],
-  ])('as an error that is clear and has no key: %s', async (_, reply, reason) => {
+  ])('is a clear error without the key: %s', async (_, reply, reason) => {
     const { ask, lines } = await sampler(reply, { maxBytes: 65_536 });
     const error = await ask(say('x')).catch((thrown: unknown) => thrown as Error);
     expect(error).toMatchObject({ code: 'MODEL_FAILED', message: expect.stringContaining(reason) });
@@ -313,7 +313,7 @@ describe('limits', () => {
 });
 
 describe('options', () => {
-  it.each(['nowhere', 'ftp://example.com', 'https://me:secret@model.example/v1'])('%s is not a URL for it', (url) => {
+  it.each(['nowhere', 'ftp://example.com', 'https://me:secret@model.example/v1'])('refuse the URL %s', (url) => {
     expect(() => createSampler({ url, model: 'm' })).toThrow('ask.model.url');
   });
 });

@@ -314,7 +314,7 @@ function chunked(url: string, browser: FakeBrowser, bytes: number): Promise<numb
   });
 }
 
-/** The path as it is, which fetch would tidy up. */
+/** Sends the exact path, which fetch would normalize. */
 function rawStatus(origin: string, path: string, host?: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin);

@@ -28,7 +28,7 @@ describe('the draft dialect', () => {
     'logging/setLevel',
     'tasks/get',
     'nope',
-  ])('does not know %s', (method) => {
+  ])('does not have %s', (method) => {
     expect(answerOf(open().call(1, method)).error).toMatchObject({ code: -32601, data: `Unknown method: ${method}` });
   });
 

@@ -25,7 +25,7 @@ test('a bare array of a draft server becomes a page of a list', async () => {
   expect(await dialect.call({ method: 'resources/list' })).toEqual({ resources: [{ name: 'r' }] });
 });
 
-test.each([null, 5, 'x', {}])('a list that is %j is no list', async (answer) => {
+test.each([null, 5, 'x', {}])('the list %j of a draft server is read as empty', async (answer) => {
   const { dialect } = setUp(() => answer);
   const { tools } = await dialect.call({ method: 'tools/list' });
   expect(Array.isArray(tools) && tools.length > 0).toBe(false);
@@ -48,7 +48,7 @@ test.each([
   [{ a: 1 }, [{ type: 'text', text: '{"a":1}' }]],
   [{ text: 'hi', a: 1 }, [{ type: 'text', text: '{"text":"hi","a":1}' }]],
   ['plain', [{ type: 'text', text: 'plain' }]],
-])('the output %j is read as content', async (output, content) => {
+])('the output %j of a draft server becomes content', async (output, content) => {
   const { dialect } = setUp(() => ({ status: 'success', output }));
   expect(await dialect.call({ method: 'tools/call' })).toMatchObject({ content, isError: false });
 });

@@ -80,7 +80,7 @@ describe('structured results', () => {
     expect(shape('2024-11-05', 'tools/call', told)).toEqual({ content: [{ type: 'text', text: 'one' }] });
   });
 
-  it.each([[[1, 2]], [null], ['x'], [7], [false]])('%j is wrapped, since only an object may stand there', (value) => {
+  it.each([[[1, 2]], [null], ['x'], [7], [false]])('wrap %j, because only an object is allowed', (value) => {
     for (const revision of ['2025-06-18', '2025-11-25']) {
       expect(shape(revision, 'tools/call', { content: [], structuredContent: value })).toEqual({
         content: [{ type: 'text', text: JSON.stringify(value) }],
@@ -209,7 +209,7 @@ describe('what belongs to the other era', () => {
     [server, undefined],
     [{ ...server, mine: 1 }, { mine: 1 }],
     [{ mine: 1 }, { mine: 1 }],
-  ])('stays there, whatever stands beside it: %j', (_meta, kept) => {
+  ])('is removed from _meta: %j', (_meta, kept) => {
     const plain = { content, _meta };
     for (const result of [plain, new RawText(plain, JSON.stringify(plain))]) {
       const spelled = JSON.stringify(toHandshakeResult('tools/call', result, november!));

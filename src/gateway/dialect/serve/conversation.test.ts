@@ -35,7 +35,7 @@ describe('before initialize', () => {
     [{}, 'Required parameter missing'],
     [{ protocolVersion: 7 }, 'Must be a string'],
     [{ protocolVersion: null, mcpVersion: 2 }, 'Must be a string'],
-  ])('initialize with %j names the parameter that is wrong', (params, error) => {
+  ])('initialize with %j names the wrong parameter', (params, error) => {
     const { call } = converse();
     const outlet = call(1, 'initialize', params);
     expect(answerOf(outlet)).toMatchObject({

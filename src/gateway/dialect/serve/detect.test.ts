@@ -12,7 +12,7 @@ const judge = (
   evidence: { session?: boolean; versionHeader?: string },
 ) => isStatelessMessage(request(1, method, params), { session: false, ...evidence });
 
-// One row of matrix §2.14 (server side) each.
+// One row for each kind of message and evidence (docs/eras.md).
 describe('the era of a message', () => {
   it.each<[string, boolean, string, JsonObject | undefined, { session?: boolean; versionHeader?: string }]>([
     ['initialize without a modern claim', false, 'initialize', { protocolVersion: '2025-11-25' }, {}],

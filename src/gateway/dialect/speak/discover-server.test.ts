@@ -1,4 +1,4 @@
-// Each row of matrix §2.14, client side: what is evidence for an era, and what must never be taken for any.
+// What is evidence for an era, and what is not (docs/eras.md).
 import { describe, expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { discoverServer } from './discover-server.ts';
@@ -135,7 +135,7 @@ describe('no evidence', () => {
     ['a connection that closed', new GatewayError('UPSTREAM_CLOSED', { server: 'x', reason: 'y' })],
     ['a network that failed', new GatewayError('UPSTREAM_UNREACHABLE', { server: 'x', reason: 'ECONNREFUSED' })],
     ['a defect of ours', new TypeError('oops')],
-  ])('is %s: it goes up as it is', async (_, error) => {
+  ])('is %s, which is thrown unchanged', async (_, error) => {
     await expect(probe(error).verdict).rejects.toBe(error);
   });
 });

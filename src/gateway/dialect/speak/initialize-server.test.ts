@@ -47,7 +47,7 @@ describe('the handshake', () => {
     ['2025-03-26', {}],
     ['2025-06-18', { 'mcp-protocol-version': '2025-06-18' }],
     ['2025-11-25', { 'mcp-protocol-version': '2025-11-25' }],
-  ])('takes a counter-offer of %s, with the header of its time', async (version, headers) => {
+  ])('accepts a counter-offer of %s, with the header of that revision', async (version, headers) => {
     const { opened } = await open(() => result(version));
     expect(await opened).toMatchObject({ headers, dialect: { server: { dialect: 'handshake', revision: version } } });
   });

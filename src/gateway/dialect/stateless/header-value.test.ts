@@ -28,9 +28,7 @@ it.each([
   '=?base64?YW Jj?=',
   '=?base64?YWJj\n?=',
   '=?base64?YW-_?=',
-])('%j is marked as base64 and is none: refused, not guessed', (header) =>
-  expect(decodeHeader(header)).toBeUndefined(),
-);
+])('a header %j with invalid base64 is refused', (header) => expect(decodeHeader(header)).toBeUndefined());
 
 it('text without exact markers is not decoded', () => {
   for (const header of ['=?BASE64?YWJj?=', '=?base64?YWJj', 'x=?base64?YWJj?=', '=?utf-8?YWJj?=']) {

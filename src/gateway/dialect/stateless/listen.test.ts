@@ -66,7 +66,7 @@ describe('a listen stream', () => {
     ]);
   });
 
-  it.each([7, '7', 0, ''])('is named by the id of its request, type and all: %j', (id) => {
+  it.each([7, '7', 0, ''])('is named by its request id with its type: %j', (id) => {
     const { target, listen, context } = listening();
     const outlet = listen({ toolsListChanged: true }, id);
     target.tell({ kind: 'tools' });

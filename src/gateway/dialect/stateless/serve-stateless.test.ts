@@ -88,7 +88,7 @@ describe('methods', () => {
     'tasks/list',
     'tools/invoke',
     'shutdown',
-  ])('%s is gone: not found, with 404', (method) => {
+  ])('do not include %s, which is 404', (method) => {
     const { put, target } = serve();
     const outlet = put(enveloped(1, method));
     expect(outlet.ends).toMatchObject([{ id: 1, error: { code: -32601 } }]);
@@ -166,7 +166,7 @@ describe('answers', () => {
       { code: -32021, data: { requiredCapabilities: { roots: {} } } },
       400,
     ],
-  ])('%s is told in the words of the era', async (_, thrown, error, status) => {
+  ])('report %s with the codes of the era', async (_, thrown, error, status) => {
     const { put } = serve(() => Promise.reject(thrown));
     const outlet = put(enveloped(1, 'tools/call'));
     expect((await outlet.answer()).error).toMatchObject(error);
@@ -186,7 +186,7 @@ describe('answers', () => {
     ['completion/complete', {}],
     ['completion/complete', { completion: {} }],
     ['tools/call', null],
-  ])('a target that answers %s with %j costs that request alone', async (method, result) => {
+  ])('report an invalid answer to %s, %j, without affecting other requests', async (method, result) => {
     const { put } = serve(async () => result as unknown as JsonObject);
     expect((await put(enveloped(1, method)).answer()).error).toMatchObject({ code: -32603, message: 'Internal error' });
   });

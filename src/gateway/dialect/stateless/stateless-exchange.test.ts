@@ -179,7 +179,7 @@ describe('request state', () => {
     ['another tool', { name: 'y' }, {}],
     ['other arguments', { arguments: { a: 1 } }, {}],
     ['another method', {}, { method: 'prompts/get' }],
-  ])('opens nothing for %s, and still works for its own', async (_, params, options) => {
+  ])('does not open for %s, and still works for its own request', async (_, params, options) => {
     const { put } = play(waiting);
     const { requestState } = await asked(put({}));
     expect((await errorOf(put({ requestState, ...answers, ...params }, options)))!.code).toBe(-32602);
@@ -258,7 +258,7 @@ describe('a suspended call', () => {
     ['another principal', {}, { principal: 'somebody' }],
     ['another tool', { name: 'y' }, {}],
     ['other arguments', { arguments: { a: 1 } }, {}],
-  ])('opens nothing for %s', async (_, params, options) => {
+  ])('does not open for %s', async (_, params, options) => {
     const { put } = play(suspending);
     const { requestState } = await asked(put({}));
     expect((await errorOf(put({ ...params, requestState }, options)))!.code).toBe(-32602);

@@ -1,10 +1,10 @@
-// Playing a session for a person, with a server that says nothing by itself.
+// Plays a session with a server that sends nothing on its own.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { FlowRun } from './flow-run.ts';
 import { PromptInbox } from './prompt-inbox.ts';
 
-// Time stands still: what happens here happens without waiting for it.
+// With fake timers, so that nothing here waits.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 

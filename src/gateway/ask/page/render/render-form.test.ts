@@ -229,7 +229,7 @@ describe('a question on another website', () => {
     'file:///etc/passwd',
     'https://good.example@evil.example',
     'nonsense',
-  ])('is no link when it is %s', async (address) => {
+  ])('is not a link if it is %s', async (address) => {
     const page = await render(url(address));
     expect(page).not.toContain('<a class="go"');
     expect(page).toContain('not offered as a link');

@@ -145,7 +145,7 @@ describe('questions', () => {
     ['a list', asks([form])],
     ['something that is no question', asks({ k: 'what?' })],
     ['a question with odd params', asks({ k: { method: 'roots/list', params: [] } })],
-  ])('that are %s are an error, and nobody is asked', async (_, answer) => {
+  ])('that are %s are an error, and the user is not asked', async (_, answer) => {
     const { dialect, events, wire } = setUp(() => answer);
     await expect(dialect.call(call)).rejects.toMatchObject({ code: 'UPSTREAM_INVALID' });
     expect([events.asks, wire.calls.length]).toEqual([[], 1]);

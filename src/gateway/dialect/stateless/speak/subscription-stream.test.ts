@@ -15,9 +15,9 @@ const ALL = {
 interface Given {
   capabilities?: JsonObject;
   http?: boolean;
-  /** What the server honours of a filter; a thrown error refuses it. */
+  /** The part of a filter that the server accepts; a thrown error refuses it. */
   honour?: (filter: JsonObject) => JsonObject;
-  /** Is given the way to acknowledge a stream; default: done at once. */
+  /** Receives the function that acknowledges a stream; by default it is called at once. */
   onAck?: (send: () => void) => void;
 }
 

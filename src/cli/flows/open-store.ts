@@ -85,7 +85,7 @@ async function openNamed({ store, prefix, fileKey: key }: NamedStore, writes: bo
     });
   }
   // SQLite would create a missing file.
-  if (!existsSync(path)) throw new GatewayError('STORE_UNUSABLE', { reason: `${path} is not there` });
+  if (!existsSync(path)) throw new GatewayError('STORE_UNUSABLE', { reason: `${path} does not exist` });
   return createSqliteStore({ path, key, readOnly: !writes });
 }
 

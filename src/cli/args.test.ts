@@ -159,7 +159,7 @@ describe('the commands that ask', () => {
     expect(reasonFor(['wrap', '127.0.0.1:9101/mcp'])).toBe(
       '"127.0.0.1:9101/mcp" looks like a URL: write http://127.0.0.1:9101/mcp.',
     );
-    expect(reasonFor(['wrap', 'htp://x.test/mcp'])).toContain('"htp://" is not a scheme');
+    expect(reasonFor(['wrap', 'htp://x.test/mcp'])).toContain('"htp://" is not supported');
   });
 
   it('tell the version however it is asked for', () => {

@@ -86,7 +86,7 @@ describe('arguments', () => {
 });
 
 describe('a result', () => {
-  it('is its text; what is no text is told of', () => {
+  it('is its text; other content is named', () => {
     const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' };
     const link = { type: 'resource_link' as const, uri: 'x://y', name: 'y' };
     expect(toResultLines({ content: [{ type: 'text', text: 'one' }, image, link] })).toEqual([

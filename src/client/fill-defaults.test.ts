@@ -38,7 +38,7 @@ test.each([{}, { requestedSchema: 5 }, { requestedSchema: {} }, { requestedSchem
   },
 );
 
-test('a field named like a trap is a field', () => {
+test('a field named __proto__ is a field like any other', () => {
   const schema = JSON.parse('{"properties":{"__proto__":{"default":"x"}}}') as object;
   const { content } = fillDefaults({ action: 'accept', content: {} }, { requestedSchema: schema });
   expect(Object.getPrototypeOf(content)).toBe(Object.prototype);

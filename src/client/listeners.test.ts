@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RecordingLog } from '../gateway/upstream/fake-link.contract.ts';
 import { Listeners } from './listeners.ts';
 
-test('each is told of its kind, until it is taken away', () => {
+test('each listener gets changes of its kind, until it is removed', () => {
   const listeners = new Listeners(new RecordingLog());
   const heard: string[] = [];
   const off = listeners.on('tools', () => heard.push('tools'));
@@ -16,7 +16,7 @@ test('each is told of its kind, until it is taken away', () => {
   expect(heard).toEqual(['tools', 'a']);
 });
 
-test('one that throws, now or later, hurts nobody and is logged', async () => {
+test('a listener that throws or rejects does not affect the others and is logged', async () => {
   const log = new RecordingLog();
   const listeners = new Listeners(log);
   const heard: string[] = [];
@@ -32,7 +32,7 @@ test('one that throws, now or later, hurts nobody and is logged', async () => {
   expect([heard, log.events]).toEqual([['heard'], ['listener.failed', 'listener.failed']]);
 });
 
-test('one that takes itself away while it is told does so', () => {
+test('a listener may remove itself while it is called', () => {
   const listeners = new Listeners(new RecordingLog());
   let count = 0;
   const off = listeners.on('tools', () => {

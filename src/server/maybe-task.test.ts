@@ -37,7 +37,7 @@ function call(handler: ToolHandler<JsonObject>, setting: Setting = {}) {
   const send = (method: string, params: JsonObject = {}) => answerOf(server, new FakeExchange(method, { params }));
   let answered: JsonObject | undefined;
   const answering = answerOf(server, exchange).then((result) => (answered = result));
-  // Whoever is interested in a failure awaits `answering` itself.
+  // A test that expects a failure awaits `answering` itself.
   answering.catch(() => undefined);
   return {
     server,
@@ -162,7 +162,7 @@ describe('a call that may become a task', () => {
 describe('a question of a call that may become a task', () => {
   const asking = async (_: JsonObject, call: Call) => `${(await call.ask.roots({ key: 'where' })).length}`;
 
-  it('goes through the exchange as long as it is none', async () => {
+  it('goes through the exchange before the call becomes a task', async () => {
     const { answering, exchange, tasks } = call(asking, { answer: () => roots });
     expect(await answering).toEqual(text('1'));
     expect(exchange.asked).toMatchObject([{ method: 'roots/list', key: 'where' }]);
@@ -188,7 +188,7 @@ describe('a question of a call that may become a task', () => {
     expect(await get()).toMatchObject({ status: 'completed', result: text('1') });
   });
 
-  it('stops the grace, which begins anew when it is answered', async () => {
+  it('stops the grace period, which starts again when it is answered', async () => {
     const reply = later<JsonObject>();
     const handler = async (_: JsonObject, call: Call) => {
       await call.ask.roots();
@@ -207,7 +207,7 @@ describe('a question of a call that may become a task', () => {
     expect(await task()).toMatchObject({ status: 'working' });
   });
 
-  it('begins the grace anew also when it is refused', async () => {
+  it('restarts the grace period also when it is refused', async () => {
     const handler = async (_: JsonObject, call: Call) => {
       await call.ask.roots().catch(() => undefined);
       return new Promise<never>(() => undefined);
@@ -219,7 +219,7 @@ describe('a question of a call that may become a task', () => {
     expect(await task()).toMatchObject({ status: 'working' });
   });
 
-  it('is one of several that must all be answered before the grace begins anew', async () => {
+  it('is one of several that must all be answered before the grace period starts again', async () => {
     const replies = [later<JsonObject>(), later<JsonObject>()];
     let asked = 0;
     const answer = () => replies[asked++]!.promise;
@@ -301,7 +301,7 @@ describe('the signal of a call that may become a task', () => {
     };
   }
 
-  it('is aborted by the end of the request as long as it is none, and then it becomes none', async () => {
+  it('is aborted by the end of the request before it becomes a task, and then does not become one', async () => {
     const reasons: unknown[] = [];
     const { exchange, answering, clock, tasks } = call(untilAborted(reasons));
     exchange.controller.abort('gone');
@@ -362,7 +362,7 @@ describe('the signal of a call that may become a task', () => {
 });
 
 describe('what a call that may become a task sends', () => {
-  it('is sent as long as it is none, and dropped from then on', async () => {
+  it('is sent before the call becomes a task, and dropped from then on', async () => {
     const { exchange, answering } = call((_, call) => {
       for (const when of ['before', 'after']) {
         call.progress(1, 2, when);

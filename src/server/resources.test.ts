@@ -11,7 +11,7 @@ const uris = (list: JsonObject) => (list['resources'] as { uri: string }[]).map(
 const hints = { ttlMs: 0, cacheScope: 'private' };
 
 describe('lists of resources and templates', () => {
-  it('show what was given, with the URI as name where there is none', async () => {
+  it('show what was given, with the URI as name if there is no name', async () => {
     const server = create();
     server.resource('a://1', {}, () => '');
     const full = { title: 'T', description: 'D', mimeType: 'text/plain', size: 3, annotations: { priority: 1 } };

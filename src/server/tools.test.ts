@@ -127,7 +127,7 @@ describe('a call of a tool', () => {
     await expect(called).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND', details: { name: 'constructor' } });
   });
 
-  it('without a schema takes any object, and {} when there is none', async () => {
+  it('without a schema takes any object, and {} if arguments are missing', async () => {
     const echo = (args: JsonObject) => JSON.stringify(args);
     expect(await callOne({}, echo)).toMatchObject({ content: [text('{}')] });
     expect(await callOne({}, echo, { arguments: { a: [1] } })).toMatchObject({ content: [text('{"a":[1]}')] });

@@ -57,7 +57,7 @@ describe('testFlow', () => {
     expect(asked[0]?.key).toBe('bag');
   });
 
-  it('says which answer is none', async () => {
+  it('says which answer is refused', async () => {
     await expect(testFlow(book).answer({ ...ANSWERS, seat: 'roof' })).rejects.toThrow(/seat~1 was refused: Not one/);
   });
 

@@ -83,7 +83,7 @@ it('its own URL that is in the file from the start is left out', async () => {
   expect(await tools(await gateway.url())).toContain('get_weather');
 });
 
-it('a file in which it takes the place of all servers is refused, with what to do; those that ran run on', async () => {
+it('a file in which the gateway replaces all servers is refused with advice, and the running servers stay', async () => {
   const home = newHome();
   const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
   const gateway = start(home, ['serve', file, '--port', '0']);

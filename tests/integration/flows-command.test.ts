@@ -242,7 +242,7 @@ describe('says what is wrong', () => {
     expect(await asker.text()).toBe('Shipped: all');
   });
 
-  test('where a person’s own word is wanted, which a command line is not', async () => {
+  test('where only a person may answer, and not a command line', async () => {
     await using desk = new Desk();
     const asker = await desk.call(await desk.serve(), 'launch');
     const [id] = await desk.ids();

@@ -105,7 +105,7 @@ describe('a link', () => {
   });
 });
 
-it('is on the terminal until its line was typed, and progress is not written over it', async () => {
+it('a question stays on the terminal until its line is typed, and progress is not written over it', async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const terminal = createTerminal(input, output);
   expect(terminal.isAsking).toBe(false);

@@ -31,7 +31,7 @@ describe('the difference of two configurations', () => {
     });
   });
 
-  it('is told of other roots, of which servers hear; only whether there are any needs a new start', () => {
+  it('includes other roots, which servers are told; only adding the first or removing all needs a restart', () => {
     const [none, some, other] = [undefined, ['/a'], ['/b']].map((roots) => normal({ servers: { a }, roots }));
     expect(compareConfigs(some!, other!)).toMatchObject({ roots: true, restart: [] });
     expect(compareConfigs(none!, some!)).toMatchObject({ roots: true, restart: ['roots'] });

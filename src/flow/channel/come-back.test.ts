@@ -58,7 +58,7 @@ async function kept() {
   return { ...process(), sessionId: turn.header.id };
 }
 
-it('is offered to go on, and is asked only what it has not answered', async () => {
+it('a client that comes back is offered to continue, and is asked only what it has not answered', async () => {
   const { sessionId: _, ...called } = await kept();
   const asked: string[] = [];
   expect(await callFlow(exchangeOf(asked), login, called)).toMatchObject({ structuredContent: { name: 'Ada' } });
@@ -66,7 +66,7 @@ it('is offered to go on, and is asked only what it has not answered', async () =
   await called.sessions.close();
 });
 
-it('is offered what has come of it since', async () => {
+it('a client that comes back is offered the outcome of a session that has ended since', async () => {
   const { sessionId, ...called } = await kept();
   await called.sessions.answer({ principal: 'me', sessionId, answers: [{ value: 'hunter2' }], via: 'page' });
   const asked: string[] = [];

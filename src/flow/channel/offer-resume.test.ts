@@ -32,12 +32,12 @@ async function left() {
   return { clock, sessions: make(), waiting: new Map<string, Exchange>() };
 }
 
-it('is offered', async () => {
+it('an abandoned session is offered', async () => {
   const offering = await left();
   expect(await offerResume(exchange, start, offering)).toMatchObject({ questions: [{ key: 'second' }] });
 });
 
-it.each(['cancel', 'decline'])('is left as it is by a %s, and nothing is started', async (action) => {
+it.each(['cancel', 'decline'])('an abandoned session stays open after a %s, and nothing is started', async (action) => {
   const offering = await left();
   const unanswered = { ...exchange, ask: async () => ({ action }) } as unknown as Exchange;
   await expect(offerResume(unanswered, start, offering)).rejects.toThrow(
@@ -46,7 +46,7 @@ it.each(['cancel', 'decline'])('is left as it is by a %s, and nothing is started
   expect(await offerResume(exchange, start, offering)).toMatchObject({ questions: [{ key: 'second' }] });
 });
 
-it('is not there once its time is over, though nobody has looked after it since', async () => {
+it('an expired session is not offered, even if nobody has loaded it since', async () => {
   const offering = await left();
   offering.clock.move(3_600_000);
   expect(await offerResume(exchange, start, offering)).toBeUndefined();
@@ -75,7 +75,7 @@ async function atWork() {
   return { clock, sessions: make('next', clock), waiting: new Map<string, Exchange>(), runs, sessionId };
 }
 
-it('is followed while it is at work, until it has its result', async () => {
+it('a working session is followed until it has its result', async () => {
   const { clock, runs, ...offering } = await atWork();
   const asked: string[] = [];
   const ask = async ({ params }: { params: { message: string } }) => {
@@ -94,7 +94,7 @@ it('is followed while it is at work, until it has its result', async () => {
   expect(runs).toEqual(['dead', 'next']);
 });
 
-it('is offered as its result where it has ended since, until it is acknowledged', async () => {
+it('the result of an ended session is offered until it is acknowledged', async () => {
   const { clock, ...offering } = await atWork();
   clock.move(2000);
   await offering.sessions.sweep();
@@ -117,14 +117,14 @@ it('is offered as its result where it has ended since, until it is acknowledged'
   expect(await offerResume(exchange, start, offering)).toBeUndefined();
 });
 
-it('is not offered while its own call waits in this process', async () => {
+it('a session is not offered while its own call waits in this process', async () => {
   const offering = await atWork();
   expect(
     await offerResume(exchange, start, { ...offering, waiting: new Map([[offering.sessionId, exchange]]) }),
   ).toBeUndefined();
 });
 
-it('is followed while it takes back what it did, and told why', async () => {
+it('a failing session is followed while it undoes its effects, and its failure is shown', async () => {
   const clock = manualClock();
   const store = memoryStore({ clock });
   const make = (isDead: boolean, time: ManualClock) => {
@@ -161,7 +161,7 @@ it('is followed while it takes back what it did, and told why', async () => {
   expect(asked).toEqual([words]);
 });
 
-it('does not count what somebody else has answered', async () => {
+it('answers of other people do not count as answers of the caller', async () => {
   const body = flow({ name: 'x' }, async (ask) => {
     const [boss, cto] = [ask.person('boss'), ask.person('cto')];
     return [await boss.confirm('ok'), await cto.confirm('sign')];

@@ -1,4 +1,4 @@
-// A process that was silent for too long: another one has gone on with the session of its call. The call waits for what comes of that.
+// A process that was silent for too long: another one has continued the session of its call, and the call waits for the outcome.
 import { expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
@@ -62,20 +62,23 @@ async function overtaken({ asksMore }: { asksMore: boolean }) {
 
 const FIRST_TO_END = ['the overtaken one', 'the other'] as const;
 const cases = FIRST_TO_END.flatMap((first) => [true, false].map((asksMore) => ({ first, asksMore })));
-it.each(cases)('has its result, whoever ends first: $first; it asks something after that: $asksMore', async (one) => {
-  const { clock, result, asked, finish, close } = await overtaken(one);
-  let isOver = false;
-  void result.finally(() => (isOver = true));
-  const [first, last] = one.first === 'the other' ? finish.toReversed() : finish;
-  first!();
-  await new Promise((resolve) => setImmediate(resolve));
-  last!();
-  await until('the result', () => {
-    clock.move(LEASE_MS);
-    return isOver;
-  });
-  const more = one.asksMore ? { more: 'my more' } : {};
-  expect(await result).toMatchObject({ structuredContent: { who: 'my who', ...more } });
-  expect(asked).toEqual(one.asksMore ? ['who', 'more'] : ['who']);
-  await close();
-});
+it.each(cases)(
+  'a call has its result, whichever process ends first: $first; it asks something after that: $asksMore',
+  async (one) => {
+    const { clock, result, asked, finish, close } = await overtaken(one);
+    let isOver = false;
+    void result.finally(() => (isOver = true));
+    const [first, last] = one.first === 'the other' ? finish.toReversed() : finish;
+    first!();
+    await new Promise((resolve) => setImmediate(resolve));
+    last!();
+    await until('the result', () => {
+      clock.move(LEASE_MS);
+      return isOver;
+    });
+    const more = one.asksMore ? { more: 'my more' } : {};
+    expect(await result).toMatchObject({ structuredContent: { who: 'my who', ...more } });
+    expect(asked).toEqual(one.asksMore ? ['who', 'more'] : ['who']);
+    await close();
+  },
+);

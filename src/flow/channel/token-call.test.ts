@@ -10,7 +10,7 @@ import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callWithToken } from './token-call.ts';
 
-it('expires by itself when nobody ever answers', async () => {
+it('a session that was moved to the store expires if nobody answers', async () => {
   const clock = manualClock();
   const login = flow({ name: 'login' }, (ask) => ask.text('password', { secret: true }));
   const sessions = new Sessions([login], { clock });
@@ -26,7 +26,7 @@ it('expires by itself when nobody ever answers', async () => {
   await sessions.close();
 });
 
-it('goes on where it stands when the state that led to keeping it is shown again', async () => {
+it('a stored session continues where it stands when its old state is sent again', async () => {
   const login = flow({ name: 'login' }, async (ask) => [
     await ask.text('name', { alone: true }),
     await ask.text('password', { secret: true }),
@@ -51,7 +51,7 @@ it('goes on where it stands when the state that led to keeping it is shown again
   await sessions.close();
 });
 
-it('is kept where its answer leads to a question for somebody else, who can answer then', async () => {
+it('a session is stored when an answer leads to a question for another person, who can then answer', async () => {
   const release = flow({ name: 'release' }, async (ask) => [
     await ask.text('version'),
     await ask.person('ops-lead').confirm('approve'),

@@ -6,6 +6,7 @@ import { msg } from '../authoring/messages.ts';
 import { flow } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
+import { settled } from '../session/turn/turn.ts';
 import { explore } from './explore.ts';
 import { toExploredFlows } from './explored-file.ts';
 
@@ -64,10 +65,12 @@ describe('exploring', () => {
       meal: 'fish',
     };
     for (let last = turn; last.questions.length > 0 && rounds.length < 9;) {
-      last = await sessions.answer({
-        ...session,
-        answers: last.questions.map(({ promptId, key }) => ({ promptId, value: answers[key] ?? true })),
-      });
+      last = await settled(
+        await sessions.answer({
+          ...session,
+          answers: last.questions.map(({ promptId, key }) => ({ promptId, value: answers[key] ?? true })),
+        }),
+      );
       rounds.push(last.questions.map(({ key }) => key));
     }
     expect(rounds).toEqual([['city'], ['day', 'travellers', 'cls'], ['meal'], ['ok'], []]);

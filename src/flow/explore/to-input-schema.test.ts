@@ -23,7 +23,7 @@ const all = flow({ name: 'all', input: z.object({ id: z.string(), city: z.string
   await ask.confirm('pay', { by: 'human' });
 });
 
-it('holds what is declared and what is asked, but nothing that must not be an argument', async () => {
+it('the input schema has the declared input and the questions, but nothing that must not be an argument', async () => {
   const schema = toInputSchema(all, await explore(all));
   expect(schema['required']).toEqual(['id']);
   const properties = schema['properties'] as Record<string, unknown>;
@@ -61,7 +61,7 @@ it('holds what is declared and what is asked, but nothing that must not be an ar
   expect(properties['who']).toMatchObject({ type: 'object', required: ['first'], additionalProperties: false });
 });
 
-it('wants all that is always asked where nobody can be', async () => {
+it('the input schema requires all answers that are always asked if nobody can be asked', async () => {
   const { required } = toInputSchema(all, await explore(all), { needs: 'all' });
   expect(required).toEqual(['id', 'name', 'size', 'tags', 'who', 'any', 'more']);
 });

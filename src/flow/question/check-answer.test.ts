@@ -56,7 +56,7 @@ describe('an answer', () => {
     for (const value of bad) expect(checkAnswer(value, field), JSON.stringify(value)).toHaveProperty('complaint');
   });
 
-  it('that is wrong is told how to be right, in the words of the seed', () => {
+  it('that is wrong is refused with what is wrong and what to write instead', () => {
     expect(checkAnswer('15/11/2026', asked('date'))).toEqual({
       complaint: { error: 'Invalid format', suggestion: 'Use YYYY-MM-DD' },
     });
@@ -109,7 +109,7 @@ describe('a pattern', () => {
     expect(matchesSafely(pattern, text)).toBe(false);
   });
 
-  it('is refused if it is none', () => {
+  it('is refused if it is invalid', () => {
     expect(() => matchesSafely('(', 'x')).toThrow(/is not a pattern/);
   });
 

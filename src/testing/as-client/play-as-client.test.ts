@@ -57,7 +57,7 @@ describe('asClient', () => {
     expect(result).toBe('no');
   });
 
-  it.each(kinds)('%s: says which question has no answer, and which answer is none', async (kind) => {
+  it.each(kinds)('%s: says which question has no answer, and which answer is refused', async (kind) => {
     const { day: _, ...some } = ANSWERS;
     const missing = await testFlow(order).asClient(kind).answer(some).catch(String);
     expect(kind === 'arguments' ? (missing as { result: string }).result : missing).toMatch(/day: When\?/);

@@ -142,7 +142,7 @@ test.each(KINDS)('%s reads a question that stands in for a result with an output
   expect(await client.call('delete_entities', { entityNames: ['nobody'] })).toContain('has not finished');
 });
 
-test('the titles of choices are told, and lists are told from single choices', async () => {
+test('the question shows the titles of choices, and distinguishes lists from single choices', async () => {
   const everything = join(ROOT, 'tests', 'peers', 'node_modules', '.bin', 'mcp-server-everything');
   const client = await v1(await serve({ servers: { everything: { command: everything, args: ['stdio'] } } }));
   const { content, _meta } = await client.callTool({ name: 'trigger-elicitation-request' });

@@ -1,4 +1,4 @@
-// Files of other clients, served as they are, with servers of the official SDK in them.
+// Serves the configuration files of other clients unchanged, with servers of the official SDK in them.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdirSync, realpathSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Says when the tools of servers/asks.mjs go on, and hears what they report. One for all processes of a gateway.
+// Decides when the tools of servers/asks.mjs continue, and receives their reports. One director serves all processes of a
+// gateway.
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

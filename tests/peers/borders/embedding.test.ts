@@ -1,4 +1,5 @@
-// The endpoint inside servers of others on Node: Express below a prefix, Fastify by a hook and by a route, the pages router of Next.
+// Embeds the endpoint in other HTTP servers on Node: Express below a prefix, Fastify with a hook and with a route, the pages
+// router of Next.
 import { createServer as createHttp } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

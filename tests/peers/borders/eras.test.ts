@@ -1,4 +1,4 @@
-// A server that speaks both eras, behind the gateway: each client is spoken for in its own era, so nothing is translated.
+// A server of both eras behind the gateway serves each client in the client's own era, so nothing is translated.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createGateway, createLog } from '../../../src/_entries/index.ts';

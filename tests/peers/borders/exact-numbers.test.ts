@@ -1,4 +1,5 @@
-// Numbers arrive as they were sent, wherever they stand. Both peers are raw JSON-RPC: every SDK reads numbers as JavaScript does.
+// Numbers pass the gateway exactly as they were sent. Both peers use raw JSON-RPC, because every SDK parses numbers as JavaScript
+// does.
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

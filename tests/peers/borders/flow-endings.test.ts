@@ -1,4 +1,5 @@
-// Flows and official clients when nobody answers in time, when an answer comes twice, and when the server dies before its end was heard.
+// Flows with official clients when no answer comes in time, when an answer comes twice, and when the server dies before its
+// result was delivered.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

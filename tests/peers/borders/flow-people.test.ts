@@ -1,5 +1,5 @@
-// A question of a flow to somebody else, between official clients: one calls, the other is shown the form by its own client, at any time, though it
-// has called nothing.
+// A flow asks another person, between official clients: one makes the call, and the other's own client shows the form at any
+// time, although it has made no call.
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,4 +1,4 @@
-// Steps of a flow that say how far they are: official clients that called it are told while the step runs, and so is one that speaks MCP Flow.
+// Flow steps that report progress: official clients get it while the step runs, and so does a client of MCP Flow.
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

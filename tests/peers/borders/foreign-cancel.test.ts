@@ -1,4 +1,4 @@
-// A client cannot reach the requests of another by naming their ids, in whatever dialect it speaks.
+// A client of any dialect cannot cancel the requests of another client by naming their ids.
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createGateway, createLog } from '../../../src/_entries/index.ts';

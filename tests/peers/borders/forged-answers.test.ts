@@ -1,4 +1,5 @@
-// Answers that come before their question: an approval, a question to a human and Parley's own questions must not take them.
+// Answers that come before their question are never accepted: not by an approval, a question to a human, or Parley's own
+// questions.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

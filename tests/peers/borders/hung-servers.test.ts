@@ -1,4 +1,4 @@
-// A server that hangs is found out and started again; one that is only slow is left alone. Clients and servers of the official SDK v1.
+// A server that hangs is detected and restarted; a slow one is left alone. Clients and servers use the official SDK v1.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -39,7 +39,7 @@ describe.each([
   ['that clients share', {}],
   ['that a client has to itself', { elicitation: {} }],
 ])('a server %s', (_, capabilities) => {
-  test('is started again when it hangs, and the calls that wait are told', async () => {
+  test('a server that hangs is restarted, and its pending calls fail', async () => {
     await using opened = new Opened();
     const to = await connect(opened, 3000, { pingMs: 1500 });
     const { client } = await connectV1(opened, to(), capabilities);
@@ -52,7 +52,7 @@ describe.each([
     await until('the end of the hung process', () => !isRunning(Number(before)));
   });
 
-  test('goes on when it is only slow', async () => {
+  test('a slow server keeps running', async () => {
     await using opened = new Opened();
     const to = await connect(opened, 2000, { pingMs: 60_000 });
     const { client } = await connectV1(opened, to(), capabilities);
@@ -89,7 +89,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('a call is told that its server on HTTP has died, long before its time is up', async () => {
+test('a call fails long before its timeout when its HTTP server has died', async () => {
   await using opened = new Opened();
   const program = join(EVERYTHING, 'dist', 'index.js');
   const port = await freePort();

@@ -1,4 +1,5 @@
-// Who calls: told by the embedding program, in its own time, with claims; steps and tools can read it, and how the client came in.
+// The embedding program identifies callers, asynchronously and with claims; steps and tools can read the result and the
+// transport.
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';

@@ -1,4 +1,5 @@
-// What one side says reaches the other as it was said: the same probe directly and through a gateway, with an SDK client before an SDK server.
+// Messages pass the gateway without loss: the same probe runs directly and through a gateway, with an SDK client and an SDK
+// server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as types from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
@@ -132,7 +133,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(other).toEqual(one);
   });
 
-  test('what a client refuses is refused in its own words', async () => {
+  test('a refusal of the client reaches the server unchanged', async () => {
     const [one, other] = await both((heard) => call(heard, 'refused'));
     expect(one).toMatchObject({ code: -32035, data: { acme: true } });
     expect(other).toEqual(one);

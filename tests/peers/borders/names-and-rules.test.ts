@@ -1,5 +1,5 @@
-// Names and rules with servers and clients of the official SDK: a name leads to one server whatever is up, and a rule holds for a tool
-// by whatever name and at whatever path it is called.
+// Names and rules with servers and clients of the official SDK: a name always leads to the same server, and a rule applies to a
+// tool under every name and at every path.
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -214,7 +214,7 @@ describe('rules by the name of a server', () => {
     }
   });
 
-  test('a server cannot use what another was permitted by its name', async () => {
+  test('a server cannot use the permission of another server', async () => {
     const servers = {
       evil: named('evil', ['github__delete', 'look']).address,
       github: named('github', ['delete']).address,

@@ -1,5 +1,4 @@
-// A connection that one client has to itself is the client's: the server is told its name, and its pings reach it. A connection that
-// clients share is the gateway's.
+// On its own connection a client is known to the server by name and gets its pings. A shared connection belongs to the gateway.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
@@ -34,7 +33,7 @@ async function open(opened: Opened, transport: any, name: string, capabilities: 
 const withoutVia = ({ _meta: { 'mcp-parley/via': _, ...meta }, ...opening }: any) => ({ ...opening, _meta: meta });
 
 describe.each(TRANSPORTS)('over %s', (transport) => {
-  test('a server is told the name, the capabilities and all else that its own client said', async () => {
+  test("a server on a client's own connection gets the name, capabilities and everything else that the client declared", async () => {
     await using opened = new Opened();
     const at = await address(opened, 'moody-v1', transport);
     const direct = await open(opened, toTransport(at), 'first');
@@ -51,7 +50,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(await first.call('told')).toMatchObject({ clientInfo: { name: 'first' } });
   });
 
-  test('a server that clients share is told the name of the gateway', async () => {
+  test('a shared server gets the name of the gateway', async () => {
     await using opened = new Opened();
     const connect = await gatewayTo(opened, { moody: await address(opened, 'moody-v1', transport) }, transport);
     const [one, other] = [await open(opened, connect(), 'one', {}), await open(opened, connect(), 'other', {})];

@@ -1,4 +1,4 @@
-// What clients that can be asked for everything cost: processes, and the time of others. Real clients and servers.
+// The cost of clients that can be asked: processes, and waiting time of other clients. Uses real clients and servers.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A question reaches the client whose call asked, or nobody. The server is made with the official SDK v1 and asks without
-// naming the call, on stdio and on the GET stream of Streamable HTTP; the clients are of SDK v1 and share its connection.
+// A question reaches only the client whose call asked. The server uses the official SDK v1 and asks without naming the call, on
+// stdio and on the GET stream of Streamable HTTP; the clients use SDK v1 and share its connection.
 import { describe, expect, test } from 'vitest';
 import { within } from '../../helpers/until.ts';
 import { startAsking } from './asking-gateway.ts';

@@ -1,4 +1,4 @@
-// Servers that are replaced while calls wait for them to start.
+// Servers are replaced while calls wait for them to start.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { createGateway, createLog } from '../../../src/_entries/index.ts';

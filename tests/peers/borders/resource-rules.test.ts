@@ -1,4 +1,5 @@
-// Rules on resources before SDK servers that take URIs generously: what is denied is read by no spelling, at no path, in no era.
+// Resource rules before SDK servers that accept many spellings of a URI: a denied resource cannot be read by any spelling, path
+// or era.
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -152,7 +153,7 @@ test.each([
   }
 });
 
-test('a server does not get what another was given by calling its resources like those of the other', async () => {
+test('a server does not gain permissions by imitating the URIs of another', async () => {
   const posing = [withServer('one', 'vault:///ok/readme'), 'one__vault:///ok/readme', 'ui://one/app/index.html'];
   const allow = [withServer('one', '*').replace('%2A', '*'), 'one__*', 'ui://one/*'];
   const url = await serve(

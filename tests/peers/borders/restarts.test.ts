@@ -1,5 +1,5 @@
-// A gateway that is stopped or killed and started again: clients of the handshake era never initialize again, so their sessions
-// have to go on in the new process.
+// A gateway is stopped or killed and restarted: handshake clients never initialize again, so their sessions continue in the new
+// process.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,7 +80,7 @@ describe.each(PAIRS)('%s, and a gateway that is ended by %s and started again', 
     expect(await client.call('runs')).toBe('0');
   });
 
-  test('is told that what was in flight is lost', async () => {
+  test('the client learns that calls in flight are lost', async () => {
     await using gateway = await serve('silent-v1');
     await using client = await connectSdk(kind, gateway.url, { isPatient: true });
     const tokens: string[] = [];

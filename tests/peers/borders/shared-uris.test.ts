@@ -1,4 +1,4 @@
-// URIs that two servers share: each tool leads to the resources of its own server.
+// Two servers share URIs: each tool leads to the resources of its own server.
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -62,7 +62,7 @@ test('a URI that two servers share is listed for both, and each form is read fro
   expect(await textAt(client, 'note://weather')).toEqual({ uri: 'note://weather', text: 'note://weather of weather' });
 });
 
-test('links and embedded resources of a result, and updates, lead to the server that told of them', async () => {
+test('links and embedded resources of a result, and updates, lead to the server that sent them', async () => {
   const client = await clientOf();
   await client.listTools();
   await client.listResources();

@@ -1,4 +1,4 @@
-// Calls that say nothing until they answer, behind a proxy that gives up on silence and over connections that break.
+// Calls without output until their answer, behind a proxy with an idle timeout and over connections that break.
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';

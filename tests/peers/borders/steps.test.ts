@@ -1,4 +1,4 @@
-// What a step can express: tools per user, another server when one fails, the first answer of two, answers to sampling.
+// Examples of steps: tools per user, failover to another server, the first of two answers, answers to sampling.
 import { join } from 'node:path';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,4 +1,5 @@
-// The endpoint as (Request) => Promise<Response>: official clients over its function alone, and through servers that others made.
+// The endpoint as (Request) => Promise<Response>: official clients call the function directly, and through servers of other
+// projects.
 import type { AddressInfo } from 'node:net';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -91,7 +92,7 @@ describe.each([
     expect(textOf(await client.callTool({ name: 'ask', arguments: {} }))).toBe('Hello Ada');
   });
 
-  test('calls off a silent call, and the server hears of it', async () => {
+  test('cancelling a silent call reaches the server', async () => {
     const { endpoint, seen } = embedded();
     const client = await connect(direct(endpoint));
     const stop = new AbortController();
@@ -146,7 +147,7 @@ describe('what HTTP itself asks for', () => {
     expect(response.status).toBe(413);
   });
 
-  test('a body that was read before is told apart from a bad message', async () => {
+  test('a body that was already read is distinguished from a bad message', async () => {
     const { endpoint } = embedded();
     const request = new Request(BASE, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
     await request.text();
@@ -155,7 +156,7 @@ describe('what HTTP itself asks for', () => {
     expect(await response.text()).toContain('was read before it reached the MCP endpoint');
   });
 
-  test('pages, and paths that nobody answers', async () => {
+  test('pages are served, and unknown paths are 404', async () => {
     const { endpoint } = embedded('/api/mcp');
     const get = (path: string) => endpoint.fetch(new Request(`http://localhost${path}`));
     expect(await (await get('/api/healthz')).json()).toEqual({ status: 'ok' });
@@ -163,7 +164,7 @@ describe('what HTTP itself asks for', () => {
     expect((await get('/mcp')).status).toBe(404);
   });
 
-  test('a stream that its reader leaves is let go of', async () => {
+  test('a stream is released when its reader leaves', async () => {
     const { endpoint } = embedded();
     const client = await v1(direct(endpoint));
     const { sessionId } = client.transport as HttpV1;
@@ -205,7 +206,7 @@ describe('inside Hono on Node', () => {
     expect(textOf(await client.callTool({ name: 'add', arguments: { a: 2, b: 3 } }))).toBe('5');
   });
 
-  test('a connection that breaks calls off a stateless call', async () => {
+  test('a broken connection cancels a stateless call', async () => {
     const { url, seen } = await served();
     const stop = new AbortController();
     const meta = {

@@ -1,4 +1,4 @@
-// What the command line says of others' servers: who asks, who failed, and what to do.
+// The messages of the command line about other servers: who asks, who failed, and what to do.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -53,7 +53,7 @@ test('a command that fails is started once', async () => {
   expect(readFileSync(join(home.path, 'starts'), 'utf8')).toBe('once ');
 });
 
-test('a URL without a path is told the one at which most servers answer', async () => {
+test('a URL without a path gets a hint at the usual path', async () => {
   const http = createServer((_request, response) => void response.writeHead(404).end()).listen(0, '127.0.0.1');
   try {
     await new Promise((resolve) => http.once('listening', resolve));
@@ -68,7 +68,7 @@ test('a URL without a path is told the one at which most servers answer', async 
   }
 });
 
-test('a server that nobody can reach is logged once, with the reason', async () => {
+test('an unreachable server is logged once, with the reason', async () => {
   const closed = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => closed.once('listening', resolve));
   const { port } = closed.address() as AddressInfo;

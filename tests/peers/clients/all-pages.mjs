@@ -1,4 +1,4 @@
-// All pages of a list, by the cursors of the server.
+// Fetches all pages of a list.
 export async function allPages(list, key) {
   const entries = [];
   let cursor;

@@ -1,4 +1,4 @@
-// How every client of the suite answers what a server asks. `elicit` may be changed between calls.
+// The answers of every client of the suite. `elicit` may be changed between calls.
 
 export const ROOTS = [{ uri: 'file:///work', name: 'work' }];
 

@@ -1,4 +1,4 @@
-// Parley's client, with the face that all clients of the suite have.
+// Parley's client behind the common interface of the suite.
 import { connect, createLog } from '../harness/parley.mjs';
 import { ROOTS } from './answers.mjs';
 

@@ -1,4 +1,4 @@
-// The official client of SDK v1, with the face that all clients of the suite have.
+// The official client of SDK v1 behind the common interface of the suite.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

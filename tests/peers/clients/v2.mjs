@@ -1,4 +1,4 @@
-// The official client of SDK v2, with the face that all clients of the suite have.
+// The official client of SDK v2 behind the common interface of the suite.
 import {
   Client,
   LOG_LEVEL_META_KEY,

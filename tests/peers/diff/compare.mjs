@@ -1,4 +1,4 @@
-// Where two answers differ, apart from what is remapped by rule.
+// Compares two answers, except for what the gateway maps by rule.
 const OURS = /^mcp-parley\/|^io\.modelcontextprotocol\/serverInfo$/;
 /** Servers tell the time. */
 const TIMES = /\d{1,2}:\d{2}:\d{2}\s[AP]M|\w{3} \w{3} \d{2} \d{4} \d{2}:\d{2}:\d{2} GMT[^\n"]*/g;

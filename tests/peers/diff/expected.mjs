@@ -1,7 +1,7 @@
 // Where a behaviour may come out otherwise through the gateway, and why. An entry fits by the names of behaviours, the cell and
 // the place of the difference in what the behaviour gave. One that no difference needs is stale and fails the run.
 //
-// Ids (of messages, progress, subscriptions, tasks) are chosen anew on each side and are compared as such: see peers/peer.mjs.
+// Ids (of messages, progress, subscriptions, tasks) are chosen by each side and are compared as such: see peers/peer.mjs.
 const bridged = ({ isBridged }) => isBridged;
 
 export const EXPECTED = [

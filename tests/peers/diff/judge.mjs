@@ -1,4 +1,4 @@
-// How a behaviour came out through the gateway, beside the direct run: the same, or different for a listed reason, or wrong.
+// Compares a behaviour through the gateway with the direct run: same, different for a listed reason, or wrong.
 import { differences, plain } from './compare.mjs';
 
 /** Members that only one era has; where the eras differ, they are left out on both sides. */

@@ -1,4 +1,4 @@
-// Does the same for all items, a few at a time, and keeps their order.
+// Processes all items, a few at a time, and keeps their order.
 export async function inLanes(lanes, items, work) {
   const results = [];
   let next = 0;

@@ -1,4 +1,4 @@
-// Plays every behaviour in one cell: once per reference without the gateway, once per cell through it.
+// Runs every behaviour in one cell: once per reference without the gateway, once per cell through it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

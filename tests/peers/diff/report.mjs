@@ -1,4 +1,4 @@
-// What came out, on the screen and for those who mend it.
+// Prints the result, and writes the open differences for those who fix them.
 const SHOWN = 300;
 
 export function printResults(outcomes, stale) {

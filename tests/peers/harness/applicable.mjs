@@ -1,4 +1,4 @@
-// Which features a cell has. What it lacks is told with the reason, and counted as skipped.
+// Decides which features a cell has. A missing one is reported with the reason and counted as skipped.
 import { FEATURES } from './features.mjs';
 
 /** What some peers cannot do though the revision can; each with its reason. */

@@ -1,4 +1,4 @@
-// Parley as built. PARLEY_DIST names another build, for runs while this one is being renewed.
+// The built package. PARLEY_DIST names another build, for runs while this one is being rebuilt.
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 

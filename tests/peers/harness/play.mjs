@@ -1,4 +1,4 @@
-// Plays one cell: opens the server and the client, exercises the features, closes both, and checks what our side said.
+// Runs one cell: opens the server and the client, exercises the features, closes both, and checks the messages of our side.
 import { checkRecords, describeViolation } from '../../schemas/check-records.mjs';
 import { createAnswers } from '../clients/answers.mjs';
 import { openServer } from '../servers/open.mjs';

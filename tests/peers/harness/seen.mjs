@@ -1,4 +1,4 @@
-// What a client has been told without asking, and waiting for it with a deadline that says what was waited for.
+// Records the notifications of a client, and waits for them with a deadline that names the expected one.
 
 export class Seen {
   #events = [];

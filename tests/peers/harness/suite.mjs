@@ -1,4 +1,4 @@
-// Plays all cells, a few at a time, and tells what came out.
+// Runs all cells, a few at a time, and reports the results.
 import { checkSuite, RECORDED_SUITES } from '../../schemas/recorded-runs.mjs';
 import { generateCells } from './cells.mjs';
 import { compareMatrix, renewMatrix } from './document.mjs';

@@ -1,4 +1,4 @@
-// What happens in the servers, told to whoever plays: a server may be many processes, and only the player sees them all.
+// Collects the events of the servers for the player: a server may be many processes, and only the player sees them all.
 import { createServer } from 'node:http';
 
 /** `{ url, of(key), until(key, event), close }`. Events of a call: `called`, each time it arrives, and `called off`. */

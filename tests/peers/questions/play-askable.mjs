@@ -1,5 +1,5 @@
-// Cells of clients that can be asked: their own handler must get exactly what the server asked, and the server exactly what
-// the handler answered. Each gives how it went, in the words of the table.
+// Cells of clients that can be asked: their own handler must get exactly the server's question, and the server exactly the
+// handler's answer. Each returns the outcome in the words of the table.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { answerTo, AT_ONCE, FORM, ROUNDS } from './asked.mjs';

@@ -1,5 +1,5 @@
-// Cells of clients that speak MCP Flow: whatever the server asks, by whichever way, comes as prompts of a session, and the end of the
-// session is what the call gives.
+// Cells of clients that speak MCP Flow: every question of the server arrives as a prompt of a session, and the end of the session
+// is the result of the call.
 import assert from 'node:assert/strict';
 import { answerTo, FORM, OTHER_FORM, PAGE, ROUNDS } from './asked.mjs';
 import { readText } from './read.mjs';

@@ -1,5 +1,5 @@
-// Cells of clients that cannot be asked: the result of the call asks in words, and `parley_answer` brings the answer. What has
-// no words, and nobody to stand in, is a clear error.
+// Cells of clients that cannot be asked: the result of the call contains the question, and `parley_answer` brings the answer. A
+// question that cannot be put into words is a clear error.
 import assert from 'node:assert/strict';
 import { answerTo, contentFor, FORM, OTHER_FORM, PAGE, ROUNDS } from './asked.mjs';
 import { readQuestion, readText } from './read.mjs';

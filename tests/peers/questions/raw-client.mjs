@@ -1,4 +1,4 @@
-// A client of the stateless era that knows nothing but how to send a request: no library, no capabilities.
+// A minimal stateless client without a library or capabilities.
 const REVISION = '2026-07-28';
 const META = {
   'io.modelcontextprotocol/protocolVersion': REVISION,

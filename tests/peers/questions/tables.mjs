@@ -1,4 +1,4 @@
-// What came out, as tables: one for each server behind the gateway, a row for each question, a column for each client.
+// Formats the results as tables: one for each server behind the gateway, a row for each question, a column for each client.
 
 export function toTables(results, { upstreams, clients, questions }) {
   return upstreams.map((upstream) => toTable(upstream, results, clients, questions)).join('\n\n');

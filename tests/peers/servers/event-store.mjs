@@ -1,4 +1,4 @@
-// The event store of the SDKs' own examples: what a stream said, so that a client can come back for it.
+// The event store of the SDKs' own examples: keeps the events of a stream so that a client can resume it.
 export class InMemoryEventStore {
   #events = [];
 

@@ -1,5 +1,5 @@
-// What every server of the suite offers, whichever library it is written with. The features of ../harness/features.mjs
-// rest on this page alone.
+// The features of every server of the suite, independent of its library. The features of ../harness/features.mjs depend only on
+// this file.
 
 export const NAME = 'reference';
 /** Resources per page; there are more than two pages. */

@@ -1,5 +1,5 @@
-// The reference server, written with the official SDK v2. It is made anew for every request or connection, so what must
-// outlive one stands with the factory.
+// The reference server, written with the official SDK v2. It is created for every request or connection, so longer-lived state
+// belongs to the factory.
 import { McpServer, ResourceTemplate, completable, inputRequired } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { FORM, NAME, PROMPT, QUESTION, RESOURCES, TEMPLATE, TOOLS } from './reference.mjs';

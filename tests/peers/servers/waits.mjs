@@ -1,5 +1,4 @@
-// Calls that wait until they are called off or let go, so that a test decides what comes first and can see from outside
-// what a handler was told.
+// Calls that wait until they are cancelled or released, so that a test decides the order and can observe what a handler received.
 
 export class Waits {
   #calls = new Map();

@@ -1,4 +1,4 @@
-// What a process holds: its children, its file handles, its memory.
+// Measures what a process holds: children, file handles and memory.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Children of children too. */

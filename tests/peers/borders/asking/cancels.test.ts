@@ -1,5 +1,5 @@
-// What a cancelled or lost call does to the process of a shared server that may ask: kept where it is safe, replaced where it is not, and
-// never more processes than are allowed. The servers are of the official SDK v1, on stdio.
+// Checks what happens to the process of a shared server after a cancelled or lost call: it is kept where that is safe, replaced
+// where it is not, and the process limit holds. The servers use the official SDK v1, on stdio.
 import { expect, test } from 'vitest';
 import { until } from '../../../helpers/until.ts';
 import { startAsking } from '../asking-gateway.ts';
@@ -37,7 +37,7 @@ test('a cancelled tool that has been answered before without asking keeps its pr
   expect(askingProcesses()).toEqual([pid]);
 });
 
-test('a cancelled tool that nobody knows costs its process once other calls have ended', async () => {
+test('a cancelled unknown tool costs its process once other calls have ended', async () => {
   await using asking = await startAsking('stdio', { limits: { ownIdleMs: 500 } });
   const { director } = asking;
   await using alice = await asking.connect('alice');
@@ -54,7 +54,7 @@ test('a cancelled tool that nobody knows costs its process once other calls have
   expect(askingProcesses()).not.toContain(pid);
 });
 
-test('a killed server fails the calls that wait for answers in words, and no question is put twice', async () => {
+test('a killed server fails the calls that wait for answers with a clear message, and no question is asked twice', async () => {
   await using asking = await startAsking('stdio', { limits: { ownIdleMs: 500 } });
   const { director } = asking;
   await using alice = await asking.connect('alice');

@@ -1,4 +1,4 @@
-// Clients of the official SDKs with one face: some can be asked, and some cannot.
+// Clients of the official SDKs behind one interface, some of which can be asked.
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,5 +1,5 @@
-// One gateway before servers of both official SDKs, on stdio and HTTP, and clients that come and go. Every call has a tag with the name
-// of its client, and everything that the servers say for it carries the tag: whatever reaches a client with another's name is a problem.
+// One gateway before servers of both official SDKs, on stdio and HTTP, and clients that come and go. Every call has a tag with
+// the name of its client, and all messages of the servers for that call carry it, so that a wrong delivery is detected.
 import { fileURLToPath } from 'node:url';
 import { createGateway, createLog } from '../../../../src/_entries/index.ts';
 import type { Gateway, ServerEntry } from '../../../../src/_entries/index.ts';

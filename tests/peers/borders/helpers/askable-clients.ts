@@ -1,4 +1,4 @@
-// Clients of the official SDKs that can be asked for everything, as those in editors can.
+// Clients of the official SDKs that support every kind of question, like those in editors.
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

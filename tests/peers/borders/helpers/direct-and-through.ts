@@ -1,4 +1,4 @@
-// The same client before the same server twice: directly, and with a gateway between them.
+// Connects the same client to the same server twice: directly, and through a gateway.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,4 @@
-// An unprivileged nginx of one's own in front of one origin: a free port, a folder that goes with it.
+// Runs an unprivileged nginx before one origin, on a free port and in a temporary folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

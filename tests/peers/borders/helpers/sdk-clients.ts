@@ -1,4 +1,4 @@
-// Clients of the official SDKs over Streamable HTTP, all with the same face.
+// Clients of the official SDKs over Streamable HTTP, behind one interface.
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,4 +1,4 @@
-// A server of the official SDK v1 that says what it was told of its client, and whose tools take their time. On stdio; with `--http` on a
+// An SDK v1 server that reports what it knows of its client, and whose tools take their time. On stdio; with `--http` on a
 // loopback port, which it prints as its first line.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// An SDK v1 server on stdio with a page for its tool (MCP Apps) and a note, under URIs that other servers have, too.
+// An SDK v1 server on stdio with a page for its tool (MCP Apps) and a note, under URIs that other servers also use.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import {

@@ -1,4 +1,4 @@
-// An SDK v1 server on stdio with a tool that asks, and one that is called like Parley's own. KEY: how it wants its question to be called.
+// An SDK v1 server on stdio with a tool that asks, and a tool with the name of Parley's own. KEY sets the key of its question.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 

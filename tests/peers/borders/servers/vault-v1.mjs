@@ -1,5 +1,5 @@
-// An SDK v1 server on stdio that takes URIs generously, as servers before a file system do: escapes are decoded, dots and slashes resolved,
-// queries dropped. NAME; PAGE, the URI of its page.
+// An SDK v1 server on stdio that normalizes URIs like servers of a file system: it decodes escapes, resolves dots and slashes,
+// and drops queries. NAME; PAGE, the URI of its page.
 import { posix } from 'node:path';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

@@ -1,4 +1,4 @@
-// Calls: what the server gets and what the client is answered.
+// Calls: what the server receives, and what the client gets back.
 const ARGUMENTS = {
   text: 'ü \u0000 \u2028 😀 \\ "',
   '': { ' ': null },

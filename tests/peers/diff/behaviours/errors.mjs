@@ -1,4 +1,4 @@
-// Errors of the server's own: code, message and data.
+// Custom errors of the server: code, message and data.
 const refuse = (code, message, data) => (peer) => peer.call('refuse', { code, message, data });
 const URL_NEEDED = {
   elicitations: [{ mode: 'url', message: 'Sign in', url: 'https://example.com/in', elicitationId: 'e-1' }],

@@ -1,4 +1,4 @@
-// What a client learns of its server when it arrives, and the server of its client.
+// What client and server learn of each other when they connect.
 export const GREETING = [
   ['server info', (peer) => peer.greeting.serverInfo ?? peer.greeting._meta?.['io.modelcontextprotocol/serverInfo']],
   ['instructions', (peer) => peer.greeting.instructions],

@@ -1,4 +1,4 @@
-// What a server says beside its answers.
+// Notifications of a server.
 const handshake = { only: ({ era }) => era === 'handshake' };
 
 export const NOTIFICATIONS = [

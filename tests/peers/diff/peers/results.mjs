@@ -1,4 +1,4 @@
-// Results that say something in every member.
+// Results that use every member.
 const BYTES = Buffer.from('not really an image').toString('base64');
 const ANNOTATIONS = { audience: ['user'], priority: 0.5, lastModified: '2026-01-01T00:00:00Z' };
 

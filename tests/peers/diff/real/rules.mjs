@@ -1,4 +1,4 @@
-// What the gateway changes by rule, applied to what was said directly.
+// Applies the changes that the gateway makes by rule to the direct answers.
 const LISTS = {
   'tools/list': 'tools',
   'prompts/list': 'prompts',

@@ -1,4 +1,5 @@
-// What a server says without naming a call may be private: on a shared connection it reaches a client only if no other has used it.
+// A message that names no call may be private: on a shared connection it reaches a client only if no other client has used the
+// connection.
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

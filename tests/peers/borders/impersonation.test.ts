@@ -1,4 +1,4 @@
-// Names and keys that servers choose to be taken for something else: Parley's own tool, or a member that every object has.
+// Servers choose names and keys that imitate something else: Parley's own tool, or a property that every object has.
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

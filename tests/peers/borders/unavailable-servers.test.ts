@@ -1,5 +1,5 @@
-// A tool of a server that is not up: clients of the official SDK are told which server that is and why, whatever steps stand before it.
-// Nothing that a rule keeps from clients is told of.
+// A call of a tool whose server is not available: clients of the official SDK learn which server it is and why, through all
+// steps. Tools that a rule hides stay hidden.
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -74,17 +74,17 @@ describe.each(CLIENTS)('%s', (_, connect) => {
     expect(told.input).toMatch(/crashing \(.+exit code 3; stderr: API_KEY is missing/s);
   });
 
-  test('a server that is still starting is told of, where a rule has to see its tools first', async () => {
+  test('a server that is still starting is named, if a rule has to see its tools first', async () => {
     const call = await connect(await serve({ steps: [filter({ deny: ['delete_*'] })], startMs: 200 }));
     expect(await call('starting__x')).toContain('Cannot reach starting: it is still starting');
   });
 
-  test('what a filter keeps from clients is unknown all the same', async () => {
+  test('a tool hidden by a filter stays unknown', async () => {
     const call = await connect(await serve({ steps: [filter({ deny: ['dead__*'] })] }));
     expect(await call('dead__x')).toMatch(/(Unknown tool: dead__x|Tool not found)$/);
   });
 
-  test('a bare name that may be of a server that is not up is told so', async () => {
+  test('the error for a bare name says that its server may be unavailable', async () => {
     const call = await connect(await serve({ names: 'on-collision', startMs: 200 }));
     const answer = await call('x');
     expect(answer).toContain('Unknown tool: x. It may belong to a server that is down:');

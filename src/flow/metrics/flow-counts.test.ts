@@ -1,4 +1,4 @@
-// What is counted of sessions, and where it is seen.
+// The metrics of sessions.
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../client/connect.ts';
 import { createGateway } from '../../gateway/gateway.ts';

@@ -1,4 +1,4 @@
-// What is left in a store for the process that serves a session.
+// Requests that an operator leaves in a store for the process that serves a session.
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';

@@ -1,4 +1,4 @@
-// The lines of the log that somebody who looks after a store acts on.
+// The log lines that an operator acts on.
 import { expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';

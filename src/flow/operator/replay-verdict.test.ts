@@ -1,4 +1,4 @@
-// What a new version is said to make of an open session, and what it makes of it.
+// The predicted and the real effect of a new version on an open session.
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';

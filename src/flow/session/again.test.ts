@@ -1,4 +1,4 @@
-// The same answer twice, and another one after it: the first is a retry of somebody who did not hear, the second comes too late.
+// A repeated answer is a retry after a lost reply, and is accepted; a different answer to the same question comes too late.
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';

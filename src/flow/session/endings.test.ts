@@ -1,4 +1,4 @@
-// Every ending, in every state that an effect can be in then: what was done is taken back, or it stays, as docs/flows.md promises.
+// Every kind of end, in every state of an effect: effects are undone, or stay, as docs/flows.md promises.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';

@@ -1,4 +1,4 @@
-// Steps that fail and are tried again, that fall silent, that wait for their turn; and mistakes of authors, which are told at once.
+// Steps that fail and are retried, miss a heartbeat, or wait for a limit; and mistakes of authors, which fail at once.
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import type { Ask } from '../authoring/ask.ts';

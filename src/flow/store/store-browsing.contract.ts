@@ -1,4 +1,4 @@
-// What every store shows to somebody who looks at all of it.
+// Contract: browsing all sessions of a store.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { header, MANY, start } from './store-samples.contract.ts';
 import type { FlowStore, ListedSession } from './store.ts';

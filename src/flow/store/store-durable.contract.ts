@@ -1,4 +1,4 @@
-// What a store that outlives its process must keep when it is closed and opened again.
+// Contract: a durable store keeps its data when it is closed and opened again.
 import { describe, expect, it } from 'vitest';
 import { answer, header, MANY, start } from './store-samples.contract.ts';
 import type { StoreUnderTest } from './store.contract.ts';

@@ -1,4 +1,4 @@
-// What every store keeps of a session: as it was made, as it was changed, and that it was there once it has ended.
+// Contract: creating, changing, ending and remembering sessions.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import { answer, ended, header, MANY, start } from './store-samples.contract.ts';

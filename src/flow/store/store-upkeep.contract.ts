@@ -1,4 +1,4 @@
-// What every store keeps about its sessions: who works on one, when it wants to be looked at, how many there may be, whose they are.
+// Contract: leases, due times, limits and owners of sessions.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import { answer, header, MANY, start } from './store-samples.contract.ts';

@@ -1,4 +1,4 @@
-// What every store gives back as it was given: spent turns, blobs, odd values, long journals.
+// Contract: spent turns, blobs, unusual values and long journals come back unchanged.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import { answer, start } from './store-samples.contract.ts';

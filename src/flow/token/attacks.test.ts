@@ -1,4 +1,4 @@
-// What can be tried with a token, on both forms of it.
+// Attacks on both token formats.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../shared/canonical-json.ts';

@@ -1,4 +1,4 @@
-// Tokens that are shown again, as they are or after others: what they can do twice, and what they cannot.
+// Tokens that are sent again: what they can do twice, and what they cannot.
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';

@@ -1,22 +1,22 @@
-// A session whose client is connected to this process may be ended by another one: by `parley flows cancel --code`, by a server that has taken a
-// cancel up first, or by a second client of its user. That process cannot tell the client, so this one looks into the store.
+// Watches the store for sessions that another process has ended: `parley flows cancel --code`, a server that handled a cancel first, or one
+// with a second client of the user. That process cannot reach the client, so this one tells it.
 import type { Header } from '../journal.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { withOutcome } from '../session/turn/outcome.ts';
 import { isEnded } from '../store/store.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
 
-/** As often as a store that others write to is looked at for what is due. */
+/** As often as a shared store is polled for due sessions. */
 const LOOK_MS = 5000;
-/** What this process has ended itself is told at once; so long that takes at most. */
+/** How long this process takes at most to announce an end of its own. */
 const OWN_MS = 1000;
-/** Of more sessions, the others are looked at next time. */
+/** Sessions per look; the rest waits for the next one. */
 const MAX_LOOKS = 200;
 
-/** Until the returned function is called. */
+/** Stops when the returned function is called. */
 export function watchEndedElsewhere(sessions: Sessions, delivery: PromptDelivery): () => void {
   const { store, clock, log, lasting } = sessions.setup;
-  if (!store.durable || !lasting) return () => {}; // nobody else ends them
+  if (!store.durable || !lasting) return () => {}; // no other process can end them
   let next = 0;
   let isStopped = false;
   const look = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// Sessions in a durable store outlive the process, but only who is known can come back for them.
+// Sessions in a durable store outlive the process, but only identified callers can come back for them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

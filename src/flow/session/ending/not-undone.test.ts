@@ -1,4 +1,4 @@
-// Effects that could not be undone in a store that others look after: they can be tried again for a week.
+// Effects that could not be undone in a durable store: an operator can try again for a week.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What is kept of a session after its end, for those who look after the store.
+// The trail of an ended session, for operators.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Arguments of flows whose questions are not known beforehand: they answer what is asked, and what is asked in secret was never written.
+// Arguments of flows whose questions are not known beforehand: they answer questions, and secrets among them are never stored.
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../authoring/ask.ts';
 import { flow } from '../../define.ts';

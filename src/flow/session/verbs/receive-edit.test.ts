@@ -1,4 +1,4 @@
-// Answers that lie beside the journal, changed afterwards: the new one is taken in like the first, and no reference is believed.
+// Changed secrets and files: the new value is stored like the first one, and a reference from a client is never trusted.
 import { describe, expect, it } from 'vitest';
 import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';

@@ -19,17 +19,21 @@ const review = flow({ name: 'review', limits: { duration: '1d' } }, async (ask) 
   return `${about} was ${verdict} by ${reviewer}`;
 });
 
+const approval = flow({ name: 'approval', limits: { duration: '1d' } }, (ask) =>
+  ask.person('bea', { handOver: ['bea', 'cem', 'dan'] }).confirm('ok', { message: 'Release it?' }),
+);
+
 async function served() {
   const notices: PersonNotice[] = [];
   const server = createServer({ name: 'reviews', version: '1', log: createLog({ level: 'silent' }) });
-  serveFlows(server, [review], { notify: (notice) => void notices.push(notice) });
+  serveFlows(server, [review, approval], { notify: (notice) => void notices.push(notice) });
   const { url } = await server.listen({ port: 0 });
   closing.push(() => server.close());
-  const call = async (args: Record<string, string>) => {
+  const call = async (args: Record<string, string>, name = 'review') => {
     const client = new Client({ name: 'browser-test', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
     await client.connect(new StreamableHTTPClientTransport(new URL(url)));
     closing.push(() => client.close());
-    const { content } = await client.callTool({ name: 'review', arguments: args }, { timeout: 300_000 });
+    const { content } = await client.callTool({ name, arguments: args }, { timeout: 300_000 });
     return (content as { text: string }[])[0]!.text;
   };
   const linkTo = async (person: string) =>
@@ -79,5 +83,38 @@ describe.skipIf(chromiumPath === undefined)('a question to another person', () =
     expect(await called).toBe('the plan was accepted by bea');
     await stranger.page.goto(link);
     await stranger.page.getByText('The work that needed it has ended').waitFor();
+  });
+
+  it('is handed over on the page, to somebody whom the flow names, and that person answers it', async () => {
+    const { call, linkTo } = await served();
+    const called = call({}, 'approval');
+    const link = await linkTo('bea');
+    const bea = await openLink(link);
+    await bea.page.getByText('Hand over to somebody else').first().click();
+    const to = bea.page.getByLabel('Who is to answer instead of you?');
+    expect(await to.getByRole('option').allTextContents()).toEqual(['cem', 'dan']);
+    bea.found.push(...(await violations(bea)));
+    await to.selectOption('dan');
+    await bea.page.getByRole('button', { name: 'Hand over to somebody else' }).click();
+    await bea.page.getByRole('heading', { name: 'You have handed the question over' }).waitFor();
+    expect([...bea.found, ...(await violations(bea)), ...bea.complaints]).toEqual([]);
+    await bea.page.goto(link);
+    await bea.page.getByText('It was handed over to somebody else').waitFor();
+    const dan = await openLink(await linkTo('dan'));
+    await dan.page.getByText('You are asked as dan.').waitFor();
+    await dan.page.getByRole('button', { name: 'Yes' }).click();
+    await dan.page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
+    expect(await called).toBe('true');
+    expect([...dan.found, ...dan.complaints]).toEqual([]);
+  });
+
+  it('is not handed over where the flow names nobody', async () => {
+    const { call, linkTo } = await served();
+    const called = call({ about: 'the plan', reviewer: 'bea' });
+    const bea = await openLink(await linkTo('bea'));
+    await bea.page.getByText('Your verdict on the plan?').waitFor();
+    expect(await bea.page.getByText('Hand over').count()).toBe(0);
+    await bea.page.getByRole('button', { name: 'Decline' }).click();
+    expect(await called).toContain('declined');
   });
 });

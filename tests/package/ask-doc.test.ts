@@ -55,7 +55,7 @@ const CONTEXT: NamesOf<StepContext> = {
   ...{ call: true, url: true, bytes: true, reveal: true },
 };
 const EVENT: NamesOf<EventOptions> = { timeout: true };
-const PERSON: NamesOf<PersonOptions> = { remind: true, orCaller: true };
+const PERSON: NamesOf<PersonOptions> = { remind: true, orCaller: true, handOver: true };
 const FLOW: NamesOf<Required<FlowOptions>['limits']> = { prompts: true, duration: true, attempts: true };
 
 describe('docs/ask.md', () => {

@@ -39,7 +39,7 @@ const STEP: NamesOf<StepOptions<unknown>> = {
   limit: true,
 };
 const EVENT: NamesOf<EventOptions> = { timeout: true };
-export const PERSON_OPTIONS: NamesOf<PersonOptions> = { remind: true, orCaller: true };
+export const PERSON_OPTIONS: NamesOf<PersonOptions> = { remind: true, orCaller: true, handOver: true };
 
 const TEXT: NamesOf<TextRules> = { min: true, max: true, pattern: true, format: true };
 const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };

@@ -17,4 +17,6 @@ export interface PersonOptions {
   remind?: Span;
   /** The caller may answer, too. Default: only this person, and those to whom the question is handed over. */
   orCaller?: boolean;
+  /** The principals to whom the person can hand the question over on the page. Default: nobody is offered there. */
+  handOver?: readonly string[];
 }

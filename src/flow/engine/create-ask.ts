@@ -28,6 +28,9 @@ export function createAsk(run: BodyRun): Ask {
   return new RunAsk(run) as unknown as Ask;
 }
 
+/** People whom a page can list. */
+const MAX_OFFERED = 100;
+
 class RunAsk {
   /** Not private, since a test may wrap this object in its own. */
   readonly run: BodyRun;
@@ -43,17 +46,17 @@ class RunAsk {
   /** An `ask` that asks another person. */
   person(principal: string, options: PersonOptions = {}): RunAsk {
     checkOptionNames(options, PERSON_OPTIONS, `ask.person('${principal}')`);
-    if (typeof principal !== 'string' || principal === '') {
-      throw new GatewayError('FLOW_MISUSED', { reason: 'ask.person() without a principal' });
+    const { remind, orCaller, handOver = [] } = options;
+    for (const name of [principal, ...handOver]) checkPrincipal(name);
+    if (handOver.length > MAX_OFFERED) {
+      throw new GatewayError('FLOW_MISUSED', {
+        reason: `handOver of ask.person() with more than ${MAX_OFFERED} principals`,
+      });
     }
-    if (principal.length > MAX_PERSON_CHARS) {
-      const reason = `ask.person() with a principal of ${principal.length} characters; it has at most ${MAX_PERSON_CHARS}`;
-      throw new GatewayError('FLOW_MISUSED', { reason });
-    }
-    const { remind, orCaller } = options;
     const asked: AskedPerson = { principal };
     if (remind !== undefined) asked.remindMs = toMs(remind, 'remind of ask.person');
     if (orCaller) asked.orCaller = true;
+    if (handOver.length > 0) asked.handOver = [...handOver];
     return Object.assign(Object.create(this) as RunAsk, { asked });
   }
 
@@ -222,4 +225,13 @@ function checked(key: string): string {
   throw new GatewayError('FLOW_MISUSED', {
     reason: `the key ${JSON.stringify(key)}; use a plain name without ~ and #`,
   });
+}
+
+function checkPrincipal(principal: unknown): void {
+  if (typeof principal !== 'string' || principal === '') {
+    throw new GatewayError('FLOW_MISUSED', { reason: 'ask.person() without a principal' });
+  }
+  if (principal.length <= MAX_PERSON_CHARS) return;
+  const reason = `ask.person() with a principal of ${principal.length} characters; it has at most ${MAX_PERSON_CHARS}`;
+  throw new GatewayError('FLOW_MISUSED', { reason });
 }

@@ -29,6 +29,7 @@ export interface AskedPerson {
   principal: string;
   remindMs?: number | undefined;
   orCaller?: true | undefined;
+  handOver?: readonly string[] | undefined;
 }
 
 export interface QuestionSpec {

@@ -18,6 +18,8 @@ export interface Addressee {
   principal: string;
   /** The caller may answer, too. */
   orCaller?: true | undefined;
+  /** To whom the question can be handed over on the page. */
+  handOver?: readonly string[] | undefined;
   remindMs?: number | undefined;
   /** When to notify the person next; absent if no more notices follow. */
   tellAt?: number | undefined;

@@ -27,6 +27,8 @@ interface Shown {
   question: Question;
   /** A rejected answer, which is shown again. */
   given?: readonly GivenAnswer[] | undefined;
+  /** Questions of the session were not handed over too often yet. */
+  mayHandOver?: boolean | undefined;
 }
 
 const KEY = 'q1';
@@ -42,7 +44,8 @@ export async function findPersonRound(
     const stored = await sessions.load({ sessionId, mayHave: () => true });
     const question = (stored.header.current as Question[]).find((one) => isMeant(one, address));
     if (!question) return { principal, closed: toWhyNot(stored, address) };
-    return toRound(request, { header: stored.header, question, given });
+    const mayHandOver = stored.entries.filter(({ t }) => t === 'hand').length < sessions.setup.limits.handOvers;
+    return toRound(request, { header: stored.header, question, given, mayHandOver });
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;
     return { principal, closed: thrown.code === 'FLOW_SESSION_EXPIRED' ? 'expired' : 'ended' };
@@ -74,7 +77,7 @@ function toKey(promptId: string): [key: string, attempt: number] {
   return [promptId.slice(0, at), Number(promptId.slice(at + 1))];
 }
 
-function toRound(request: PersonRoundRequest, { header, question, given }: Shown): QuestionRound {
+function toRound(request: PersonRoundRequest, { header, question, given, mayHandOver }: Shown): QuestionRound {
   const { person } = readPersonHandle(request.handle);
   const { notes: _, ...asked } = question; // notes are for the caller
   return {
@@ -83,9 +86,35 @@ function toRound(request: PersonRoundRequest, { header, question, given }: Shown
     questions: [{ key: KEY, ask: toFormAsk({ turn: { header, questions: [asked] }, given }) }],
     about: { tool: header.tool, server: request.server, client: person },
     isOthers: true,
+    handOver: mayHandOver ? toHandOver(request, header, question) : undefined,
     expiresAt: Math.min(header.expiresAt, question.until ?? Infinity),
     isOpen: true,
     answer: (answers) => take(request, { header, question }, answers[KEY]!),
+  };
+}
+
+/** To those whom the flow names; everybody else can be named by a client that speaks MCP Flow. */
+function toHandOver(
+  request: PersonRoundRequest,
+  { id: sessionId }: Header,
+  { promptId, person: addressee }: Question,
+): QuestionRound['handOver'] {
+  const { sessions } = request;
+  const { person: principal } = readPersonHandle(request.handle);
+  const names = addressee?.handOver?.filter((name) => name !== principal) ?? [];
+  if (names.length === 0) return undefined;
+  return {
+    to: names,
+    async give(to) {
+      try {
+        await sessions.handOver({ principal, sessionId, promptId, to });
+        return { principal, closed: 'handed-over' };
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
+        const now = await findPersonRound(request);
+        return 'closed' in now ? now : { again: now };
+      }
+    },
   };
 }
 

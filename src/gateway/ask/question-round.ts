@@ -31,6 +31,10 @@ export interface QuestionRound {
   readonly isOthers?: boolean | undefined;
   /** What the call waits for, if the user can do nothing; then there are no questions. */
   readonly waitsFor?: string | undefined;
+  /** Those to whom the person can hand the round over, and how. */
+  readonly handOver?:
+    | { readonly to: readonly string[]; give(to: string): Promise<ClosedRound | { again: QuestionRound }> }
+    | undefined;
   readonly expiresAt: number;
   readonly isOpen: boolean;
   /** Takes all answers by key. False if someone else was faster or it is too late. */

@@ -50,6 +50,10 @@ export class PageReply {
     this.#notice(410, this.#words.gone, this.#words.goneText);
   }
 
+  handedOver(): void {
+    this.#notice(200, this.#words.handedOver, this.#words.goBack);
+  }
+
   closed(why?: ClosedRound['closed']): void {
     const { closed, closedText, paused, goBack, reasons } = this.#words;
     this.#notice(409, why === 'paused' ? paused : closed, `${why ? reasons[why] : closedText} ${goBack}`);

@@ -51,6 +51,7 @@ async function answer(visit: PageVisit, form: FormData): Promise<void> {
     return reply.forged();
   }
   if (!round?.isOpen) return reply.closed(visit.closed);
+  if (form.get('do') === 'hand-over') return handOver(visit, form.get('to'));
   const action = round.isOthers && form.get('do') === 'cancel' ? 'decline' : form.get('do');
   if (action === 'decline' || action === 'cancel') return settle(visit, toAll(round, action), action);
   const sections = toSections(round);
@@ -58,6 +59,17 @@ async function answer(visit: PageVisit, form: FormData): Promise<void> {
   if (read.filled) return showForm(visit, 422, read.filled);
   const isAccepted = Object.values(read.answers).some((one) => one.action === 'accept');
   return settle(visit, read.answers, isAccepted ? 'accept' : 'decline');
+}
+
+async function handOver(visit: PageVisit, to: unknown): Promise<void> {
+  const { reply, round, handle, log } = visit;
+  const { handOver } = round!;
+  if (typeof to !== 'string' || !handOver?.to.includes(to)) return reply.forged();
+  const given = await handOver.give(to);
+  if ('again' in given) return showForm({ ...visit, round: given.again }, 422);
+  if (given.closed !== 'handed-over') return reply.closed(given.closed);
+  log.info({ handle }, 'ask.page-handed-over');
+  reply.handedOver();
 }
 
 async function settle(

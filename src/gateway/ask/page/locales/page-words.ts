@@ -60,6 +60,9 @@ export interface PageWords {
   readonly send: string;
   readonly agree: string;
   readonly decline: string;
+  /** Give the question to somebody else; also the button. */
+  readonly handOver: string;
+  readonly handOverTo: string;
   readonly cancel: string;
   readonly next: string;
   readonly trust: string;
@@ -74,6 +77,7 @@ export interface PageWords {
   // Afterwards, or instead.
   readonly answered: string;
   readonly declined: string;
+  readonly handedOver: string;
   readonly cancelled: string;
   readonly goBack: string;
   readonly closed: string;

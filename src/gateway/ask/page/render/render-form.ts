@@ -41,7 +41,7 @@ export function renderForm(view: FormView): string {
       <input type="hidden" name="csrf" value="${csrf}" />
       ${sections.map((section, index) => renderSection(view, section, index))}${renderButtons(round, sections, words)}
     </form>
-    ${renderNext(view)}`;
+    ${renderHandOver(view)}${renderNext(view)}`;
   return renderPage({ title: view.filled ? `${words.errorPrefix} ${title}` : title, body, words });
 }
 
@@ -138,6 +138,22 @@ function renderButtons({ isOthers }: QuestionRound, sections: readonly Section[]
       ${words.decline}</button
     >${cancel}
   </div>`;
+}
+
+/** A form of its own: nothing has to be filled in, and nothing is sent with it. */
+function renderHandOver({ round: { handOver }, words, token, csrf }: FormView): Html | false {
+  if (!handOver || handOver.to.length === 0) return false;
+  return html`<details class="hand">
+    <summary>${words.handOver}</summary>
+    <form method="post" action="?t=${token}">
+      <input type="hidden" name="csrf" value="${csrf}" />
+      <label for="to">${words.handOverTo}</label>
+      <select id="to" name="to">
+        ${handOver.to.map((name) => html`<option value="${name}">${clip(name, MAX_NAME)}</option>`)}
+      </select>
+      <div class="buttons"><button name="do" value="hand-over">${words.handOver}</button></div>
+    </form>
+  </details>`;
 }
 
 function renderNext({ round, words, minutes }: FormView): Html {

@@ -1,29 +1,30 @@
-// Serves the flows of examples/durable-flows and dies on command: before or after a write to the store, or around a
-// step. The parent sends the command; a file records where it died.
-import { appendFileSync } from 'node:fs';
+// The flows of examples/durable-flows, served by a process that dies where it is told to: before or after something that it writes to the
+// store, or around a step. It is told so by its parent; where it died stands in a file.
 import { createLog, createServer } from 'mcp-parley';
 import { createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
-import type { AnyFlow, Ask, FlowStore, StepContext, StepOptions } from 'mcp-parley/flow';
 import { inform } from '../../../examples/durable-flows/company.ts';
 import { migration } from '../../../examples/durable-flows/migration.ts';
 import { questionnaire } from '../../../examples/durable-flows/questionnaire.ts';
 import { runbook } from '../../../examples/durable-flows/runbook.ts';
-import type { Death, MortalOptions } from './mortal.ts';
+import { caller, watchedStore } from './boundaries.ts';
+import { Killer } from './killer.ts';
+import type { Death } from './killer.ts';
+import type { MortalOptions } from './mortal.ts';
+import { watchedFlow } from './watched-flow.ts';
 
-const WRITES = ['create', 'commit', 'lease', 'release', 'spend', 'putBlob', 'forgetOutcome'] as const;
 const KEYS = ['the same in every process'];
 /** Another process takes over soon after a death. */
 const LEASE_MS = 300;
 const SWEEP_MS = 50;
 
-const { place, deaths, port, death: first } = JSON.parse(process.argv[2]!) as MortalOptions;
-let death: Death | undefined = first;
-let passed = 0;
+const { place, deaths, port, death } = JSON.parse(process.argv[2]!) as MortalOptions;
+const killer = new Killer(deaths, death ?? {});
+const pass = killer.pass.bind(killer);
 
-process.on('message', (told: Death | 'count') => {
-  if (told === 'count') return process.send!(passed);
-  death = told;
-  passed = 0;
+process.on('message', (told: Death | 'passed' | number) => {
+  if (typeof told === 'number') return killer.goOn(told);
+  if (told === 'passed') return process.send!(killer.passed);
+  killer.arm(told);
   return process.send!('armed');
 });
 process.on('disconnect', () => process.exit());
@@ -34,10 +35,15 @@ const server = createServer({
   version: '1.0.0',
   keys: KEYS,
   log: createLog({ level: 'error' }),
-  identify: ({ headers }) => String(headers['x-user']),
+  identify({ headers }) {
+    const who = String(headers['x-user']);
+    caller.enterWith(who);
+    return who;
+  },
 });
-const sessions = serveFlows(server, [migration, questionnaire, runbook].map(mortalFlow), {
-  store: mortal(inner),
+const flows = [migration, questionnaire, runbook].map((flow) => watchedFlow(flow, pass));
+const sessions = serveFlows(server, flows, {
+  store: watchedStore(inner, killer),
   keys: KEYS,
   leaseMs: LEASE_MS,
   notify: inform,
@@ -46,46 +52,3 @@ const sessions = serveFlows(server, [migration, questionnaire, runbook].map(mort
 await server.listen({ port });
 process.send!('ready');
 setInterval(() => void sessions.sweep(), SWEEP_MS);
-
-function mortal(store: FlowStore): FlowStore {
-  const methods = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-  const watched = WRITES.filter((name) => methods[name]).map((name) => [
-    name,
-    async (...args: unknown[]) => {
-      pass(`before ${name}`);
-      const done = await methods[name]!(...args);
-      pass(`after ${name}`);
-      return done;
-    },
-  ]);
-  return { ...store, ...(Object.fromEntries(watched) as object) };
-}
-
-function mortalFlow(flow: AnyFlow): AnyFlow {
-  return { ...flow, body: (ask: Ask, input: unknown) => flow.body(mortalAsk(ask), input) as Promise<unknown> };
-}
-
-type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOptions<unknown>) => Promise<unknown>;
-
-function mortalAsk(ask: Ask): Ask {
-  const step: Step = (key, work, options) =>
-    (ask as unknown as { step: Step }).step(
-      key,
-      async (context) => {
-        pass(`before step ${key}`);
-        const result = await work(context);
-        pass(`after step ${key}`);
-        return result;
-      },
-      options,
-    );
-  return Object.assign(Object.create(ask) as Ask, { step, scope: (id: string) => mortalAsk(ask.scope(id)) });
-}
-
-function pass(where: string): void {
-  passed++;
-  if (death?.at === undefined || passed !== death.at) return;
-  appendFileSync(deaths, `${where}\n`);
-  process.kill(process.pid, 'SIGKILL');
-  for (;;); // waits for the signal; nothing may happen before it
-}

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,11 +12,8 @@ import { freePort } from '../server-process.ts';
 import { within } from '../until.ts';
 import type { RedisStoreOptions } from '../../../src/flow/store/redis/redis.ts';
 import type { SqliteOptions } from '../../../src/flow/store/sqlite/sqlite.ts';
-
-/** Dies at the n-th boundary from now; never, if absent. */
-export interface Death {
-  at?: number;
-}
+import { readHits } from './killer.ts';
+import type { Death, Hits } from './killer.ts';
 
 export interface Place {
   sqlite?: SqliteOptions;
@@ -62,10 +59,9 @@ export class Mortal implements AsyncDisposable {
     await this.#down;
   }
 
-  /** The places of death, in order. */
-  get deaths(): string[] {
-    const { deaths } = this.#options;
-    return existsSync(deaths) ? readFileSync(deaths, 'utf8').split('\n').filter(Boolean) : [];
+  /** Where its processes died, in order. */
+  get deaths(): Hits[] {
+    return readHits(this.#options.deaths);
   }
 
   /** Makes this process die; later ones live, unless `next` says otherwise. */
@@ -75,10 +71,15 @@ export class Mortal implements AsyncDisposable {
     await this.#ask(death);
   }
 
-  /** The number of boundaries passed since it was armed. */
-  async passed(): Promise<number> {
+  /** Tells this process how many plays are not over yet. One that dies meanwhile need not know; the next one is told when it starts. */
+  goOn(playing: number): void {
+    this.#child!.send(playing, () => {});
+  }
+
+  /** What was passed since it was armed. */
+  async passed(): Promise<Hits> {
     await this.#up;
-    return (await this.#ask('count')) as number;
+    return (await this.#ask('passed')) as Hits;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -90,7 +91,7 @@ export class Mortal implements AsyncDisposable {
     await once(child, 'exit');
   }
 
-  async #ask(what: Death | 'count'): Promise<unknown> {
+  async #ask(what: Death | 'passed'): Promise<unknown> {
     const answer = once(this.#child!, 'message');
     this.#child!.send(what);
     const [told] = (await within('the answer of the server', answer)) as [unknown];
@@ -99,7 +100,7 @@ export class Mortal implements AsyncDisposable {
 
   async #start(): Promise<void> {
     const options: MortalOptions = { ...this.#options, death: this.#next() };
-    const child = fork(this.#program, [JSON.stringify(options)], { env: this.#env });
+    const child = fork(this.#program, [JSON.stringify(options)], { env: this.#env, execArgv: [] });
     this.#child = child;
     const exit = once(child, 'exit');
     this.#down = exit;

@@ -11,9 +11,9 @@ export interface Rounds {
   tool: string;
   who: string;
   up: () => Promise<void>;
-  /** The form content. */
-  contentFor: (names: string[]) => Json;
-  /** Answers the questions in a result's text. */
+  /** What is filled in. */
+  contentFor: (names: string[]) => Promise<Json>;
+  /** Answers what a result asks in words. */
   answered: (result: Json) => Promise<Json>;
 }
 
@@ -39,7 +39,7 @@ export async function playRounds(rounds: Rounds): Promise<Result> {
       continue;
     }
     if (!result.inputRequests) return result;
-    call = { ...call, requestState: result['requestState'], inputResponses: toResponses(result, rounds) };
+    call = { ...call, requestState: result['requestState'], inputResponses: await toResponses(result, rounds) };
   }
 }
 
@@ -51,12 +51,12 @@ function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
   });
 }
 
-function toResponses({ inputRequests = {} }: Result, { contentFor }: Rounds): Json {
-  const responses = Object.entries(inputRequests).map(([key, { params }]) => {
-    const content = contentFor(Object.keys(params.requestedSchema.properties));
-    return [key, { action: 'accept', content }];
+async function toResponses({ inputRequests = {} }: Result, { contentFor }: Rounds): Promise<Json> {
+  const responses = Object.entries(inputRequests).map(async ([key, { params }]) => {
+    const content = await contentFor(Object.keys(params.requestedSchema.properties));
+    return [key, { action: 'accept', content }] as const;
   });
-  return Object.fromEntries(responses) as Json;
+  return Object.fromEntries(await Promise.all(responses));
 }
 
 function handleOf({ _meta }: Result): unknown {

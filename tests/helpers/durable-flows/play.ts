@@ -10,6 +10,7 @@ import { answerOnPage, toInputs } from './on-page.ts';
 import { OFFICIAL, isOfficial, openOfficial } from './official.ts';
 import type { Official, Player } from './official.ts';
 import { playRounds } from './play-rounds.ts';
+import { openWaitingRoom } from './waiting-room.ts';
 
 const OWN = ['flow', 'form', 'plain-form', 'input-required', 'task', 'page', 'relay'] as const;
 export type Channel = (typeof OWN)[number] | Official;
@@ -30,12 +31,12 @@ type Result = Awaited<ReturnType<Client['callTool']>>;
 type Content = Record<string, string | number | boolean | string[]>;
 
 const log = createLog({ level: 'silent' });
-/** Longer than a server is down. */
-const MOST_TRIES = 1000;
+/** More than a server is away for. */
+const MOST_TRIES = 10_000;
 const PAUSE_MS = 10;
-/** Twelve tries last for more than a minute: a server may die again as soon as it is there. */
-const BACKOFF_MS = 50;
-/** Longer than a drill waits. A client without notifications learns of a withdrawn question from the answer. */
+/** Of one request: its server may die again as soon as it is there. */
+const ATTEMPTS = 18;
+/** Longer than a drill waits. Whoever is not told that a question was withdrawn learns it from the answer. */
 const TOO_LATE_MS = 2000;
 
 export async function playIn(channel: Channel, play: Play): Promise<unknown> {
@@ -43,7 +44,11 @@ export async function playIn(channel: Channel, play: Play): Promise<unknown> {
   if (channel === 'input-required') {
     const inWords = (result: object) => answered(result as Result, channel, play.who);
     return toOutcome(
-      (await playRounds({ ...play, contentFor: (names) => contentFor(names, play.who), answered: inWords })) as Result,
+      (await playRounds({
+        ...play,
+        contentFor: (names) => contentInTime(names, play.who),
+        answered: inWords,
+      })) as Result,
     );
   }
   let result: Result | undefined;
@@ -83,8 +88,11 @@ async function playNatively(play: Play): Promise<unknown> {
   };
   // A 2026-07-28 client receives nothing while a question is open, not even its expiry.
   const revision = who.endsWith('-drill') && { revision: '2025-11-25' };
-  const options = { log, attempts: 12, backoffMs: BACKOFF_MS, ...revision };
-  await using client = await untilDone(play, () => connectFlows({ url, headers: { 'x-user': who } }, options));
+  const options = { log, attempts: ATTEMPTS, backoffMs: 1, ...revision };
+  // Its pauses become longer with every failure, until it would be away for longer than the server.
+  await using room = await openWaitingRoom(url, play.up);
+  const address = { url: room.url, headers: { 'x-user': who } };
+  await using client = await untilDone(play, () => connectFlows(address, options));
   const { result, success, summary } = await client.run(tool, {}, { onPrompt });
   if (!success) throw new Error(summary ?? 'It failed');
   return result;
@@ -113,8 +121,14 @@ function filling(who: string): NonNullable<ConnectOptions['onElicit']> {
       return { action: 'accept' };
     }
     const { properties = {} } = (request as { requestedSchema?: { properties?: object } }).requestedSchema ?? {};
-    return { action: 'accept', content: contentFor(Object.keys(properties), who) };
+    return { action: 'accept', content: await contentInTime(Object.keys(properties), who) };
   };
+}
+
+/** What is not answered in time is answered too late. */
+async function contentInTime(names: string[], who: string): Promise<Content> {
+  if (names.some((name) => isSilent(name, who))) await delay(TOO_LATE_MS);
+  return contentFor(names, who);
 }
 
 function contentFor(names: string[], who: string): Content {
@@ -128,8 +142,11 @@ async function answered(result: Result, channel: Channel, who: string): Promise<
   const names = [...text.matchAll(/^- ([^\s:]+)/gm)].map((match) => match[1]!);
   const [link] = /https?:\S+\/ask\S+/.exec(text) ?? [];
   const isForPage = channel === 'page' || text.includes('Only the user can answer this');
-  if (!isForPage || link === undefined) return { answer: contentFor(names, who) };
-  await answerOnPage(link, who, toInputs(text, contentFor(names, who)));
+  const content = await contentInTime(names, who);
+  if (!isForPage || link === undefined) return { answer: content };
+  // Nobody has filled the page in. What follows is told to whoever asks.
+  if (names.some((name) => isSilent(name, who))) return {};
+  await answerOnPage(link, who, toInputs(text, content));
   return {};
 }
 

@@ -61,6 +61,15 @@ describe('a server that', () => {
     expect(times('initialize')).toHaveLength(3);
   });
 
+  test('says after a restart that it stopped meanwhile is asked again, where that does no harm', async () => {
+    const args = { city: 'Oslo' };
+    const { outcome, startIds } = await play({ stops: 2, startIds: true }, () => 'Ada', { args });
+    expect(outcome).toMatchObject({ success: true, result: { hello: 'Ada' } });
+    expect([startIds.length, new Set(startIds).size]).toEqual([3, 1]);
+    const { outcome: failed, startIds: once } = await play({ stops: 2 }, () => 'Ada', { args });
+    expect([failed, once.length]).toEqual([expect.objectContaining({ code: -32603 }), 1]);
+  });
+
   test('dies in a start with arguments is asked again with the same start-id, where it knows such ids', async () => {
     const args = { city: 'Oslo' };
     const { outcome, startIds } = await play({ deaths: 2, startIds: true }, () => 'Ada', { args });

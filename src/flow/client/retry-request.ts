@@ -1,6 +1,7 @@
 // Repeats a request to a busy or absent server a few times, with growing pauses. A request that may have arrived is repeated only if that
 // does no harm.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject } from '../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 export interface RetrySettings {
@@ -29,7 +30,12 @@ export async function retryRequest<T>(request: () => Promise<T>, patience: Retry
 }
 
 function isPassing(thrown: unknown, { isRepeatable }: RetrySettings): thrown is GatewayError | ProtocolError {
-  if (thrown instanceof ProtocolError) return thrown.code === BUSY;
+  if (thrown instanceof ProtocolError) return thrown.code === BUSY || (isRepeatable && hasStopped(thrown));
   if (!(thrown instanceof GatewayError)) return false;
   return thrown.code === 'UPSTREAM_BUSY' || (isRepeatable && AWAY.has(thrown.code));
+}
+
+/** `GATEWAY_STOPPED`: the server was restarted while it handled the request. */
+function hasStopped({ data }: ProtocolError): boolean {
+  return isObject(data) && data['stopped'] === true;
 }

@@ -42,6 +42,7 @@ const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
   ACCESS_DENIED: ({ uri }) => ({ uri }),
   STEP_FAILED: ({ step, exchange }) => ({ step, exchange }),
   LOOP: () => ({ loop: true }),
+  GATEWAY_STOPPED: () => ({ stopped: true }),
   TOO_MANY: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
   UPSTREAM_BUSY: ({ retryAfterMs }) => ({ retryAfterMs }),
   UNSUPPORTED_VERSION: ({ supported, requested }) => ({ supported, requested }),

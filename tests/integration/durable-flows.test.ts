@@ -3,6 +3,7 @@
 // `PARLEY_BOUNDARIES=all`, as in `npm run test:long`, kills it at every boundary of each channel. With `shared` the channels share the boundaries of
 // a play: each has its part of them. Otherwise, as in CI, it is killed at some.
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toOwner } from '../../src/flow/session/session-context.ts';
 import { isByTime } from '../helpers/durable-flows/boundaries.ts';
@@ -18,13 +19,15 @@ import type { World } from '../helpers/durable-flows/world.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
 import { hasTool } from '../helpers/tools.ts';
-import { until, within } from '../helpers/until.ts';
+import { within } from '../helpers/until.ts';
 
 const MODE = process.env['PARLEY_BOUNDARIES'];
 const isLong = MODE === 'all' || MODE === 'shared';
 const LONG_MS = 60 * 60_000;
 /** Of one play, on a machine that is far too busy: one that hangs is named. */
 const PLAY_MS = isLong ? LONG_MS : 10 * 60_000;
+/** How often it is looked whether all is taken back, by processes that are killed meanwhile. */
+const LOOK_MS = 20;
 /** What is played: the flow, and how the name of its player ends. */
 const PLAYS = {
   'the migration': ['migrate_tenant', ''],
@@ -82,8 +85,11 @@ describe.each(Object.keys(STORES))('in %s', (store) => {
     const played = within(`the end of ${name} in the channel ${channel}`, playIn(channel, play), PLAY_MS);
     const result = await played.catch((thrown: unknown) => `failed: ${(thrown as Error).message}`);
     // A client is told why it failed as soon as that is known; everything is taken back after that, the first effect last.
-    const isTakenBack = async () => (await world.traces(who)).changes.at(-1) === 'mode normal';
-    if (end === '-no') await until(`all to be taken back: ${name}, ${channel}, ${JSON.stringify(result)}`, isTakenBack);
+    const takenBack = async (): Promise<void> => {
+      while ((await world.traces(who)).changes.at(-1) !== 'mode normal') await delay(LOOK_MS);
+    };
+    const taking = `all to be taken back: ${name}, ${channel}, ${JSON.stringify(result)}`;
+    if (end === '-no') await within(taking, takenBack(), PLAY_MS);
     const { changes, files } = await world.traces(who);
     const ordered = tool === INCIDENT ? changes.toSorted() : changes;
     const told = JSON.stringify({ result, changes: ordered, files }, undefined, 1);

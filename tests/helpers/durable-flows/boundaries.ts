@@ -1,5 +1,5 @@
 // The boundaries of a play, each with a name that is the same in every play and every process: what is written, and how far the session has
-// come. Some are matters of time, and are not passed by every play: a lease that is renewed, a commit that is refused because somebody else was
+// come. Some are matters of time, and are not passed by every play: a lease that is renewed or taken over, a commit that is refused because somebody else was
 // faster, and that a result is forgotten some time after its call was answered. Their names say so.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FlowStore, JournalEntry as Entry, SessionHeader as Header } from 'mcp-parley/flow';
@@ -22,8 +22,9 @@ interface Known {
   /** The question that was answered last. */
   at: string;
   isEnding: boolean;
-  /** Who has leased it in this process. */
+  /** Who has leased it in this process, and who has it now. */
   owners: Set<string>;
+  holder?: string | undefined;
 }
 
 /** Who has made the request that is at work; what is written beside sessions does not say whose it is. */
@@ -105,13 +106,20 @@ export function watchedStore(store: FlowStore, watcher: Watcher): FlowStore {
     },
     async lease(id, owner, ms) {
       const one = await find(id);
-      const name = one?.owners.has(owner) ? `${BY_TIME}renewal ${where(one)}` : `lease ${where(one)}`;
+      const isOthers = one?.holder !== undefined && one.holder !== owner;
+      const what = one?.owners.has(owner) ? `${BY_TIME}renewal` : isOthers ? `${BY_TIME}take-over` : 'lease';
       one?.owners.add(owner);
-      return around(one?.whose, [name], () => store.lease(id, owner, ms));
+      return around(one?.whose, [`${what} ${where(one)}`], async () => {
+        const lease = await store.lease(id, owner, ms);
+        if (one && lease) one.holder = owner;
+        return lease;
+      });
     },
     async release(id, owner) {
       const one = await find(id);
-      return around(one?.whose, [`release ${where(one)}`], () => store.release(id, owner));
+      const isLate = one !== undefined && one.holder !== owner;
+      if (one && !isLate) one.holder = undefined;
+      return around(one?.whose, [`${isLate ? BY_TIME : ''}release ${where(one)}`], () => store.release(id, owner));
     },
     spend: (id, rev, ms) => around(caller.getStore(), [`spend turn ${rev}`], () => store.spend(id, rev, ms)),
     putBlob: (name, bytes, ms) =>

@@ -14,7 +14,7 @@ import { isStatelessMessage, openingOf } from '../dialect/serve/detect.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import type { Outlet } from '../dialect/serve/outlet.ts';
 import { plainError } from '../dialect/plain-error.ts';
-import { RECURRING } from '../dialect/recurring.ts';
+import { RECURRING } from '../dialect/meta.ts';
 import { receiveStatelessNotification } from '../dialect/stateless/receive-notification.ts';
 import { serveStateless } from '../dialect/stateless/serve-stateless.ts';
 import type { RunningRequest } from '../dialect/stateless/serve-stateless.ts';

@@ -105,3 +105,10 @@ function toTrace(meta: JsonObject): TraceContext | undefined {
   for (const key of TRACE_KEYS) if (typeof meta[key] === 'string') trace[key] = meta[key];
   return trace;
 }
+
+/** Tells the request reader which `_meta` repeats in every request of a client: its description of itself. */
+export const RECURRING = {
+  method: 'tools/call',
+  /** Only envelope keys repeat; any other key may differ each time. */
+  isMeta: (meta: JsonObject): boolean => Object.keys(meta).every((key) => ENVELOPE.has(key)),
+};

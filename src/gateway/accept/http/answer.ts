@@ -1,4 +1,5 @@
-// Writes short HTTP answers: JSON bodies and errors.
+// Writes short HTTP answers: JSON bodies, errors, and refused upgrades.
+import type { Duplex } from 'node:stream';
 import type { RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -42,4 +43,10 @@ export function answerThrown(
 export function answerError(response: HttpResponse, error: GatewayError, id: RequestId | null = null): void {
   const headers = error.code === 'TOO_MANY' ? { 'retry-after': '1' } : undefined;
   answerJson(response, error.row.status, writeMessage(toErrorMessage(id, plainError(error))), headers);
+}
+
+/** Destroys the socket, because a client that never closes its end must not keep it open. */
+export function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

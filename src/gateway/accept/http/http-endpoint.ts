@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { answerThrown } from './answer.ts';
+import { answerThrown, refuseUpgrade } from './answer.ts';
 import { answerPreflight, allowOrigin } from './cors.ts';
 import { runRequestUnlessLoop, isByGateway } from '../refuse-loops.ts';
 import { createGuard } from '../guard.ts';
@@ -18,7 +18,6 @@ import type { Mount } from './mount.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
 import { acceptWebSocketsLazily } from './lazy-websockets.ts';
-import { refuseUpgrade } from './refuse-upgrade.ts';
 import { toFetch } from '../web/to-fetch.ts';
 import type { Fetch } from '../web/to-fetch.ts';
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Identity } from '../identify.ts';
-import { refuseUpgrade } from './refuse-upgrade.ts';
+import { refuseUpgrade } from './answer.ts';
 import type { WebSocketAcceptor } from './websocket.ts';
 
 export function acceptWebSocketsLazily(

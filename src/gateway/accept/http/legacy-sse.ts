@@ -11,7 +11,7 @@ import { toEncodedText } from '../../codec/encoded-message.ts';
 import type { EncodedMessage } from '../../codec/encoded-message.ts';
 import { Conversation } from '../../dialect/serve/conversation.ts';
 import { openingOf } from '../../dialect/serve/detect.ts';
-import { RECURRING } from '../../dialect/recurring.ts';
+import { RECURRING } from '../../dialect/meta.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/outlet.ts';
 import { answerError, answerJson } from './answer.ts';

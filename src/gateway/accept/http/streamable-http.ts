@@ -11,7 +11,7 @@ import { RequestReader } from '../../codec/request-reader.ts';
 import { Conversation } from '../../dialect/serve/conversation.ts';
 import { isStatelessMessage, openingOf } from '../../dialect/serve/detect.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { RECURRING } from '../../dialect/recurring.ts';
+import { RECURRING } from '../../dialect/meta.ts';
 import { checkOpeningVersion, checkSessionVersion } from '../../dialect/serve/session-version.ts';
 import { receiveStatelessNotification } from '../../dialect/stateless/receive-notification.ts';
 import { isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';

@@ -13,7 +13,7 @@ import { encode } from '../../codec/encoded-message.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
 import type { Identity } from '../identify.ts';
-import { refuseUpgrade } from './refuse-upgrade.ts';
+import { refuseUpgrade } from './answer.ts';
 
 /** Above this many unsent bytes, reading from the client pauses. */
 const PAUSE_BYTES = 1024 * 1024;

@@ -26,7 +26,7 @@ import { featuresOf } from '../revisions.ts';
 import { readChange } from '../speak/read-change.ts';
 import { toWireCall } from '../speak/server-dialect.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
-import { fromTask } from './from-task.ts';
+import { fromTask } from './results.ts';
 
 export class HandshakeServerDialect implements ServerDialect {
   readonly server: ServerView;

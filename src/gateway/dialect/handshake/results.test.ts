@@ -4,8 +4,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import { RawText } from '../../../protocol/raw/raw-text.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { featuresOf } from '../revisions.ts';
-import { fromTask } from './from-task.ts';
-import { toHandshakeResult, toTask } from './results.ts';
+import { fromTask, toHandshakeResult, toTask } from './results.ts';
 
 const [oldest, march, june, november] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'].map(featuresOf);
 const shape = (revision: string, method: string, result: JsonObject) =>

@@ -117,3 +117,13 @@ export function toPlainCompletion(result: JsonObject): JsonObject {
   const values = (completion.values as unknown[]).map((value) => (isObject(value) ? value.value : value));
   return { ...result, completion: { ...completion, values } };
 }
+
+/** Converts a task of 2025-11-25 to the neutral form. */
+export function fromTask(task: JsonObject): TaskState {
+  const { ttl, pollInterval, ...rest } = task;
+  return {
+    ...(rest as unknown as TaskState),
+    ttlMs: typeof ttl === 'number' ? ttl : null,
+    ...(typeof pollInterval === 'number' && { pollIntervalMs: pollInterval }),
+  };
+}

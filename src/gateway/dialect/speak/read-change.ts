@@ -2,7 +2,7 @@
 import type { LogEntry } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
-import { fromTask } from '../handshake/from-task.ts';
+import { fromTask } from '../handshake/results.ts';
 import { withoutEnvelope } from '../meta.ts';
 
 /** These belong to a request or a stream, whose owner reads them. */

@@ -233,12 +233,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     ],
     options: {
       flow: { type: 'string', value: 'NAME', text: 'the flow to run, if the file has several' },
-      arg: {
-        type: 'string',
-        value: 'K=V',
-        text: 'an answer in advance, may be repeated',
-        multiple: true,
-      },
+      arg: { type: 'string', value: 'K=V', text: 'an answer in advance, may be repeated', multiple: true },
       answers: { type: 'string', value: 'FILE', text: 'a JSON object with answers by the names of the questions' },
       json: { ...json, text: 'print the result as JSON' },
       help,

@@ -108,6 +108,19 @@ describe.skipIf(chromiumPath === undefined)('a question to another person', () =
     expect([...dan.found, ...dan.complaints]).toEqual([]);
   });
 
+  it('is not handed over to somebody whom the flow does not name, whatever the browser sends', async () => {
+    const { call, linkTo } = await served();
+    const called = call({}, 'approval');
+    const bea = await openLink(await linkTo('bea'));
+    await bea.page.getByText('Hand over to somebody else').first().click();
+    await bea.page.evaluate("document.querySelector('option').value = 'eve'");
+    await bea.page.getByRole('button', { name: 'Hand over to somebody else' }).click();
+    await bea.page.getByRole('heading', { name: 'This form was not accepted' }).waitFor();
+    await bea.page.goBack();
+    await bea.page.getByRole('button', { name: 'No' }).click();
+    expect(await called).toBe('false');
+  });
+
   it('is not handed over where the flow names nobody', async () => {
     const { call, linkTo } = await served();
     const called = call({ about: 'the plan', reviewer: 'bea' });

@@ -36,7 +36,7 @@ const MOST_TRIES = 10_000;
 const PAUSE_MS = 10;
 /** Of one request: its server may die again as soon as it is there. */
 const ATTEMPTS = 18;
-/** Longer than a drill waits. Whoever is not told that a question was withdrawn learns it from the answer. */
+/** Longer than a drill waits. A client without notifications learns of a withdrawn question from the answer. */
 const TOO_LATE_MS = 2000;
 
 export async function playIn(channel: Channel, play: Play): Promise<unknown> {
@@ -144,7 +144,7 @@ async function answered(result: Result, channel: Channel, who: string): Promise<
   const isForPage = channel === 'page' || text.includes('Only the user can answer this');
   const content = await contentInTime(names, who);
   if (!isForPage || link === undefined) return { answer: content };
-  // Nobody has filled the page in. What follows is told to whoever asks.
+  // The page was not filled in. The next request gets what follows.
   if (names.some((name) => isSilent(name, who))) return {};
   await answerOnPage(link, who, toInputs(text, content));
   return {};

@@ -11,6 +11,7 @@ import { CLIENT_GONE, CONNECTION_CLOSED } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
+import type { Header } from '../journal.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import { peopleOf } from '../session/external/people.ts';
 import { SessionWatch } from '../session/verbs/session-watch.ts';
@@ -124,7 +125,7 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
     const rest = (turn: Turn) => orCancelled(awaitQuestion(turn, sessions, { principal, signal, onWaiting }), signal);
     round = { ...round, turn: await rest(round.turn) };
     while (round.turn.questions.length > 0) {
-      const { progress, questions } = round.turn;
+      const { progress, questions, header } = round.turn;
       isForOthers = false;
       reporter.goesOn();
       if (progress) sendProgress(exchange, progress);
@@ -132,7 +133,7 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
       round = answer
         ? await orCancelled(
             applyReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit', onWaiting }).catch(
-              (thrown) => recoverLateAnswer(thrown, moves),
+              (thrown) => recoverLateAnswer(thrown, moves, header),
             ),
             exchange.signal,
           )
@@ -214,10 +215,12 @@ async function toMovedRound({ moved, isLate }: SessionWatch): Promise<FormRound>
   };
 }
 
-/** The answer came just after its time was over. */
-async function recoverLateAnswer(thrown: unknown, moves: SessionWatch): Promise<FormRound> {
-  if (!moves.moved || !(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
-  return toMovedRound(moves);
+/** The answer came just after its time was over. Another process may have noticed that, and be at work: the call waits for it. */
+async function recoverLateAnswer(thrown: unknown, moves: SessionWatch, header: Header): Promise<FormRound> {
+  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
+  if (moves.moved) return toMovedRound(moves);
+  if (thrown.code !== 'FLOW_INVALID_TRANSITION' || thrown.details.state !== 'processing') throw thrown;
+  return { turn: { header, questions: [] }, told: 'The question before is not asked any more.' };
 }
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {

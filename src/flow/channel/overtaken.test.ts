@@ -82,3 +82,40 @@ it.each(cases)(
     await close();
   },
 );
+
+it('a call goes on when its answer comes after another process has gone on without it', async () => {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const { open: finish, opened } = gate();
+  let runs = 0;
+  const page = flow({ name: 'page', description: 'Pages somebody' }, async (ask) => {
+    const by = await ask.text('by', { message: 'How?', timeout: '1s', onTimeout: 'default', default: 'phone' });
+    await ask.step('page', () => (runs++, opened), { effect: 'retry' });
+    return { by };
+  });
+  const [first, second] = [1, 2].map(
+    () => new Sessions([page], { store, log: quiet, clock, leaseMs: LEASE_MS, sweep: false }),
+  );
+  const ask = async () => {
+    clock.move(2000);
+    await second!.sweep();
+    await until('the step in the other process', () => runs === 1);
+    return { action: 'accept', content: { by: 'chat' } };
+  };
+  const { signal } = new AbortController();
+  const client = { principal: 'me', info: { name: 'test', version: '1' } };
+  const call = { method: 'tools/call', params: { name: 'page', arguments: {} }, client, isConnected: true };
+  const exchange = { ...call, canAsk: () => true, ask, notify() {}, signal } as unknown as Exchange;
+  const tokenSessions = new TokenSessions([page], { tokens: createTokens({ keys: ['a key'] }) });
+  let isOver = false;
+  const result = callFlow(exchange, page, { sessions: first!, tokenSessions, waiting: new Map() });
+  void result.finally(() => (isOver = true));
+  await until('the step', () => runs === 1);
+  finish();
+  await until('the result', () => {
+    clock.move(LEASE_MS);
+    return isOver;
+  });
+  expect(await result).toMatchObject({ structuredContent: { by: 'phone' } });
+  await Promise.all([first!.close(), second!.close()]);
+});

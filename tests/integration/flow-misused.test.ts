@@ -40,7 +40,7 @@ test.each<[string, string, (ask: Ask) => Promise<unknown>]>([
   ],
   [
     'a question inside of a step',
-    'inside of the step',
+    'inside the step',
     (ask) =>
       ask.step('outer', async () => {
         await Promise.resolve();

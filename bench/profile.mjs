@@ -1,5 +1,5 @@
 // `node bench/profile.mjs [--subject parley] [--transport http] [--era stateless] [--in-flight 64] [--top 30]`: where a
-// warm server spends its time under the small call, by function, for whoever wants to make it cheaper.
+// warm server spends its time under the small call, by function, to make it cheaper.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { groups } from './cells.mjs';

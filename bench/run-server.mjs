@@ -10,7 +10,7 @@ import { machine, summarise } from './report/summary.mjs';
 import { cellLine, HEADING, markdownTable } from './report/table.mjs';
 import { startSubject } from './subject.mjs';
 
-// Lives: how often each server is started anew. What the compiler makes of a program differs from process to process by
+// Lives: how often each server is started again. What the compiler makes of a program differs from process to process by
 // more than the rounds within one do. The warm-up is a number of calls: by time a slow server would be measured before
 // its code is compiled. A group that takes longer than `groupMs`, on a busy machine, gets fewer lives.
 const PLANS = {

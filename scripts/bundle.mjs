@@ -19,8 +19,8 @@ const PROCESSES = ['cli/main', 'flow/explore/child', 'flow/operator/replay-child
 const INTERNALS = ['_entries/internals'];
 
 /**
- * A chunk is a module with all that it imports, except what is in chunks before it and what it imports late. Whoever is waited
- * for longest comes first. `cli/main` is in none: it runs as long as the command does, and who imports it would wait for that.
+ * A chunk is a module with all that it imports, except what is in chunks before it and what it imports late. What is needed
+ * first comes first. `cli/main` is in none: it runs as long as the command does, and who imports it would wait for that.
  */
 const CHUNKS = {
   start: /^cli\/(?:dispatch|terminal\/print|signals)$/, // all of main

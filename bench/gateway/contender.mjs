@@ -66,7 +66,7 @@ class Contender {
     this.isSlow = how.processPerCall === true;
   }
 
-  /** Opens its client; another one is opened by whoever wants many. */
+  /** Opens its client; callers that want many open more. */
   async open(target) {
     this.target = target;
     this.client = await this.newClient(() => this.isAlive && !this.isLate);

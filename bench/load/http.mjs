@@ -29,7 +29,7 @@ export async function httpClient({ url, era, patient = () => false }) {
       const response = await post(url, { ...headers, ...callHeaders(call) }, call.head + id + call.tail);
       checkAnswer(await messageIn(response), call, id);
     },
-    /** Servers drop connections that idle for some seconds; before a cell all are opened anew, so none is dropped in it. */
+    /** Servers drop connections that idle for some seconds; before a cell all are opened again, so none is dropped in it. */
     renew() {
       for (const socket of sockets.splice(0)) socket.destroy();
     },

@@ -63,7 +63,7 @@ while (report === undefined) {
   const called = client.callTool('questionnaire', {});
   report = await called.then(
     ({ structuredContent }) => structuredContent,
-    () => undefined, // the server was killed: whoever calls again goes on from there
+    () => undefined, // the server was killed: the next call goes on from there
   );
   await client.close();
 }

@@ -1,5 +1,5 @@
 // A security questionnaire of some 200 questions. Each answer decides what is asked next: who has nothing in an area is asked for a plan, who
-// has everything is asked for all of it. `scope` keeps an answer with what it is about. So whoever goes back and changes the level of one
+// has everything is asked for all of it. `scope` keeps an answer with what it is about. So a user who goes back and changes the level of one
 // area is asked about that area again, and about no other.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

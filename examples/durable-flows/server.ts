@@ -16,7 +16,7 @@ const server = createServer({
   name: 'durable-flows',
   version: '1.0.0',
   keys,
-  // Whoever comes back is known again. Here it is taken from a header; behind a login it is who has logged in.
+  // Recognizes a user who comes back. This example takes the name from a header; behind a login, take the one who is logged in.
   identify: ({ headers }) => String(headers['x-user'] ?? 'somebody'),
 });
 serveFlows(server, [migration, questionnaire, runbook], {

@@ -1,5 +1,5 @@
 // Plays trip.mjs with `parley run`, then serves it: to a client that can be asked, while its server is killed between question
-// and answer and started anew, and to one that cannot be asked.
+// and answer and started again, and to one that cannot be asked.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

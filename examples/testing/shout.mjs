@@ -1,4 +1,4 @@
-// The step under test: whoever calls `echo` is heard.
+// The step under test: it makes every call of `echo` loud.
 import { onCall } from 'mcp-parley/middleware';
 
 export const shout = onCall(function shout(exchange, next) {

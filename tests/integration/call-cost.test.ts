@@ -22,5 +22,5 @@ test.each(PAIRS)('client $client, server $server over $upstream: no AbortControl
   }
   vi.stubGlobal('AbortController', Counted);
   for (let call = 0; call < CALLS; call++) await textOf(client, 'echo', { text: 'again' });
-  expect(made).toBeLessThan(CALLS / 2); // a stream that is opened anew meanwhile may make one
+  expect(made).toBeLessThan(CALLS / 2); // a stream that is opened again meanwhile may make one
 });

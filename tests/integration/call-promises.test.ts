@@ -1,5 +1,5 @@
 // How many promises the gateway makes for a small call with three steps. Each costs a tenth of a microsecond and garbage; a function
-// that is `async` only to pass a promise on makes three. Counted, not timed: whoever needs more has to say so here.
+// that is `async` only to pass a promise on makes three. Counted, not timed: code that needs more raises the figure here.
 import { createHook } from 'node:async_hooks';
 import { Agent, request } from 'node:http';
 import { filter, rename, timeout } from 'mcp-parley/middleware';

@@ -134,7 +134,7 @@ test('it waits for an owner who can come back', async () => {
   expect(result).toMatchObject({ state: 'waiting_user', currentPrompt: { message: 'First?' } });
   expect((await again.answer(sessionId, 'x')).result).toMatchObject({ accepted: true });
   await again.wire.find(
-    'the second question, told to whoever is there now',
+    'the second question, told to the client that is there now',
     ({ method }) => method === 'interaction.prompt',
   );
   again.socket.close();

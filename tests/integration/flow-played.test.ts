@@ -1,4 +1,4 @@
-// Tools that know nothing of MCP Flow, played over it through the gateway: whatever their servers ask, by whichever way, comes as a
+// Tools that know nothing of MCP Flow, played over it through the gateway: whatever their servers ask, on any channel, comes as a
 // prompt of a session. Real servers on stdio and HTTP, in both eras.
 import { expect, test } from 'vitest';
 import { createLog } from 'mcp-parley';

@@ -1,4 +1,4 @@
-// The commands of docs/flows.md, typed as a newcomer would: on the terminal, served, killed while a question waits, and gone on with.
+// The commands of docs/flows.md, typed as a newcomer would: on the terminal, served, killed while a question waits, and resumed.
 import { expect, test } from 'vitest';
 import { read } from '../helpers/files.ts';
 import { freePort } from '../helpers/server-process.ts';

@@ -151,7 +151,7 @@ describe('a server that is ill', () => {
   });
 });
 
-test('a server over HTTP that has forgotten its session is greeted anew, and the call is made again', async () => {
+test('a server over HTTP that has forgotten its session is initialized again, and the call is repeated', async () => {
   await using forgetful = await startHttp(fixture('forgets-sessions'));
   await using gateway = await serving({ servers: { one: well('one'), forgetful: forgetful.url } });
   const client = await gateway.client();

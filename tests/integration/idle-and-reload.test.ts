@@ -82,7 +82,7 @@ describe.each(REVISIONS)('a server that nobody uses, for a client of %s', (revis
 });
 
 describe.each(REVISIONS)('a server whose configuration changes, for a client of %s', (revision) => {
-  test('is started anew; its calls under way finish, and clients are told of its lists', async () => {
+  test('is restarted; its calls under way finish, and clients are told of its lists', async () => {
     using home = new Home();
     const write = (name: string) =>
       home.write('parley.config.json', {

@@ -46,7 +46,7 @@ describe.each(PAIRS)('a client of $client that has neither, a server of $server 
   });
 });
 
-test('a model that fails is told of without its key, and the server gets an answer', async () => {
+test('a failing model is reported without its key, and the server gets an answer', async () => {
   const pair: Pair = { client: '2025-11-25', server: '2025-11-25', upstream: 'stdio' };
   const options = await withModel([]);
   endpoint!.reply = (_, response) => sendJson(response, { error: { message: 'Bad key k-1' } }, 401);
@@ -89,7 +89,7 @@ describe('a server that asks for roots as soon as it is connected', () => {
     await gateway.close();
   });
 
-  test('is told of none where none are configured', async () => {
+  test('sees none where none are configured', async () => {
     const gateway = createGateway({ servers: { early: fixture('asks-early') }, log: createLog({ level: 'silent' }) });
     const { url } = await gateway.listen({ port: 0 });
     await using client = await connected(url, { revision: '2025-11-25' });

@@ -76,7 +76,7 @@ about('describe', () => {
     expect(await listed(step, 'prompts')).toEqual(prompts);
   });
 
-  it('changes what is told of a new tool', () => {
+  it('changes what clients learn about a new tool', () => {
     const step = describe({ tools: { new: 'Mine: {description}' } });
     expect(step.onChange!({ kind: 'tools', added: [{ name: 'new', description: 'theirs' }] })).toEqual({
       kind: 'tools',

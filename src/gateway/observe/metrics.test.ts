@@ -105,7 +105,7 @@ describe('metrics', () => {
   });
 });
 
-describe('what the log is told of a server', () => {
+describe('what the log says about a server', () => {
   it('counts what was lost and what came back, also by children of the log, and is logged as before', () => {
     const lines: string[] = [];
     const events = new UpstreamEvents();

@@ -303,7 +303,7 @@ describe('users who take their time over a question', () => {
     const slow = await Promise.all(
       Array.from({ length: 3 }, () => connectAskable(STATELESS, gateway.url, { thinking })),
     );
-    // The server is told of the level first, and asks meanwhile.
+    // The server gets the level first, and asks meanwhile.
     const meta = { 'io.modelcontextprotocol/logLevel': 'error' };
     const waiting = slow.map((client) => client.call('pid', { meta }));
     await until('the questions', () => slow.every(({ asked }) => asked.length === 1));

@@ -122,7 +122,7 @@ function sessionIn(url) {
   return /[?&]sessionId=([^&]+)/.exec(url)?.[1];
 }
 
-/** What is no JSON is no message: whoever receives it says so, and that is recorded. */
+/** Only JSON is recorded as a message; the receiver's error for anything else is recorded, too. */
 function parse(text) {
   try {
     return JSON.parse(text);

@@ -33,7 +33,7 @@ function toLines(onLine) {
   };
 }
 
-/** What is no JSON is no message: whoever receives it says so, and that is recorded. */
+/** Only JSON is recorded as a message; the receiver's error for anything else is recorded, too. */
 function parse(line) {
   try {
     return JSON.parse(line);

@@ -10,7 +10,7 @@ import { ConnectionLeases } from './connection-leases.ts';
 import { ConnectionUsers } from './connection-users.ts';
 import { TaskOwners } from '../tasks/task-owners.ts';
 
-/** One connection, and what is told of it. */
+/** One connection, and what was reported about it. */
 function setUp(relay: (call: { params: JsonObject }) => Promise<ResultObject>) {
   const told: string[] = [];
   const current = { transport: 'streamable-http', server: { dialect: 'handshake' }, relay };

@@ -145,7 +145,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     await using client = await connected(url, { revision });
     const { handle, link, text } = await held(client, 'ship');
     expect(text).toContain('Only the user can answer');
-    expect(await textOf(client, 'parley_answer', { handle, answer: { ship: true } })).toContain('not taken');
+    expect(await textOf(client, 'parley_answer', { handle, answer: { ship: true } })).toContain('not accepted');
     await new FakeBrowser().fill(link, { 'q0.0': 'true' });
     expect(await textOf(client, 'parley_answer', { handle })).toBe('shipped');
   });
@@ -154,7 +154,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     const asked: string[] = [];
     await using client = await connected(url, { revision, onElicit: filling({ password: 'wrong' }, asked) });
     const { handle, link } = await held(client, 'login');
-    expect(await textOf(client, 'parley_answer', { handle, answer: { password: 'wrong' } })).toContain('not taken');
+    expect(await textOf(client, 'parley_answer', { handle, answer: { password: 'wrong' } })).toContain('not accepted');
     await new FakeBrowser().fill(link, { 'q0.0': 'correct horse' });
     expect(await textOf(client, 'parley_answer', { handle })).toBe('13 characters');
     const file = await held(client, 'load');

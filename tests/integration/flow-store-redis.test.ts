@@ -183,7 +183,7 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
     await using small = await startRedis({ maxmemory: '50mb', 'maxmemory-policy': 'allkeys-lru' });
     await expect(createRedisStore({ url: small.url })).rejects.toMatchObject({
       code: 'STORE_UNUSABLE',
-      message: expect.stringMatching(/throws sessions away .*allkeys-lru.*noeviction/),
+      message: expect.stringMatching(/evicts sessions .*allkeys-lru.*noeviction/),
     });
     const client = new Redis(redis.url);
     const [, major, minor] = /redis_version:(\d+)\.(\d+)/.exec(await client.info())!;

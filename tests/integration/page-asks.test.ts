@@ -48,7 +48,7 @@ describe.each(['2025-11-25', '2026-07-28'])('a client of %s that cannot be asked
     await using client = await connected(url, { revision });
     const { handle, link, text } = await ask(client, 'wipe');
     expect(text).toContain('Only the user can answer');
-    expect(await textOf(client, 'parley_answer', { handle, answer: { approve: true } })).toContain('not taken');
+    expect(await textOf(client, 'parley_answer', { handle, answer: { approve: true } })).toContain('not accepted');
     await new FakeBrowser().fill(link, { 'q0.0': 'true' });
     expect(await textOf(client, 'parley_answer', { handle })).toBe('wiped');
   });

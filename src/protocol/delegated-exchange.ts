@@ -124,6 +124,11 @@ export class DelegatedExchange implements Exchange {
     this.inner.waits?.(words, signal);
   }
 
+  whenTaken(callback: () => void): void {
+    if (this.inner.whenTaken) this.inner.whenTaken(callback);
+    else callback();
+  }
+
   byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
     return this.inner.byPage?.(ask, by, signal);
   }

@@ -159,6 +159,11 @@ export interface Exchange {
    * and returns for the result; all others wait.
    */
   waits?(words: string, signal: AbortSignal): void;
+  /**
+   * Calls back once a request takes the result of this call, which may be much later if the call is held. Absent: the request that
+   * brought the call waits for its result.
+   */
+  whenTaken?(callback: () => void): void;
   /** Closes the answer's stream if the client can resume it; otherwise does nothing. */
   releaseStream(retryMs: number): void;
 }

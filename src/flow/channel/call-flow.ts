@@ -82,18 +82,22 @@ async function startCall(exchange: Exchange, start: StartRequest, context: FlowC
   }
 }
 
-/** Keeps the outcome until the answer to the call has left. If the client is gone, it stays for a later call. */
+/** Keeps the outcome until the answer to the call has left. If the client is gone, or never fetches it, it stays for a later call. */
 function acknowledgeLater(exchange: Exchange, { sessions, waiting }: FlowCallContext, { header }: Turn): void {
   const { clock, log } = sessions.setup;
   const { id, started } = header;
   stopWaiting(waiting, id, exchange);
   if (started === undefined || exchange.signal.aborted || exchange.isConnected === false) return;
-  waiting.set(id, exchange); // do not offer it to another call meanwhile
   const acknowledge = async (): Promise<void> => {
     await sessions.acknowledge(id).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
-    waiting.delete(id);
+    stopWaiting(waiting, id, exchange);
   };
-  clock.after(ACKNOWLEDGE_MS, () => void acknowledge());
+  const onTaken = (): void => {
+    waiting.set(id, exchange); // do not offer it to another call meanwhile
+    clock.after(ACKNOWLEDGE_MS, () => void acknowledge());
+  };
+  if (exchange.whenTaken) exchange.whenTaken(onTaken);
+  else onTaken();
 }
 
 /** Another call of the user may wait for the session by now. */

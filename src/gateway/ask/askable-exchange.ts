@@ -35,6 +35,7 @@ export class AskableExchange extends DelegatedExchange {
   #held: HeldCall | undefined;
   #cancellation: Cancellation | undefined;
   #isOver = false;
+  #onTaken: (() => void) | undefined;
 
   constructor(inner: Exchange, channels: AskChannels, listener?: HeldListener) {
     super(inner);
@@ -94,7 +95,13 @@ export class AskableExchange extends DelegatedExchange {
   carryBy(exchange: Exchange): Promise<ResultObject> {
     this.#carrier = exchange;
     this.#follow(exchange);
+    if (this.#isOver) this.#onTaken?.();
     return this.#carried.next();
+  }
+
+  override whenTaken(callback: () => void): void {
+    if (this.#carrier) callback();
+    else this.#onTaken = callback;
   }
 
   say(next: Promise<ResultObject>): void {

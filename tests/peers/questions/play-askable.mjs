@@ -89,7 +89,7 @@ async function answerTooLate(cell) {
   else {
     const { isError, content } = await call;
     assert.equal(isError, true);
-    assert.match(content[0].text, /waited too long.*may already have acted/s);
+    assert.match(content[0].text, /it expired.*may already have acted/s);
   }
   assert.equal(client.asked.length, 1);
   assert.equal(events.of(key).filter((event) => event === 'called').length, 1);

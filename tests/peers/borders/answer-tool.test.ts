@@ -91,7 +91,7 @@ test('wrap leaves it out with --no-ask', async () => {
     open.push(() => client.close());
     expect(await names(client)).toEqual(['greet']);
     const { content } = await client.callTool({ name: 'greet' });
-    expect(JSON.stringify(content)).toContain(options.length > 0 ? 'nobody to ask' : 'waits for an answer');
+    expect(JSON.stringify(content)).toContain(options.length > 0 ? 'nobody to ask' : "waits for the user's answer");
     expect(await names(client)).toEqual(options.length > 0 ? ['greet'] : ['greet', 'parley_answer']);
   }
 });

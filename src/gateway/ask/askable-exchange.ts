@@ -100,7 +100,7 @@ export class AskableExchange extends DelegatedExchange {
   }
 
   override whenTaken(callback: () => void): void {
-    if (this.#carrier) callback();
+    if (this.#carrier || this.#isOver) callback(); // a task that goes on after its call is fetched in its own way
     else this.#onTaken = callback;
   }
 

@@ -28,7 +28,7 @@ export interface BrowserOfTests {
   closing: (() => Promise<unknown>)[];
 }
 
-/** One browser for the tests of a file. Where there is none, its tests are skipped. */
+/** One browser for the tests of a file. Without a browser, its tests are skipped. */
 export function browserOfTests(): BrowserOfTests {
   const closing: (() => Promise<unknown>)[] = [];
   let browser: Browser | undefined;

@@ -40,7 +40,7 @@ class RevisionSchema {
       this.#index(name);
   }
 
-  /** The definition of a message with this method that this side may send; undefined when there is none. */
+  /** The definition of a message with this method that this side may send; undefined if the revision has no such message. */
   definitionFor(kind, method) {
     return this.#byMethod.get(`${kind} ${method}`);
   }

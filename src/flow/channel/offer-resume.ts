@@ -25,7 +25,7 @@ export class ResumeDeclinedError extends Error {
   }
 }
 
-/** The session to resume; undefined if there is none or it starts over. Throws ResumeDeclinedError. */
+/** Returns the session to resume, or undefined to start a new one. Throws ResumeDeclinedError. */
 export async function offerResume(
   exchange: Exchange,
   start: StartRequest,

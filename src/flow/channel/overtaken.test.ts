@@ -83,7 +83,7 @@ it.each(cases)(
   },
 );
 
-it('a call goes on when its answer comes after another process has gone on without it', async () => {
+it('a call continues if another process continued the session before its answer arrived', async () => {
   const clock = manualClock();
   const store = memoryStore({ clock });
   const { open: finish, opened } = gate();

@@ -9,7 +9,7 @@ const MAX_SESSIONS = 20_000;
 /** Clients that use one session in turns. */
 const MAX_CLIENTS = 8;
 
-/** A connection, or its user if there is none. */
+/** A connection; for a client without a connection, its user. */
 export type Recipient = ClientView | string;
 
 interface Sent extends SentPrompt {

@@ -138,7 +138,7 @@ export class RawText extends RawObject {
   }
 }
 
-/** Searches for a backslash first: the expression is far slower, and mostly there is none. */
+/** Searches for a backslash first: the expression is far slower, and most texts have no backslash. */
 function hasEscapedLetter(text: string): boolean {
   return text.includes('\\u00') && ESCAPED_LETTER.test(text);
 }

@@ -18,7 +18,7 @@ const V1_ERA = 'SDK v1 ends at 2025-11-25';
 const OURS_ONLY = 'no SDK knows it';
 const SSE_IS_HANDSHAKE = 'HTTP+SSE belongs to the handshake era';
 
-/** A row: `lacks(transport, revision)` gives undefined where there is a cell, else why there is none. */
+/** A row: `lacks(transport, revision)` gives undefined if the cell exists, otherwise the reason why it does not. */
 export const ROWS = [
   {
     id: 'parley-parley',

@@ -82,7 +82,7 @@ async function play(cell, doors) {
   }
 }
 
-/** By question; of what a server cannot ask there is none. */
+/** By question. Questions that a server cannot ask are left out. */
 function gamesOf(upstream, { can, speaksFlow }) {
   if (upstream.era === 'flow') return PLAY_FLOW_SERVER[speaksFlow ? 'flow' : can ? 'askable' : 'unaskable'];
   return speaksFlow ? PLAY_FLOW : can ? PLAY_ASKABLE : PLAY_UNASKABLE;

@@ -40,7 +40,7 @@ export function keepDeadlines(questions: Question[], before: readonly Question[]
   });
 }
 
-/** The earliest deadline of a question or wait; Infinity if there is none. */
+/** The earliest deadline of a question or wait; Infinity without any deadline. */
 export function nextDeadline({ current, waits = [] }: Pick<Header, 'current' | 'waits'>): number {
   let at = Infinity;
   for (const { until } of current as Question[]) if (until !== undefined && until < at) at = until;

@@ -14,7 +14,7 @@ export interface FailedTry {
   elapsedMs: number;
 }
 
-/** The pause before the next attempt; undefined if there is none. */
+/** The pause before the next attempt; undefined after the last attempt. */
 export function toRetryPause(policy: RetryPolicy | undefined, failed: FailedTry): number | undefined {
   const { error, tried, elapsedMs } = failed;
   if (!policy || tried >= policy.attempts || !isMeant(policy, error)) return undefined;

@@ -36,7 +36,7 @@ export class SessionWatch {
     this.#stop = sessions.on((event) => this.#hear(event));
   }
 
-  /** The turn that followed without an answer from here; undefined if there is none. */
+  /** The turn that the session took without an answer from this call; undefined until it takes one. */
   get moved(): Promise<Turn> | undefined {
     return this.#moved;
   }

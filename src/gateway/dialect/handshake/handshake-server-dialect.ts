@@ -219,7 +219,7 @@ function unknownMethod(method: string): ProtocolError {
   return new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
 }
 
-/** The params with the call's `_meta`; unchanged if there is none to add. */
+/** Adds the call's `_meta` to the params, if the call has any. */
 function toSent(
   params: JsonObject | undefined,
   { trace }: OutgoingCall,

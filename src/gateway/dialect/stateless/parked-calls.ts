@@ -45,7 +45,7 @@ export class ParkedCalls {
     return ticket;
   }
 
-  /** Removes and returns the call of this ticket; undefined if there is none or it belongs to another principal. */
+  /** Removes and returns the call of this ticket; undefined if the ticket is unknown or belongs to another principal. */
   take(ticket: Ticket, principal: string): StatelessExchange | undefined {
     const parked = this.#calls.get(ticket.id);
     if (!parked || parked.principal !== principal || parked.round !== ticket.round) return undefined;

@@ -79,7 +79,7 @@ export class AskChannels {
     return this.#hasRelay || this.#page?.isReachable === true;
   }
 
-  /** The link to a round's page; undefined if the gateway serves no page. */
+  /** The link to a round's page; undefined if browsers cannot reach the page. */
   async link(round: QuestionRound): Promise<string | undefined> {
     return this.#page?.isReachable ? this.#page.link(round) : undefined;
   }

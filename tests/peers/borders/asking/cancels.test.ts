@@ -66,10 +66,10 @@ test('a killed server fails the calls that wait for answers with a clear message
   // Nobody is asked by guess: the first question is refused. By the second one, its call may be the only one left that can have asked.
   const first = people.map(([person]) => person.call('pay'));
   for (const [, who] of people) await director.release(`pay ${who}`);
-  const [ofAlice, ofBob] = await Promise.all(first);
-  expect(ofAlice!.text).toContain('refused: ');
-  expect(ofBob!.text).toMatch(/refused: |use the card of bob\?/);
-  if (ofBob!.handle !== undefined) await bob.answer(ofBob!.handle, { pin: '0' });
+  for (const [index, told] of (await Promise.all(first)).entries()) {
+    expect(told.text).toMatch(index === 0 ? /refused: / : /refused: |use the card of bob\?/);
+    if (told.handle !== undefined) await bob.answer(told.handle, { pin: '0' });
+  }
   director.passes = () => true;
   const asked = await Promise.all(people.map(([person, who]) => person.call('pay', { args: { who: `${who}-2` } })));
   for (const [index, [, who]] of people.entries()) expect(asked[index].text).toContain(`the card of ${who}-2`);

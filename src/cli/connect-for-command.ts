@@ -11,7 +11,7 @@ import type { CommandAddress } from '../gateway/upstream/address.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { explainStartFailure } from './wrap/start-failure.ts';
 import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
-import { settledWithin } from '../gateway/upstream/settled-within.ts';
+import { settledWithin } from '../shared/timing.ts';
 import { readEnvironment } from './environment.ts';
 import { createCliLog } from './cli-log.ts';
 import type { TargetOptions } from './command.ts';

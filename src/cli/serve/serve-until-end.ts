@@ -1,7 +1,7 @@
 // Serves until a signal arrives or the client on stdio closes its end.
 import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
 import type { StdioListening } from '../../gateway/accept/stdio.ts';
-import { settledWithin } from '../../gateway/upstream/settled-within.ts';
+import { settledWithin } from '../../shared/timing.ts';
 import { ListenError, openPort } from './open-port.ts';
 import type { OpenedPort, PortOptions } from './open-port.ts';
 import type { Printer } from '../terminal/print.ts';

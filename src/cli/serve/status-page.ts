@@ -7,7 +7,7 @@ import type { Target } from '../../protocol/target.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
-import { settledWithin } from '../../gateway/upstream/settled-within.ts';
+import { settledWithin } from '../../shared/timing.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import { version } from '../../shared/version.ts';
 import type { Client } from '../../client/client.ts';

@@ -6,6 +6,7 @@ import { TargetLayer } from '../../protocol/layer.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ClientOpening } from '../../protocol/target.ts';
 import { ProtocolError } from '../../shared/errors.ts';
+import { settledWithin } from '../../shared/timing.ts';
 import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 
 export interface WrappedServerOptions {
@@ -43,10 +44,7 @@ export class WrappedServer extends TargetLayer {
 
   /** Resolves when the server is ready, has failed, or takes too long. */
   override async ready(opening?: ClientOpening): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.#options.startMs)));
-    await Promise.race([this.#target.ready(opening), late]);
-    clearTimeout(timer);
+    await settledWithin(this.#target.ready(opening), this.#options.startMs);
     const problem = this.#problem();
     if (problem === LEFT_EARLY) return;
     if (problem !== undefined && problem !== this.#told) this.#options.onFailure(problem);

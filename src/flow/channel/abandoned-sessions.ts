@@ -6,6 +6,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { earlyEndOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { pause } from '../../shared/timing.ts';
 import type { SessionRequest, StartRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/session-context.ts';
@@ -74,7 +75,7 @@ export async function awaitRest(sessions: Sessions, session: SessionRequest, sig
       const isWaiting = questions.length === 0 && isForPeople(header);
       return { header, questions, ...outcome, ...(isWaiting && { later: () => waitForTurn(sessions, header) }) };
     }
-    await new Promise<void>((resolve) => sessions.setup.clock.after(LOOK_MS, resolve));
+    await pause(sessions.setup.clock, LOOK_MS);
   }
 }
 

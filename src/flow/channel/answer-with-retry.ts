@@ -1,6 +1,7 @@
 // Submits an answer of a waiting call. If answers come too fast for the session, it waits instead of failing, as the user cannot be asked
 // to retry.
 import { GatewayError } from '../../shared/errors.ts';
+import { pause } from '../../shared/timing.ts';
 import type { AnswerRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
@@ -22,7 +23,7 @@ export async function answerWithRetry(sessions: Sessions, request: AnswerRequest
     } catch (thrown) {
       const wait = waitOf(thrown);
       if (wait === undefined) throw thrown;
-      await new Promise<void>((resolve) => sessions.setup.clock.after(wait, resolve));
+      await pause(sessions.setup.clock, wait);
     }
   }
 }

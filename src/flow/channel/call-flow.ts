@@ -6,7 +6,7 @@ import { readOptionalObject } from '../../protocol/params.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { toToolResult } from '../../server/tool-result.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
-import { rejectOnAbort } from '../../shared/reject-on-abort.ts';
+import { rejectOnAbort } from '../../shared/timing.ts';
 import { CLIENT_GONE, CONNECTION_CLOSED } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';

@@ -3,6 +3,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { Family } from '../../shared/metric.ts';
 import type { Log } from '../../shared/log.ts';
+import { unlessLate } from '../../shared/timing.ts';
 import { OPEN_CONDITIONS, conditionOf } from '../operator/condition.ts';
 import type { FlowStore } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
@@ -32,19 +33,12 @@ export class OpenSessions {
   /** Returns the last counts. Only the first look is awaited, and briefly, so that other metrics do not fail with the store. */
   async family(): Promise<Family> {
     const looking = this.#lookAgain();
-    if (!this.#found) await this.#forAWhile(looking);
+    if (!this.#found) await unlessLate(looking, this.#around.clock, PATIENCE_MS);
     const samples = [...(this.#found ?? [])].map(([key, value]) => {
       const [flow, state] = JSON.parse(key) as [string, string];
       return { labels: { flow, state }, value };
     });
     return { name: 'parley_flow_sessions', help: 'Open sessions in the store, by state.', type: 'gauge', samples };
-  }
-
-  async #forAWhile(looking: Promise<void>): Promise<void> {
-    let stop = (): void => {};
-    const late = new Promise<void>((resolve) => (stop = this.#around.clock.after(PATIENCE_MS, resolve)));
-    await Promise.race([looking, late]);
-    stop();
   }
 
   #lookAgain(): Promise<void> {

@@ -5,6 +5,7 @@ import type { Sessions } from '../session/sessions.ts';
 import { withOutcome } from '../session/turn/outcome.ts';
 import { isEnded } from '../store/store.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
+import { pause } from '../../shared/timing.ts';
 
 /** As often as a shared store is polled for due sessions. */
 const LOOK_MS = 5000;
@@ -26,7 +27,7 @@ export function watchEndedElsewhere(sessions: Sessions, delivery: PromptDelivery
     next += MAX_LOOKS;
     const ended = await endedOf(sessions, some);
     if (ended.length === 0) return;
-    await new Promise<void>((resolve) => void clock.after(OWN_MS, resolve));
+    await pause(clock, OWN_MS);
     const untold = new Set(delivery.followed());
     for (const header of ended) if (untold.has(header.id)) tell(sessions, delivery, header);
   };

@@ -2,7 +2,7 @@
 // client's confirmation is not the answer; the page brings it.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { rejectOnAbort } from '../../shared/reject-on-abort.ts';
+import { rejectOnAbort } from '../../shared/timing.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AskChannels } from './ask-channels.ts';
 import type { RoundAnswer, AnsweredBy } from './question-round.ts';

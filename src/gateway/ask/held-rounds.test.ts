@@ -21,7 +21,7 @@ it('a client that leaves ends its rounds and wakes their waiters', async () => {
       [],
     );
   const [left, kept] = [open(mine), open(theirs)];
-  const told = left.answered(new Promise(() => {}));
+  const told = left.answered();
   rounds.leave(mine);
   await told;
   expect(expired).toEqual([mine]);
@@ -46,7 +46,7 @@ it('a withdrawn question wakes its waiters, and its expiry does not cancel the c
     },
     [],
   );
-  const told = round.answered(new Promise(() => {}));
+  const told = round.answered();
   round.withdraw();
   await told;
   expect(round.answer({}, 'page')).toBe(false);

@@ -183,10 +183,9 @@ export class HeldRound implements QuestionRound {
     for (const tell of this.#onAnswer.splice(0)) tell();
   }
 
-  /** Resolves when the round is answered or expired, or when `giveUp` resolves. */
-  async answered(giveUp: Promise<void>): Promise<void> {
-    if (!this.isOpen) return;
-    await Promise.race([giveUp, new Promise<void>((resolve) => this.#onAnswer.push(resolve))]);
+  /** Resolves when the round is answered or expired. */
+  async answered(): Promise<void> {
+    if (this.isOpen) await new Promise<void>((resolve) => this.#onAnswer.push(resolve));
   }
 }
 

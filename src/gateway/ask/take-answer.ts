@@ -15,6 +15,7 @@ import type { AskChannels } from './ask-channels.ts';
 import { describeProblem } from './form/answer-problem.ts';
 import type { RoundAnswer, RoundQuestion } from './question-round.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
+import { unlessAborted, unlessLate } from '../../shared/timing.ts';
 
 /** Stops a model that keeps failing to answer. */
 const MAX_ATTEMPTS = 5;
@@ -43,13 +44,7 @@ async function waitForPage(
   { signal }: Exchange,
   { clock, limits }: AskChannels,
 ): Promise<string | undefined> {
-  let stop = (): void => {};
-  const giveUp = new Promise<void>((resolve) => {
-    stop = clock.after(limits.pollMs, resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await round.answered(giveUp);
-  stop();
+  await unlessLate(unlessAborted(round.answered(), signal), clock, limits.pollMs);
   return round.isOpen ? 'The user has not answered yet.' : undefined;
 }
 

@@ -17,6 +17,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { isLoop } from '../../shared/via.ts';
 import type { Log } from '../../shared/log.ts';
+import { unlessLate } from '../../shared/timing.ts';
 import { LastKnownLists, ListCache } from './list-cache.ts';
 import type { ClientLists } from './list-cache.ts';
 import type { Member } from './member.ts';
@@ -89,7 +90,7 @@ export class Catalog {
     const { clock, startMs } = this.#options;
     this.#waitUntil ??= ticksOf(clock) + startMs;
     const isKnown = Promise.resolve(this.#member.target.ready?.(opening)).then(() => true);
-    const isInTime = (await this.#inTimeOrUndefined(isKnown, this.#waitUntil - ticksOf(clock))) ?? false;
+    const isInTime = (await unlessLate(isKnown, clock, Math.max(0, this.#waitUntil - ticksOf(clock)))) ?? false;
     if (isInTime) this.#waitUntil = undefined;
     return isInTime;
   }
@@ -160,7 +161,7 @@ export class Catalog {
 
   async #inTime(area: ListArea, client: ClientView, fetching: Promise<CatalogList>): Promise<CatalogList> {
     let reason = tooSlow(area);
-    const listed = await this.#inTimeOrUndefined(fetching, this.#options.startMs).catch((error: unknown) => {
+    const listed = await unlessLate(fetching, this.#options.clock, this.#options.startMs).catch((error: unknown) => {
       reason = wordsOf(error);
       return undefined;
     });
@@ -207,15 +208,6 @@ export class Catalog {
       _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE]: reason },
     }));
     return { ...listed, ttlMs: 0, entries };
-  }
-
-  /** Undefined if it takes longer. */
-  async #inTimeOrUndefined<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-    let stop = (): void => {};
-    const late = new Promise<undefined>((resolve) => {
-      stop = this.#options.clock.after(Math.max(0, ms), () => resolve(undefined));
-    });
-    return Promise.race([promise, late]).finally(() => stop());
   }
 }
 

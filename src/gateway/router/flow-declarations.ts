@@ -10,6 +10,7 @@ import type { Target } from '../../protocol/target.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { unlessLate } from '../../shared/timing.ts';
 import type { Member } from './member.ts';
 
 /** The server may have been replaced by then. */
@@ -56,14 +57,9 @@ export class FlowDeclarations {
   }
 
   /** A server that is away or slow counts as not interactive. */
-  #soon(declaration: Promise<JsonObject>): Promise<JsonObject> {
-    return new Promise((resolve) => {
-      const stop = this.#clock.after(START_MS, () => resolve(NOT_INTERACTIVE));
-      void declaration
-        .catch(() => NOT_INTERACTIVE)
-        .then(resolve)
-        .finally(stop);
-    });
+  async #soon(declaration: Promise<JsonObject>): Promise<JsonObject> {
+    const declared = declaration.catch(() => NOT_INTERACTIVE);
+    return (await unlessLate(declared, this.#clock, START_MS)) ?? NOT_INTERACTIVE;
   }
 }
 

@@ -7,7 +7,7 @@ import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/serve
 import type { TaskState } from '../../protocol/target.ts';
 import type { Ask } from '../../protocol/exchange.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
-import { rejectOnAbort } from '../../shared/reject-on-abort.ts';
+import { rejectOnAbort } from '../../shared/timing.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const DEFAULT_POLL_MS = 1000;

@@ -12,6 +12,7 @@ import { buildTrail } from './trail.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
+import { unlessLate } from '../../../shared/timing.ts';
 
 export interface EndRequest {
   /** Undefined if the flow is no longer served. */
@@ -45,8 +46,7 @@ async function endedLive(
   await live.end(ending);
   // No client waits for an expiry.
   if (ending.kind === 'fail') return { header: toClientHeader(stored.header, ending), questions: [] };
-  const late = new Promise<undefined>((resolve) => void clock.after(ENDING_GRACE_MS, () => resolve(undefined)));
-  const turn = await Promise.race([live.next, late]);
+  const turn = await unlessLate(live.next, clock, ENDING_GRACE_MS);
   if (!turn) return { header: toClientHeader(stored.header, ending), questions: [] };
   // It reached a question, or its end, just before.
   return isEnded(turn.header) ? turn : undefined;

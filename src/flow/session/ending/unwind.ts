@@ -4,9 +4,9 @@ import { toClientHeader } from '../../journal.ts';
 import type { EarlyEnd, Header } from '../../journal.ts';
 import { toShortId } from '../../short-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { pause, unlessAborted } from '../../../shared/timing.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import { toParkedPatch } from './parking.ts';
-import { unlessAborted } from '../unless-aborted.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
 import { isHopeless, toUndoPause, undoRound } from './undo-effects.ts';
@@ -44,7 +44,7 @@ export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: Un
     const written = await commits.write({ pending: { ...ending, tries } }, []);
     if (!written.header) return commits.current();
     if (setup.lasting) onTold(written.header);
-    if (!(await unlessAborted(pauseBeforeUndo(setup, tries), signal))) return commits.current();
+    if (!(await pauseBeforeUndo(setup, tries, signal))) return commits.current();
   }
   const steps = left.map(({ key }) => key);
   // A session that was given up before has been reported already.
@@ -94,6 +94,7 @@ export function maxUndoAttempts({ lasting, limits }: SessionContext): number {
   return lasting ? limits.undoAttempts : Math.min(limits.undoAttempts, ATTEMPTS_IN_A_REQUEST);
 }
 
-export function pauseBeforeUndo({ clock }: SessionContext, tries: number): Promise<true> {
-  return new Promise((resolve) => void clock.after(toUndoPause(tries), () => resolve(true)));
+/** False if the signal aborts meanwhile. */
+export function pauseBeforeUndo({ clock }: SessionContext, tries: number, signal?: AbortSignal): Promise<boolean> {
+  return pause(clock, toUndoPause(tries), signal);
 }

@@ -2,7 +2,7 @@
 import { isBusy } from '../../engine/run-state.ts';
 import type { AskState, RunState } from '../../engine/run-state.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
-import { unlessLate } from '../unless-aborted.ts';
+import { unlessLate } from '../../../shared/timing.ts';
 import type { SessionContext } from '../session-context.ts';
 
 export interface GraceResult {

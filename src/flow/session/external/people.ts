@@ -5,6 +5,7 @@ import { MAX_PERSON_CHARS } from '../../question/question.ts';
 import type { Addressee, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/text/shorten.ts';
+import { unlessLate } from '../../../shared/timing.ts';
 import { toShortId } from '../../short-id.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { HandOverRequest } from '../verbs/requests.ts';
@@ -203,10 +204,8 @@ async function tell(
 }
 
 /** Other notices wait for this one, so it has a time limit. */
-function inTime({ clock }: SessionContext, telling: unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const tooLong = (): void => reject(new Error(`notify did not settle within ${NOTICE_MS / 1000} seconds`));
-    const stop = clock.after(NOTICE_MS, tooLong);
-    Promise.resolve(telling).then(resolve, reject).finally(stop);
-  });
+async function inTime({ clock }: SessionContext, telling: unknown): Promise<void> {
+  const told = Promise.resolve(telling).then(() => true);
+  if (await unlessLate(told, clock, NOTICE_MS)) return;
+  throw new Error(`notify did not settle within ${NOTICE_MS / 1000} seconds`);
 }

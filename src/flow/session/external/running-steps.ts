@@ -5,8 +5,8 @@ import type { BodyRun } from '../../engine/body-run.ts';
 import type { PendingStep } from '../../engine/pending-ask.ts';
 import type { JournalEntry, StepEntry } from '../../journal.ts';
 import type { PromptStep } from '../../../protocol/prompt.ts';
+import type { Cancellation } from '../../../shared/cancellation.ts';
 import type { TurnInput } from '../turn/turn-input.ts';
-import type { LazyAbort } from '../unless-aborted.ts';
 import { isOutcomeUnknown, runStep, toIdempotencyKey } from '../turn/run-step.ts';
 
 interface Working {
@@ -18,8 +18,8 @@ interface Working {
 
 /** The signals for steps and for cleanup steps. */
 export interface StepSignals {
-  work: LazyAbort;
-  cleanup: LazyAbort;
+  work: Cancellation;
+  cleanup: Cancellation;
 }
 
 export class RunningSteps {

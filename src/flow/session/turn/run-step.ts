@@ -9,11 +9,12 @@ import type { StepSpec } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
 import type { StepEntry } from '../../journal.ts';
 import { toShortId } from '../../short-id.ts';
+import { Cancellation } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { pause } from '../../../shared/timing.ts';
 import { callTool } from './call-tool.ts';
 import { readStoredFile, revealSecret } from '../values/secrets.ts';
 import { toEventUrl } from '../external/event-url.ts';
-import { LazyAbort, unlessAborted } from '../unless-aborted.ts';
 import { toRetryPause } from './step-retry.ts';
 import type { PromptStep } from '../../../protocol/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
@@ -60,16 +61,11 @@ export async function runStep(run: StepExecution): Promise<StepEntry> {
       const misuse = findMisuse(error);
       if (misuse)
         setup.log.warn({ session: toShortId(run.sessionId), step: spec.key, error, ...misuse }, 'flow.misused');
-      const pause = toRetryPause(retry, { error, tried, elapsedMs: setup.clock.now() - began });
-      if (pause === undefined || !(await passes(run, pause))) return done({ e: toErrorEntry(error) });
+      const ms = toRetryPause(retry, { error, tried, elapsedMs: setup.clock.now() - began });
+      // The session may end meanwhile.
+      if (ms === undefined || !(await pause(setup.clock, ms, run.signal()))) return done({ e: toErrorEntry(error) });
     }
   }
-}
-
-/** Waits; false if the session ends meanwhile. */
-async function passes({ setup, signal }: StepExecution, ms: number): Promise<boolean> {
-  const passed = new Promise<true>((resolve) => void setup.clock.after(ms, () => resolve(true)));
-  return (await unlessAborted(passed, signal())) ?? false;
 }
 
 /** Creates the idempotency key and the signal on demand, since most steps use neither. */
@@ -117,7 +113,7 @@ export async function runWithinTimeout(
   attempt: number,
   work: (step: StepContext) => unknown,
 ): Promise<unknown> {
-  const late = new LazyAbort();
+  const late = new Cancellation();
   const signal = () => AbortSignal.any([run.signal(), late.signal]);
   const deadline = toDeadline(run, late);
   try {
@@ -127,7 +123,7 @@ export async function runWithinTimeout(
   }
 }
 
-function toDeadline({ setup: { clock, limits }, spec }: StepExecution, late: LazyAbort) {
+function toDeadline({ setup: { clock, limits }, spec }: StepExecution, late: Cancellation) {
   const { timeout, heartbeat } = spec.options;
   const ms = timeout === undefined ? limits.stepMs : toMs(timeout, 'timeout of a step');
   const silence = heartbeat === undefined ? undefined : toMs(heartbeat, 'heartbeat of a step');

@@ -14,9 +14,10 @@ import { toShortId } from '../../short-id.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
 import { isEnded } from '../../store/store.ts';
+import { Cancellation } from '../../../shared/cancellation.ts';
+import { unlessAborted, unlessLate } from '../../../shared/timing.ts';
 import type { SessionChange } from '../../store/store.ts';
 import { Commits, isLimitError } from './commits.ts';
-import { LazyAbort, unlessAborted, unlessLate } from '../unless-aborted.ts';
 import type { TurnInput } from './turn-input.ts';
 import { limitFirstQuestion } from './first-question.ts';
 import { keepWarm } from './warm-body.ts';
@@ -54,9 +55,9 @@ export class TurnRunner {
   /** How many of the entries to write the run already knows. */
   readonly #known: number;
   /** The signal for steps. */
-  readonly #signal = new LazyAbort();
+  readonly #signal = new Cancellation();
   /** Aborts when this process leaves the session. */
-  readonly #stop = new LazyAbort();
+  readonly #stop = new Cancellation();
   /** The parked state and operator request of the session, until it has continued. */
   #waiting: Pick<Header, 'parked' | 'handed'>;
   /** To write as soon as the session has continued. */
@@ -285,7 +286,7 @@ export class TurnRunner {
     try {
       for (let coming = running; ; coming = this.run.next()) {
         try {
-          const rest = await unlessAborted(Promise.race([coming, this.#work.left.promise]), this.#stop.signal);
+          const rest = await unlessAborted(Promise.race([coming, this.#work.left.promise]), this.#stop);
           if (rest === CHANGED) await this.#catchUp();
           const turn = rest ? rest !== CHANGED && (await this.#goOnFrom(rest, onTime)) : await this.commits.current();
           if (this.commits.isBehind) await this.#catchUp();

@@ -1,6 +1,7 @@
 // Watches a session while its questions are shown. It may continue without an answer from here: a question times out, another person
 // answers, it expires. The channel then withdraws its question and continues with the new turn.
 import { GatewayError } from '../../../shared/errors.ts';
+import { pause } from '../../../shared/timing.ts';
 import { isEnded } from '../../store/store.ts';
 import type { Header } from '../../journal.ts';
 import type { Question } from '../../question/question.ts';
@@ -121,7 +122,7 @@ export function waitForTurn(
 /** The same for sessions without a sweeper: waits for the next deadline and handles it. */
 export async function waitForTime(sessions: Sessions, header: Header): Promise<Turn> {
   const { clock, store } = sessions.setup;
-  await new Promise<void>((resolve) => void clock.after(Math.max(nextDeadline(header) - clock.now(), 0), resolve));
+  await pause(clock, Math.max(nextDeadline(header) - clock.now(), 0));
   const turns: Turn[] = [];
   const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
   await sessions.attend(header.id).finally(off);

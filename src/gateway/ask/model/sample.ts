@@ -8,6 +8,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
+import { onAbort } from '../../../shared/timing.ts';
 import { fromChat } from './from-chat.ts';
 import { ModelEndpoint } from './model-endpoint.ts';
 import { PrincipalLimiter } from '../principal-limiter.ts';
@@ -79,12 +80,10 @@ function choose(models: readonly string[], preferences: unknown): string {
 function within(ms: number, parent: AbortSignal, clock: Clock): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
-  if (parent.aborted) abort();
-  parent.addEventListener('abort', abort);
-  const callOff = clock.after(ms, abort);
+  const [callOff, stopListening] = [clock.after(ms, abort), onAbort(parent, abort)];
   const stop = (): void => {
     callOff();
-    parent.removeEventListener('abort', abort);
+    stopListening();
   };
   return { signal: controller.signal, stop };
 }

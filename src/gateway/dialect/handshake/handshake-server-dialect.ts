@@ -17,7 +17,7 @@ import type {
 import type { Change } from '../../../protocol/target.ts';
 import { EncodedParams } from '../../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../../protocol/raw/encoded-params.ts';
-import { rejectOnAbort } from '../../../shared/reject-on-abort.ts';
+import { rejectOnAbort } from '../../../shared/timing.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { answerAsk } from '../speak/answer-ask.ts';

@@ -3,6 +3,8 @@
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Prompt, PromptStep } from '../../../protocol/prompt.ts';
+import { unlessLate } from '../../../shared/timing.ts';
+import { systemClock } from '../../../shared/clock.ts';
 
 export type PromptOrEnd =
   | {
@@ -92,11 +94,8 @@ export class PromptInbox {
 
   /** Undefined if nothing arrives in time or the connection is lost. */
   async within(ms: number, lost?: Promise<unknown>): Promise<PromptOrEnd | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
     const gone = lost ? [lost.then(() => undefined)] : [];
-    const told = await Promise.race([this.next(), late, ...gone]);
-    clearTimeout(timer);
+    const told = await unlessLate(Promise.race([this.next(), ...gone]), systemClock, ms);
     // Later events are for the next caller.
     if (!told) this.#waiting = undefined;
     return told;

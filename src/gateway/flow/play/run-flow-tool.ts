@@ -2,7 +2,7 @@
 // the session is the result of the call. Cancelling the call cancels the session.
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { rejectOnAbort } from '../../../shared/reject-on-abort.ts';
+import { rejectOnAbort } from '../../../shared/timing.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { CANCEL, FlowRun } from './flow-run.ts';
 import type { FlowOutcome, PromptContext } from './flow-run.ts';

@@ -5,6 +5,7 @@ import type { Step } from '../../../protocol/step.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
+import { unlessLate } from '../../../shared/timing.ts';
 
 /** How long closing a gateway waits for its steps. */
 const CLOSE_MS = 5000;
@@ -50,10 +51,7 @@ export class StepLifecycle {
   async close(): Promise<void> {
     const steps = this.#steps;
     this.#steps = [];
-    let stop = (): void => {};
-    const late = new Promise<void>((resolve) => (stop = this.#clock.after(CLOSE_MS, resolve)));
-    await Promise.race([this.#closeAll(new Set(steps)), late]);
-    stop();
+    await unlessLate(this.#closeAll(new Set(steps)), this.#clock, CLOSE_MS);
   }
 
   async #closeAll(steps: Iterable<Step>): Promise<void> {

@@ -6,6 +6,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
 import { arrivedVia, isLoop, writeVia } from '../../../shared/via.ts';
+import { unlessLate } from '../../../shared/timing.ts';
 import { Backoff } from './backoff.ts';
 import type { Upstream } from '../upstream.ts';
 
@@ -224,12 +225,10 @@ export class SupervisedConnection {
   }
 
   /** Rejects with the last failure if the opening takes long; the attempt continues. */
-  #unlessLong(opening: Promise<Upstream>, failure: Error): Promise<Upstream> {
-    let stop = (): void => {};
-    const late = new Promise<never>((_, reject) => {
-      stop = this.#options.clock.after(RETRY_WAIT_MS, () => reject(failure));
-    });
-    return Promise.race([opening, late]).finally(() => stop());
+  async #unlessLong(opening: Promise<Upstream>, failure: Error): Promise<Upstream> {
+    const upstream = await unlessLate(opening, this.#options.clock, RETRY_WAIT_MS);
+    if (!upstream) throw failure;
+    return upstream;
   }
 
   #failed(error: Error): void {

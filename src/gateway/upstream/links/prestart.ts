@@ -3,7 +3,7 @@
 import { VIA_VARIABLE, ownVia, writeVia } from '../../../shared/via.ts';
 import { ProcessGroup } from './process-group.ts';
 import { safeEnv } from './safe-env.ts';
-import { settledWithin } from '../settled-within.ts';
+import { settledWithin } from '../../../shared/timing.ts';
 
 export interface ServerCommand {
   command: string;

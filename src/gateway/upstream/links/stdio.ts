@@ -16,7 +16,7 @@ import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
 import type { ProcessGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
-import { settledWithin } from '../settled-within.ts';
+import { settledWithin, unlessAborted } from '../../../shared/timing.ts';
 
 export interface StdioLinkOptions {
   command: string;
@@ -128,7 +128,7 @@ class StdioLink implements Link {
     const { stopMs = 2000 } = this.#options;
     // A server that has closed its stdout can answer nothing any more.
     const drained = new Promise((resolve) => child.stdout.once('close', resolve));
-    await Promise.race([group.exited, drained, aborted(this.#closeAsked.signal)]);
+    await unlessAborted(Promise.race([group.exited, drained]), this.#closeAsked.signal);
     this.#out?.flush();
     child.stdin.end();
     await settledWithin(group.exited, stopMs);
@@ -165,11 +165,4 @@ function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioLink
   if (error.code === 'ENOENT') return `command not found: ${command}; is it on PATH?`;
   if (error.code === 'EACCES') return `not allowed to run: ${command}; is it executable?`;
   return error.message;
-}
-
-function aborted(signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', resolve, { once: true });
-  });
 }

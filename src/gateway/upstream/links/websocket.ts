@@ -16,7 +16,7 @@ import { writeMessage } from '../../codec/json-rpc.ts';
 import { describeNetworkError } from './describe-network-error.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import { HttpRefusal, type Link, type LinkEvents } from './link.ts';
-import { settledWithin } from '../settled-within.ts';
+import { settledWithin } from '../../../shared/timing.ts';
 
 export interface WebSocketLinkOptions {
   url: string | URL;

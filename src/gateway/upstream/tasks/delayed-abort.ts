@@ -3,6 +3,7 @@
 import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { onAbort } from '../../../shared/timing.ts';
 
 const A_WHILE_MS = 1000;
 
@@ -15,12 +16,12 @@ export interface DelayedAbort {
 export function delayAbort(signal: Abortable, clock: Clock): DelayedAbort {
   const late = new Cancellation();
   let stop = (): void => {};
-  const onAbort = (): void => void (stop = clock.after(A_WHILE_MS, () => late.abort(signal.reason)));
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
+  const stopListening = onAbort(signal, () => {
+    stop = clock.after(A_WHILE_MS, () => late.abort(signal.reason));
+  });
   const end = (): void => {
     stop();
-    signal.removeEventListener('abort', onAbort);
+    stopListening();
   };
   return { signal: late, end };
 }

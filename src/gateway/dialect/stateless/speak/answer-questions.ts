@@ -7,7 +7,7 @@ import { isObject } from '../../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents } from '../../../../protocol/server-view.ts';
 import { toSuspended } from '../../../../protocol/suspended-call.ts';
 import type { SuspendedCall } from '../../../../protocol/suspended-call.ts';
-import { rejectOnAbort } from '../../../../shared/reject-on-abort.ts';
+import { rejectOnAbort } from '../../../../shared/timing.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { readAsk } from '../../speak/answer-ask.ts';
 

@@ -3,6 +3,7 @@
 import type { LookUp, Step, StepExchange } from '../../../../protocol/step.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
+import { pause } from '../../../../shared/timing.ts';
 import { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import { LIST_METHODS } from '../../chain/on-method.ts';
 import { withDefaults } from '../../chain/step-options.ts';
@@ -43,7 +44,7 @@ export function retry(options: RetryOptions = {}): Step {
           const wanted = thrown.retryAfterMs ?? 0;
           if (wanted > maxDelayMs || !(await mayRepeat(tools, exchange, lookUp))) throw thrown;
           const longest = Math.min(maxDelayMs, delayMs * 2 ** (attempt - 1));
-          await pauseUnlessAborted(Math.max(wanted, random() * longest), exchange.signal, clock);
+          await pause(clock, Math.max(wanted, random() * longest), exchange.signal);
           if (exchange.signal.aborted) throw thrown;
         }
       }
@@ -62,18 +63,4 @@ async function mayRepeat(tools: ToolAnnotations, exchange: StepExchange, lookUp:
   if (exchange.method !== 'tools/call') return true;
   const { readOnlyHint, idempotentHint } = await tools.annotations(String(exchange.params.name), exchange, lookUp);
   return readOnlyHint === true || idempotentHint === true;
-}
-
-/** Waits, but no longer than the caller wants the outcome. */
-function pauseUnlessAborted(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      stop();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const stop = clock.after(ms, end);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end);
-  });
 }

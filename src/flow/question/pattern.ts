@@ -3,6 +3,7 @@
 // again in every replay, whose outcome must not depend on the load of the machine.
 import { Script, createContext } from 'node:vm';
 import { GatewayError } from '../../shared/errors.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 const GUARD_MS = 50;
 const MAX_TRIES = 20;
@@ -16,7 +17,7 @@ interface Compiled {
   tame: boolean;
 }
 
-const compiled = new Map<string, Compiled>();
+const compiled = new BoundedMap<string, Compiled>(MAX_KEPT);
 
 export function matchesSafely(pattern: string, text: string): boolean {
   const { regex, tame } = compilePattern(pattern);
@@ -27,12 +28,7 @@ export function matchesSafely(pattern: string, text: string): boolean {
 
 /** Throws for an invalid pattern; called when the question is asked. */
 export function compilePattern(pattern: string): Compiled {
-  const known = compiled.get(pattern);
-  if (known) return known;
-  if (compiled.size >= MAX_KEPT) compiled.clear();
-  const made = { regex: toRegExp(pattern), tame: isTame(pattern) };
-  compiled.set(pattern, made);
-  return made;
+  return compiled.getOrCreate(pattern, () => ({ regex: toRegExp(pattern), tame: isTame(pattern) }));
 }
 
 function toRegExp(pattern: string): RegExp {

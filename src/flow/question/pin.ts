@@ -2,11 +2,12 @@
 // reused only under the same pin. Rules and defaults are not part of it, as answers are checked against them again.
 import { hash } from 'node:crypto';
 import type { Field, Question } from './question.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 const LENGTH = 8;
-/** Most questions are asked of many users in the same words. */
-const pins = new Map<string, string>();
 const MAX_PINS = 1000;
+/** Most questions are asked of many users in the same words. */
+const pins = new BoundedMap<string, string>(MAX_PINS);
 const MAX_KNOWN_LENGTH = 500;
 
 export function toQuestionPin(field: Field & Pick<Question, 'fields'>, loops: string | undefined): string {
@@ -16,13 +17,8 @@ export function toQuestionPin(field: Field & Pick<Question, 'fields'>, loops: st
 }
 
 function pinOf(shown: string): string {
-  const known = pins.get(shown);
-  if (known !== undefined) return known;
-  const pin = hash('sha256', shown, 'base64url').slice(0, LENGTH);
-  if (shown.length > MAX_KNOWN_LENGTH) return pin;
-  if (pins.size >= MAX_PINS) pins.clear();
-  pins.set(shown, pin);
-  return pin;
+  const toPin = () => hash('sha256', shown, 'base64url').slice(0, LENGTH);
+  return shown.length > MAX_KNOWN_LENGTH ? toPin() : pins.getOrCreate(shown, toPin);
 }
 
 function wordsOf({ kind, prompt: { message, choices }, label, help }: Field): unknown[] {

@@ -7,6 +7,7 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { createSealer } from '../../shared/crypto/seal.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { ToolCallerOption } from '../authoring/tool-caller.ts';
 import type { Checks } from '../engine/run-input.ts';
 import { readExplored } from '../explore/explored-file.ts';
@@ -130,15 +131,11 @@ export function createSessionContext(
   };
 }
 
-const owners = new Map<string, string>();
 const MAX_OWNERS = 10_000;
+const owners = new BoundedMap<string, string>(MAX_OWNERS);
 
 /** A hash of the principal, so that stores never hold its name. */
 export function toOwner(principal: string): string {
-  const known = owners.get(principal);
-  if (known !== undefined) return known;
-  if (owners.size >= MAX_OWNERS) owners.clear();
-  const owner = hash('sha256', `mcp-parley/flow-principal\0${principal}`, 'base64url').slice(0, 22);
-  owners.set(principal, owner);
-  return owner;
+  const toHash = () => hash('sha256', `mcp-parley/flow-principal\0${principal}`, 'base64url').slice(0, 22);
+  return owners.getOrCreate(principal, toHash);
 }

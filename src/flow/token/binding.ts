@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
 import { canonicalJson } from '../../shared/canonical-json.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 /** Must not change after a token was opened or sealed with it. */
 export interface TokenBinding {
@@ -25,18 +26,15 @@ const MAX_KNOWN = 1000;
 
 /** `digestBinding` for one audience. Digests of requests without arguments are cached; arguments are never kept. */
 export function createDigests(audience: string): (binding: TokenBinding) => Buffer {
-  const known = new Map<string, Buffer>();
+  const known = new BoundedMap<string, Buffer>(MAX_KNOWN);
   /** The token of a request and the next token share one binding. */
   const own = new WeakMap<TokenBinding, Buffer>();
   return (binding) => {
     const { principal, method, tool, args } = binding;
     const name = hasNothing(args) ? JSON.stringify([principal, method, tool, args ?? null]) : undefined;
-    const before = name === undefined ? own.get(binding) : known.get(name);
-    if (before) return before;
-    const digest = digestBinding(audience, binding);
-    if (known.size >= MAX_KNOWN) known.clear();
-    if (name === undefined) own.set(binding, digest);
-    else known.set(name, digest);
+    if (name !== undefined) return known.getOrCreate(name, () => digestBinding(audience, binding));
+    const digest = own.get(binding) ?? digestBinding(audience, binding);
+    own.set(binding, digest);
     return digest;
   };
 }

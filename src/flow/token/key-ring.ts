@@ -4,6 +4,7 @@ import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.ts';
 import { toKey } from '../../shared/crypto/aead.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 export const KID_BYTES = 4;
 
@@ -32,12 +33,11 @@ export function createKeyRing(keys: readonly string[]): KeyRing {
     // Derived from a hash, because the id is not encrypted.
     return { key, kid: createHash('sha256').update('kid\0').update(key).digest().subarray(0, KID_BYTES) };
   });
-  const known = new Map<string, KeyObject>();
+  const known = new BoundedMap<string, KeyObject>(MAX_KNOWN);
   const derive = (name: string, kid: Buffer, sid: Buffer): KeyObject | undefined => {
     const found = ring.find((one) => one.kid.equals(kid));
     if (!found) return undefined;
     const key = createSecretKey(toSessionKey(found.key, sid));
-    if (known.size >= MAX_KNOWN) known.clear();
     known.set(name, key);
     return key;
   };

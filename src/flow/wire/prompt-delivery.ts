@@ -35,7 +35,7 @@ export class PromptDelivery {
   readonly #clock: Clock;
   readonly #onHeard: (sessionId: string) => void;
   readonly #watchers = new Map<ClientView, Watcher>();
-  readonly #claims = new Map<string, ClientView>();
+  readonly #claims = new BoundedMap<string, ClientView>(MAX_CLAIMS);
   /** The highest progress of each session. */
   readonly #furthest = new BoundedMap<string, number>(MAX_CLAIMS);
   readonly #sent = new SentPrompts();
@@ -81,14 +81,12 @@ export class PromptDelivery {
   }
 
   claim(sessionId: string, client: ClientView): void {
-    this.#claims.delete(sessionId);
     this.#claims.set(sessionId, client);
-    if (this.#claims.size > MAX_CLAIMS) this.#claims.delete(this.#claims.keys().next().value!);
   }
 
   /** The sessions whose client is there to be told what happens in them. */
   followed(): string[] {
-    return [...this.#claims].flatMap(([sessionId, client]) => (this.#watchers.has(client) ? [sessionId] : []));
+    return this.#claims.entries().flatMap(([sessionId, client]) => (this.#watchers.has(client) ? [sessionId] : []));
   }
 
   /** Sends the next message after the current reply, and then what follows from running steps. */

@@ -24,8 +24,7 @@ export class SentPrompts {
 
   add(sessionId: string, to: Recipient, question: Question | undefined): void {
     if (!question) return;
-    let clients = this.#sessions.get(sessionId);
-    if (!clients) this.#sessions.set(sessionId, (clients = new BoundedMap(MAX_CLIENTS)));
+    const clients = this.#sessions.getOrCreate(sessionId, () => new BoundedMap(MAX_CLIENTS));
     const { promptId, key, pin, until } = question;
     clients.set(to, { promptId, key, pin, until });
   }

@@ -9,6 +9,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 import type { Limits } from '../../shared/limits.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { HANDLE } from './answer-tool.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
@@ -39,7 +40,7 @@ export class HeldRounds {
   readonly #limits: Limits;
   readonly #open = new Map<string, HeldRound>();
   readonly #perPrincipal = new Map<string, number>();
-  readonly #ended = new Map<string, EndedRound & { principal: string }>();
+  readonly #ended = new BoundedMap<string, EndedRound & { principal: string }>(MAX_ENDED);
 
   constructor(limits: Limits, clock: Clock) {
     this.#limits = limits;
@@ -130,7 +131,6 @@ export class HeldRounds {
     if (left > 0) this.#perPrincipal.set(principal, left);
     else this.#perPrincipal.delete(principal);
     this.#ended.set(handle, { how, isSent: call.isSent, principal });
-    if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!);
   }
 }
 

@@ -9,6 +9,7 @@ import { isObject } from '../../protocol/message.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { isEditRequest } from './is-edit-request.ts';
 
 /** People do not read and refuse a question faster than this. */
@@ -25,7 +26,7 @@ interface Record {
 
 export class HumanCheck {
   readonly #clock: Clock;
-  readonly #records = new Map<string, Record>();
+  readonly #records = new BoundedMap<string, Record>(MAX_CLIENTS);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -70,13 +71,7 @@ export class HumanCheck {
   }
 
   #recordOf(client: ClientView): Record {
-    const key = keyOf(client);
-    const record = this.#records.get(key) ?? { instant: 0, distrustedUntil: 0 };
-    this.#records.delete(key);
-    this.#records.set(key, record);
-    const [oldest] = this.#records.keys();
-    if (this.#records.size > MAX_CLIENTS && oldest !== undefined) this.#records.delete(oldest);
-    return record;
+    return this.#records.getOrCreate(keyOf(client), () => ({ instant: 0, distrustedUntil: 0 }));
   }
 }
 

@@ -4,6 +4,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { arrivedVia } from '../../shared/via.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { ListArea, CatalogKind, CatalogList } from './catalog.ts';
 
 interface CachedList {
@@ -28,16 +29,12 @@ const MAX_CLIENTS = 100;
  * longer names.
  */
 export class LastKnownLists {
-  readonly #byKind = new Map<string, CatalogList>();
+  readonly #byKind = new BoundedMap<string, CatalogList>(MAX_CLIENTS);
   readonly #known = new Set<ListArea>();
 
   set(area: ListArea, client: ClientView, listed: CatalogList): void {
     this.#known.add(area);
-    for (const key of [anyKind(area), kindOf(area, client)]) {
-      this.#byKind.delete(key);
-      this.#byKind.set(key, listed);
-    }
-    while (this.#byKind.size > MAX_CLIENTS) this.#byKind.delete(this.#byKind.keys().next().value!);
+    for (const key of [anyKind(area), kindOf(area, client)]) this.#byKind.set(key, listed);
   }
 
   /** Whether a list has ever arrived, for any client. */
@@ -62,7 +59,7 @@ export class ListCache {
   readonly clock: Clock;
   readonly versions: Record<CatalogKind, number> = { tools: 0, prompts: 0, resources: 0 };
   readonly #byClient = new WeakMap<ClientView, ClientLists>();
-  readonly #bySignature = new Map<string, ClientLists>();
+  readonly #bySignature = new BoundedMap<string, ClientLists>(MAX_CLIENTS);
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -81,11 +78,7 @@ export class ListCache {
 
   #ofSignature({ principal, revision, capabilities }: ClientView): ClientLists {
     const key = JSON.stringify([principal, revision, capabilities, arrivedVia()]); // a request through other gateways may get another list
-    const lists = this.#bySignature.get(key) ?? new ClientLists(this);
-    this.#bySignature.delete(key);
-    this.#bySignature.set(key, lists); // keeps the map in order of last use
-    if (this.#bySignature.size > MAX_CLIENTS) this.#bySignature.delete(this.#bySignature.keys().next().value!);
-    return lists;
+    return this.#bySignature.getOrCreate(key, () => new ClientLists(this));
   }
 }
 

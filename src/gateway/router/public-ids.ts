@@ -3,6 +3,7 @@
 // processes of one server may use the same ids for two clients; their public ids always differ.
 import { isObject } from '../../protocol/message.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 /** The oldest are forgotten first: their tasks cause no notifications, but can still be polled. */
 const MAX_ISSUED = 10_000;
@@ -11,7 +12,7 @@ export class PublicIds {
   readonly #sealer: Sealer;
   readonly #purpose: string;
   readonly #prefix: string;
-  readonly #issued = new Map<string, string>();
+  readonly #issued = new BoundedMap<string, string>(MAX_ISSUED);
 
   constructor(sealer: Sealer, purpose: 'task' | 'session') {
     this.#sealer = sealer;
@@ -20,13 +21,8 @@ export class PublicIds {
   }
 
   publish(server: string, id: unknown, principal: string): string {
-    const known = this.known(server, id, principal);
-    if (known !== undefined) return known;
-    const publicId = this.#prefix + this.#sealer.seal(this.#purpose, principal, { server, id });
-    this.#issued.set(keyOf(server, id, principal), publicId);
-    const [oldest] = this.#issued.keys();
-    if (this.#issued.size > MAX_ISSUED) this.#issued.delete(oldest!);
-    return publicId;
+    const seal = () => this.#prefix + this.#sealer.seal(this.#purpose, principal, { server, id });
+    return this.#issued.getOrCreate(keyOf(server, id, principal), seal);
   }
 
   /** The id issued to this principal, if there is one. */

@@ -3,17 +3,12 @@
 import { checkWithJsonSchema } from './json-schema.ts';
 import type { SchemaVerdict } from './schema-problem.ts';
 import type { JsonObject } from '../message.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
-const kept = new Map<string, (value: unknown) => SchemaVerdict>();
 const MAX_KEPT = 200;
+const kept = new BoundedMap<string, (value: unknown) => SchemaVerdict>(MAX_KEPT);
 
 /** `option` names the schema in errors. */
 export function cachedSchemaCheck(schema: JsonObject, option: string): (value: unknown) => SchemaVerdict {
-  const text = JSON.stringify(schema);
-  const known = kept.get(text);
-  if (known) return known;
-  if (kept.size >= MAX_KEPT) kept.clear();
-  const check = checkWithJsonSchema(schema, option);
-  kept.set(text, check);
-  return check;
+  return kept.getOrCreate(JSON.stringify(schema), () => checkWithJsonSchema(schema, option));
 }

@@ -22,6 +22,19 @@ export class BoundedMap<K, V> {
     return value;
   }
 
+  /** Does not count as a use. */
+  has(key: K): boolean {
+    return this.#entries.has(key);
+  }
+
+  getOrCreate(key: K, create: () => V): V {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const created = create();
+    this.set(key, created);
+    return created;
+  }
+
   set(key: K, value: V): void {
     this.#renew(key, value);
     if (this.#entries.size > this.#max) this.delete(this.oldest()!);

@@ -58,7 +58,7 @@ const LEADING = new Set(['interaction.start', 'interaction.respond', 'interactio
 
 export class UpstreamFlowSessions {
   readonly #clock: Clock;
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new BoundedMap<string, Session>(MAX_SESSIONS);
   readonly #starting = new Set<Promise<unknown>>();
 
   constructor(clock: Clock) {
@@ -67,7 +67,7 @@ export class UpstreamFlowSessions {
 
   /** The open sessions of this client. */
   of(client: ClientView): string[] {
-    return [...this.#sessions].flatMap(([id, { player }]) => (player.client === client ? [id] : []));
+    return this.#sessions.entries().flatMap(([id, { player }]) => (player.client === client ? [id] : []));
   }
 
   async start(player: Player, call: () => Promise<JsonObject>): Promise<JsonObject> {
@@ -146,7 +146,6 @@ export class UpstreamFlowSessions {
       sent: new BoundedMap(MAX_CLIENTS),
     };
     this.#sessions.set(sessionId, session);
-    if (this.#sessions.size > MAX_SESSIONS) this.forget(this.#sessions.keys().next().value!);
     return session;
   }
 

@@ -18,12 +18,7 @@ export interface PerClientOptions {
 export function perClient(make: (client: ClientView) => Step, options: PerClientOptions = {}): Step {
   const { name = make.name || 'perClient', key = ({ principal }) => principal } = options;
   const steps = new BoundedMap<string, Step>(MAX_STEPS);
-  const stepOf = (client: ClientView): Step => {
-    const of = key(client);
-    const step = steps.get(of) ?? make(client);
-    steps.set(of, step);
-    return step;
-  };
+  const stepOf = (client: ClientView): Step => steps.getOrCreate(key(client), () => make(client));
   return {
     name,
     handle(exchange, next, lookUp, originOf) {

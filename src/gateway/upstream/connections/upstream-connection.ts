@@ -5,6 +5,7 @@ import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { SubscribeOptions } from '../../../protocol/server-view.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { isAtLeast, isLogLevel } from '../../dialect/log-level.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
 import { AskRouting } from '../questions/ask-routing.ts';
@@ -39,7 +40,7 @@ export class UpstreamConnection {
   /** The server got an answer that is true for none of its clients, such as that there are no roots. */
   isForNobody = false;
   readonly #wanted = new Map<string, Set<ClientView>>();
-  readonly #tasks = new Set<string>();
+  readonly #tasks = new BoundedMap<string, true>(MAX_TASKS);
   #level: LoggingLevel | undefined;
 
   constructor(
@@ -117,9 +118,7 @@ export class UpstreamConnection {
 
   /** Follows a task until it ends; the server need not know how many clients are interested. */
   async followTask(taskId: string): Promise<void> {
-    this.#tasks.add(taskId);
-    const [oldest] = this.#tasks;
-    if (this.#tasks.size > MAX_TASKS) this.#tasks.delete(oldest!);
+    this.#tasks.set(taskId, true);
     try {
       await this.supervised.use((upstream) => upstream.followTask(taskId));
     } catch (thrown) {
@@ -180,7 +179,7 @@ export class UpstreamConnection {
   /** Restores subscriptions, tasks and log level on a new connection. */
   async repeatTo(upstream: Upstream): Promise<void> {
     const told: Promise<unknown>[] = this.uris.map((uri) => upstream.subscribe(uri));
-    for (const taskId of this.#tasks) told.push(upstream.followTask(taskId));
+    for (const [taskId] of this.#tasks.entries()) told.push(upstream.followTask(taskId));
     if (this.#level !== undefined) told.push(upstream.setLogLevel(this.#level));
     await Promise.allSettled(told);
   }

@@ -3,6 +3,7 @@
 import type { Abortable } from '../../../shared/cancellation.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 
 /** Visits reported before a caller waits for them. */
 const MAX_KNOWN = 1000;
@@ -11,7 +12,7 @@ const LAST_WAIT_MS = 120_000;
 
 export class ElicitationCompletions {
   readonly #clock: Clock;
-  readonly #known = new Set<string>();
+  readonly #known = new BoundedMap<string, true>(MAX_KNOWN);
   readonly #waiting = new Set<() => void>();
 
   constructor(clock: Clock) {
@@ -19,9 +20,7 @@ export class ElicitationCompletions {
   }
 
   complete(elicitationId: string): void {
-    this.#known.add(elicitationId);
-    const [oldest] = this.#known;
-    if (this.#known.size > MAX_KNOWN) this.#known.delete(oldest!);
+    this.#known.set(elicitationId, true);
     for (const look of this.#waiting) look();
   }
 

@@ -6,23 +6,24 @@ import { fieldOf } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 
 /** The oldest are forgotten first: their clients get no notifications, but can still poll. */
 const MAX_TASKS = 10_000;
 
 export class TaskOwners {
-  readonly #principals = new WeakMap<UpstreamConnection, Map<string, string>>();
-  readonly #connections = new Map<string, UpstreamConnection>();
+  readonly #principals = new WeakMap<UpstreamConnection, BoundedMap<string, string>>();
+  readonly #connections = new BoundedMap<string, UpstreamConnection>(MAX_TASKS);
 
   /** Records the owner if the result of a call is a task. */
   note(result: ResultObject, { principal }: ClientView, connection: UpstreamConnection): void {
     const task = fieldOf(result, 'task');
     if (!isObject(task)) return;
     const taskId = String(task.taskId);
-    const principals = this.#principals.get(connection) ?? new Map<string, string>();
+    const principals = this.#principals.get(connection) ?? new BoundedMap<string, string>(MAX_TASKS);
     this.#principals.set(connection, principals);
-    remember(principals, taskId, principal);
-    remember(this.#connections, keyOf(taskId, principal), connection);
+    principals.set(taskId, principal);
+    this.#connections.set(keyOf(taskId, principal), connection);
   }
 
   /** Adds the owner to a change; undefined if it is unknown. */
@@ -50,11 +51,4 @@ export class TaskOwners {
 
 function keyOf(taskId: string, principal: string): string {
   return `${principal} ${taskId}`;
-}
-
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MAX_TASKS) map.delete(oldest!);
 }

@@ -47,9 +47,7 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
         const failed = perTool ? before : serverOf(exchange, thrown);
         if (thrown instanceof ProtocolError) circuits.delete(failed ?? ''); // the server answers, though with an error
         if (isUpstreamTrouble(thrown) && failed !== undefined) {
-          const circuit = circuits.get(failed) ?? new Circuit(chosen);
-          circuit.fail();
-          circuits.set(failed, circuit);
+          circuits.getOrCreate(failed, () => new Circuit(chosen)).fail();
         }
         throw thrown;
       } finally {

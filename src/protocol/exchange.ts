@@ -105,7 +105,39 @@ export interface TraceContext {
 /** Whether the client may access this resource; `name` is its URI on the server. */
 export type ResourceGuard = (resource: { server: string; name: string; isPosing?: boolean | undefined }) => boolean;
 
-export interface Exchange {
+/** The way back to the client while its request runs: what it is sent, and what it is asked. */
+export interface ClientChannel {
+  /** Sends a notification that belongs to this request, before its answer. */
+  notify(method: string, params?: JsonObject): void;
+  progress(progress: Progress): void;
+  log(entry: LogEntry): void;
+  /** Whether this client supports the question. */
+  canAsk(ask: Ask): boolean;
+  /**
+   * Resolves with the client's answer; rejects with CLIENT_CANNOT_BE_ASKED, ASK_REFUSED or CANCELLED. `signal`
+   * withdraws the question.
+   */
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
+  /** Asks on our page, which `by` asks the client to open; undefined if that is not possible. */
+  byPage?(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined;
+  /**
+   * The call waits until `signal` for another person, who may take days. A client whose calls can be held gets `words`
+   * and returns for the result; all others wait.
+   */
+  waits?(words: string, signal: AbortSignal): void;
+  /**
+   * Calls back once a request takes the result of this call, which may be much later if the call is held. Absent: the request that
+   * brought the call waits for its result.
+   */
+  whenTaken?(callback: () => void): void;
+  /** Closes the answer's stream if the client can resume it; otherwise does nothing. */
+  releaseStream(retryMs: number): void;
+  /** The call may return questions (suspended-call.ts) instead of asking them. */
+  readonly maySuspend?: boolean | undefined;
+}
+
+/** A request: its facts, and the channel to its client. */
+export interface Exchange extends ClientChannel {
   /** Appears in every log line about this exchange. */
   readonly id: string;
   readonly method: string;
@@ -135,35 +167,8 @@ export interface Exchange {
   readonly expectsQuestions?: boolean | undefined;
   /** The caller does not support tasks: a tool that runs as one is awaited to its end. */
   readonly awaitsTask?: boolean | undefined;
-  /** The call may return questions (suspended-call.ts) instead of asking them. */
-  readonly maySuspend?: boolean | undefined;
   /** The answers, if the call returned questions before. */
   readonly resumed?: ResumedCall | undefined;
   /** The gateway's own tool, if the client may see or has called it. */
   readonly ownTool?: GatewayTool | undefined;
-  /** Sends a notification that belongs to this request, before its answer. */
-  notify(method: string, params?: JsonObject): void;
-  progress(progress: Progress): void;
-  log(entry: LogEntry): void;
-  /** Whether this client supports the question. */
-  canAsk(ask: Ask): boolean;
-  /**
-   * Resolves with the client's answer; rejects with CLIENT_CANNOT_BE_ASKED, ASK_REFUSED or CANCELLED. `signal`
-   * withdraws the question.
-   */
-  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
-  /** Asks on our page, which `by` asks the client to open; undefined if that is not possible. */
-  byPage?(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined;
-  /**
-   * The call waits until `signal` for another person, who may take days. A client whose calls can be held gets `words`
-   * and returns for the result; all others wait.
-   */
-  waits?(words: string, signal: AbortSignal): void;
-  /**
-   * Calls back once a request takes the result of this call, which may be much later if the call is held. Absent: the request that
-   * brought the call waits for its result.
-   */
-  whenTaken?(callback: () => void): void;
-  /** Closes the answer's stream if the client can resume it; otherwise does nothing. */
-  releaseStream(retryMs: number): void;
 }

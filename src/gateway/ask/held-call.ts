@@ -6,7 +6,7 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
-import type { AskableExchange } from './askable-exchange.ts';
+import type { AskableCall } from './askable-call.ts';
 import type { AskingCall, HeldRound } from './held-rounds.ts';
 import type { AskChannels } from './ask-channels.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
@@ -22,15 +22,19 @@ interface Open extends RoundQuestion {
 const TOGETHER_MS = 40;
 
 export class HeldCall implements AskingCall {
-  readonly exchange: AskableExchange;
+  readonly #call: AskableCall;
   readonly #channels: AskChannels;
   readonly #open = new Map<string, Open>();
   #minted = 0;
   #isScheduled = false;
 
-  constructor(exchange: AskableExchange, channels: AskChannels) {
-    this.exchange = exchange;
+  constructor(call: AskableCall, channels: AskChannels) {
+    this.#call = call;
     this.#channels = channels;
+  }
+
+  get exchange(): Exchange {
+    return this.#call.exchange;
   }
 
   get client(): ClientView {
@@ -86,12 +90,12 @@ export class HeldCall implements AskingCall {
   }
 
   carryBy(exchange: Exchange): Promise<ResultObject> {
-    return this.exchange.carryBy(exchange);
+    return this.#call.carryBy(exchange);
   }
 
   /** A round that waits for other people can still be fetched. */
   expire({ waitsFor }: HeldRound): void {
-    this.exchange.callOff(waitsFor === undefined ? undefined : CLIENT_GONE);
+    this.#call.callOff(waitsFor === undefined ? undefined : CLIENT_GONE);
     this.#refuse(new GatewayError('CANCELLED'));
   }
 
@@ -124,18 +128,18 @@ export class HeldCall implements AskingCall {
       for (const one of open) one.round = round;
       const { id, server } = this.exchange;
       this.#channels.log.info({ exchange: id, server, tool: this.about.tool, client: this.about.client }, 'ask.held');
-      this.exchange.say(this.#channels.words(round));
+      this.#call.say(this.#channels.words(round));
     } catch (thrown) {
       this.#refuse(toError(thrown));
     }
   }
 
   #putWait(words: string, signal: AbortSignal): void {
-    if (signal.aborted || this.exchange.isOver || this.#open.size > 0) return; // a question is already delivered
+    if (signal.aborted || this.#call.isOver || this.#open.size > 0) return; // a question is already delivered
     try {
       const round = this.#channels.rounds.open(this, [], words);
       signal.addEventListener('abort', () => round.withdraw(), { once: true });
-      this.exchange.say(this.#channels.words(round));
+      this.#call.say(this.#channels.words(round));
     } catch (error) {
       this.#channels.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // the client then keeps waiting
     }

@@ -3,7 +3,7 @@
 // first question on: for the client that was asked, and, since stateless clients cannot be told apart, for all of
 // those.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import { TargetLayer } from '../../protocol/layer.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -15,8 +15,8 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ANSWER_TOOL, answerTool, hasHandle } from './answer-tool.ts';
-import { AskableExchange } from './askable-exchange.ts';
-import type { HeldListener } from './askable-exchange.ts';
+import { AskableCall } from './askable-call.ts';
+import type { HeldListener } from './askable-call.ts';
 import type { AskChannels } from './ask-channels.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
@@ -51,12 +51,12 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
     switch (exchange.method) {
       case 'tools/call':
         if (exchange.params.name === ANSWER_TOOL) return this.#takeAnswer(exchange);
-        return new AskableExchange(exchange, this.#channels, this).run(this.#handle);
+        return new AskableCall(exchange, this.#channels, this).run(this.#handle);
       case 'tools/list':
         return this.#list(exchange);
       case 'prompts/get':
       case 'resources/read':
-        return new AskableExchange(exchange, this.#channels, this).run(this.#handle);
+        return new AskableCall(exchange, this.#channels, this).run(this.#handle);
       default:
         return this.target.handle(exchange);
     }
@@ -95,7 +95,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   #takeAnswer(exchange: Exchange): Result {
     if (this.#takesAnswers(exchange.client)) return this.#withOwnTool(exchange);
-    const passed = new AskableExchange(exchange, this.#channels, this).run(this.#handle);
+    const passed = new AskableCall(exchange, this.#channels, this).run(this.#handle);
     return this.#channels.areAny && hasHandle(exchange.params) ? this.#orLost(passed, exchange) : passed;
   }
 
@@ -156,20 +156,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   /** Adds the answer tool, through the steps of the target if it has some. */
   #withOwnTool(exchange: Exchange): Result {
-    const own = new OwnToolExchange(exchange, this.#ownTool);
+    const own = deriveExchange(exchange, { ownTool: this.#ownTool });
     return this.target.takesOwnTools ? this.target.handle(own) : handleWithGatewayTool(own, this.#handle);
-  }
-}
-
-class OwnToolExchange extends DelegatedExchange {
-  readonly #ownTool: GatewayTool;
-
-  constructor(inner: Exchange, ownTool: GatewayTool) {
-    super(inner);
-    this.#ownTool = ownTool;
-  }
-
-  override get ownTool(): GatewayTool {
-    return this.#ownTool;
   }
 }

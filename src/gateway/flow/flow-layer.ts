@@ -16,13 +16,13 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../shared/log.ts';
 import { answerEmulated } from './emulate/answer-emulated.ts';
-import { PromptingExchange } from './emulate/prompting-exchange.ts';
+import { PromptChannel } from './emulate/prompt-channel.ts';
 import { UpstreamFlowSessions } from './play/upstream-flow-sessions.ts';
 import type { Player, SessionMessage } from './play/upstream-flow-sessions.ts';
 import type { EmulatedSession } from './emulate/emulated-session.ts';
 import { EmulatedSessions } from './emulate/emulated-sessions.ts';
 import type { NewEmulatedSession, SessionStart } from './emulate/emulated-sessions.ts';
-import { EmulatedExchange } from './emulate/emulated-exchange.ts';
+import { emulatedExchange } from './emulate/emulated-exchange.ts';
 import { toFailure, toOutcome } from './to-outcome.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
@@ -110,7 +110,7 @@ export class FlowLayer extends TargetLayer {
     const before = start && this.#calls.startedAs(start, client.principal);
     if (before) return this.#startedAgain(before);
     const call = this.#session({ tool, timeoutMs: readTimeout(params), start }, client);
-    setImmediate(() => void this.#play(new EmulatedExchange(exchange, args, call, this.#watchers.get(client)), call));
+    setImmediate(() => void this.#play(emulatedExchange(exchange, args, call, this.#watchers.get(client)), call));
     return { sessionId: call.options.id, state: 'idle' };
   }
 
@@ -138,22 +138,22 @@ export class FlowLayer extends TargetLayer {
   /** The first question begins a session; the result ends it. */
   async #call(exchange: Exchange): Promise<ResultObject> {
     const { client, params } = exchange;
-    const called = new PromptingExchange(exchange, () => {
+    const prompts = new PromptChannel(exchange, () => {
       const call = this.#session({ tool: String(params.name), timeoutMs: undefined }, client);
       void this.#sessions.start(this.#playerFor(client), async () => ({ sessionId: call.options.id }));
       return call;
     });
     try {
-      const answer = await this.target.handle(called);
-      if (called.played) end(called.played, toPlainObject(answer));
+      const answer = await this.target.handle(prompts.exchange);
+      if (prompts.played) end(prompts.played, toPlainObject(answer));
       return answer;
     } catch (thrown) {
-      called.played?.complete(toFailure(thrown), undefined);
+      prompts.played?.complete(toFailure(thrown), undefined);
       throw thrown;
     }
   }
 
-  async #play(exchange: EmulatedExchange, call: EmulatedSession): Promise<void> {
+  async #play(exchange: Exchange, call: EmulatedSession): Promise<void> {
     try {
       end(call, toPlainObject(await this.target.handle(exchange)));
     } catch (thrown) {

@@ -6,13 +6,13 @@
 import type { Handle, HandleResult } from '../../protocol/target.ts';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toMethodLabel } from './labels.ts';
 import { tapOutcome } from './observed-layer.ts';
 import { toSpanContext, toTraceContext } from './trace-context.ts';
-import { TracedExchange } from './traced-exchange.ts';
 
 type Api = typeof OpenTelemetry;
 
@@ -75,7 +75,7 @@ export class ExchangeTracer {
   #carry(exchange: Exchange, span: Span, came: SpanContext | undefined): Exchange {
     const own = span.spanContext();
     if (!this.#api.isSpanContextValid(own) || own.spanId === came?.spanId) return exchange;
-    return new TracedExchange(exchange, toTraceContext(own, exchange.trace?.baggage));
+    return deriveExchange(exchange, { trace: toTraceContext(own, exchange.trace?.baggage) });
   }
 
   #end(span: Span, { server }: Exchange, failure: Failure | undefined): void {

@@ -9,8 +9,8 @@ import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import type { FlowDeclarations } from './flow-declarations.ts';
-import { FlowExchange, publishError, publishSessionIds } from './flow-exchange.ts';
-import type { SessionIdPublisher } from './flow-exchange.ts';
+import { publishError, publishSessionIds, toServerSession } from './flow-session-ids.ts';
+import type { SessionIdPublisher } from './flow-session-ids.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import type { PublicIds } from './public-ids.ts';
@@ -42,7 +42,7 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   if (interactive !== true) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
   const publish = publisherOf(member, ids, exchange.client.principal);
   const params = { ...exchange.params, ...ownStartId(exchange), toolName: name };
-  const own = new FlowExchange(exchange, params, publish);
+  const own = toServerSession(exchange, params, publish);
   try {
     return publishSessionIds(toPlainObject(await handTo(member, own)), publish);
   } catch (thrown) {
@@ -65,7 +65,7 @@ async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): 
   if (!member) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
   const publish = (own: unknown): unknown =>
     own === opened.id ? sessionId : publisherOf(member, ids, exchange.client.principal)(own);
-  const own = new FlowExchange(exchange, { ...exchange.params, sessionId: opened.id }, publish);
+  const own = toServerSession(exchange, { ...exchange.params, sessionId: opened.id }, publish);
   try {
     const result = publishSessionIds(toPlainObject(await handTo(member, own)), publish);
     return withToolName(result, (tool) => nameOf(member, tool));

@@ -1,15 +1,16 @@
 // Routes requests about tasks, and gives tasks public ids.
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { joinMembers } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
-import { RoutedTaskExchange } from './routed-task-exchange.ts';
 import type { PublicIds } from './public-ids.ts';
 
 const TASK_METHODS = new Set(['tasks/get', 'tasks/result', 'tasks/update', 'tasks/cancel', 'tasks/list']);
@@ -32,13 +33,30 @@ export async function routeTask(exchange: Exchange, members: readonly Member[], 
   const opened = ids.open(taskId, exchange.client.principal);
   const member = opened && members.find(({ name }) => name === opened.server);
   if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId });
-  const own = new RoutedTaskExchange(exchange, opened.id);
+  const publish = (holder: JsonObject): JsonObject => withTaskId(holder, taskId);
+  const own = deriveExchange(exchange, {
+    params: { ...exchange.params, taskId: opened.id },
+    channel: {
+      ask: (ask, signal) => exchange.ask(ask.params ? { ...ask, params: publish(ask.params) } : ask, signal),
+    },
+  });
   try {
-    return own.published(toPlainObject(await handTo(member, own)));
+    return publish(toPlainObject(await handTo(member, own)));
   } catch (thrown) {
     const isUnknown = thrown instanceof GatewayError && thrown.code === 'TASK_NOT_FOUND';
     throw isUnknown ? new GatewayError('TASK_NOT_FOUND', { taskId }) : thrown;
   }
+}
+
+/** Replaces the server's task id in a result or a question. */
+function withTaskId(holder: JsonObject, publicId: unknown): JsonObject {
+  const { _meta: meta, taskId } = holder;
+  const related = isObject(meta) && isObject(meta[RELATED_TASK_KEY]) ? meta[RELATED_TASK_KEY] : undefined;
+  return {
+    ...holder,
+    ...(taskId !== undefined && { taskId: publicId }),
+    ...(related && { _meta: { ...(meta as JsonObject), [RELATED_TASK_KEY]: { ...related, taskId: publicId } } }),
+  };
 }
 
 /** A task notification with the client's id; undefined if no client owns the task. */

@@ -22,7 +22,7 @@ import { PublicNames, posesAsAnother, QUALIFIER, toQualified } from './public-na
 import type { NamingRules } from './public-names.ts';
 import type { Member } from './member.ts';
 import { FlowDeclarations } from './flow-declarations.ts';
-import { publishForWatcher } from './flow-exchange.ts';
+import { publishForWatcher } from './flow-session-ids.ts';
 import { isList, routeByMethod } from './route-by-method.ts';
 import { publisherOf, routeFlow } from './route-flow.ts';
 import type { FlowRouting } from './route-flow.ts';

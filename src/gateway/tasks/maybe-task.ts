@@ -4,13 +4,14 @@
 // 1. It becomes a task at most once, and never while a question is open, because the question uses the request.
 // 2. It never becomes a task once it is cancelled or over.
 // 3. It has one signal throughout, whatever aborts it.
-import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
+import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { settleTask } from './settle-task.ts';
-import { TaskExchange, toStatusMessage } from './task-exchange.ts';
+import { TaskChannel, toStatusMessage } from './task-channel.ts';
 import type { Task } from './task.ts';
 import type { TaskWork } from './tasks.ts';
 
@@ -24,11 +25,12 @@ interface Rules {
   create: (statusMessage?: string) => Task;
 }
 
-export class MaybeTask extends DelegatedExchange {
+export class MaybeTask implements ChannelPart {
+  readonly #origin: Exchange;
   readonly #rules: Rules;
   readonly #controller = new AbortController();
   #answer: (result: JsonObject) => void = () => undefined;
-  #task: { own: Task; exchange: TaskExchange } | undefined;
+  #task: { own: Task; channel: TaskChannel } | undefined;
   #isUndecided = true;
   #openAsks = 0;
   #statusMessage: string | undefined;
@@ -37,70 +39,62 @@ export class MaybeTask extends DelegatedExchange {
   #stopTimer: () => void = () => undefined;
 
   constructor(origin: Exchange, rules: Rules) {
-    super(origin);
+    this.#origin = origin;
     this.#rules = rules;
   }
 
   /** Runs the work, and answers with its result or with the task that it became. */
   run<T extends ResultObject>(work: TaskWork<T>): Promise<T | JsonObject> {
-    const { signal } = this.inner;
+    const { signal } = this.#origin;
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
     this.#startTimer();
+    const exchange = deriveExchange(this.#origin, { channel: this, task: undefined }); // whether it becomes a task is decided here
     const becoming = new Promise<JsonObject>((resolve) => (this.#answer = resolve));
-    return Promise.race([becoming, this.#end(work(this, (message) => this.#say(message)))]);
+    return Promise.race([becoming, this.#end(work(exchange, (message) => this.#say(message)))]);
   }
 
-  override get signal(): AbortSignal {
+  get cancellation(): AbortSignal {
     return this.#controller.signal;
   }
 
-  override get cancellation(): undefined {
-    return undefined;
-  }
-
-  /** This class decides whether it becomes a task. */
-  override get task(): undefined {
-    return undefined;
-  }
-
   /** A task asks its questions itself. */
-  override get maySuspend(): boolean | undefined {
-    return this.#task === undefined && this.inner.maySuspend;
+  get maySuspend(): boolean | undefined {
+    return this.#task === undefined && this.#origin.maySuspend;
   }
 
-  override notify(method: string, params?: JsonObject): void {
-    if (this.#task === undefined) this.inner.notify(method, params);
+  notify(method: string, params?: JsonObject): void {
+    if (this.#task === undefined) this.#origin.notify(method, params);
   }
 
-  override progress(progress: Progress): void {
-    if (this.#task !== undefined) return this.#task.exchange.progress(progress);
+  progress(progress: Progress): void {
+    if (this.#task !== undefined) return this.#task.channel.progress(progress);
     this.#progress = progress;
-    this.inner.progress(progress);
+    this.#origin.progress(progress);
   }
 
-  override log(entry: LogEntry): void {
-    if (this.#task === undefined) this.inner.log(entry);
+  log(entry: LogEntry): void {
+    if (this.#task === undefined) this.#origin.log(entry);
   }
 
-  override waits(words: string, signal: AbortSignal): void {
-    if (this.#task === undefined) this.inner.waits?.(words, signal);
+  waits(words: string, signal: AbortSignal): void {
+    if (this.#task === undefined) this.#origin.waits?.(words, signal);
   }
 
-  override releaseStream(retryMs: number): void {
-    if (this.#task === undefined) this.inner.releaseStream(retryMs);
+  releaseStream(retryMs: number): void {
+    if (this.#task === undefined) this.#origin.releaseStream(retryMs);
   }
 
-  override canAsk(ask: Ask): boolean {
-    return (this.#task?.exchange ?? this.inner).canAsk(ask);
+  canAsk(ask: Ask): boolean {
+    return (this.#task?.channel ?? this.#origin).canAsk(ask);
   }
 
-  override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    if (this.#task !== undefined) return this.#task.exchange.ask(ask, signal);
+  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    if (this.#task !== undefined) return this.#task.channel.ask(ask, signal);
     this.#openAsks += 1;
     this.#stopTimer();
     try {
-      return await this.inner.ask(ask, signal);
+      return await this.#origin.ask(ask, signal);
     } finally {
       this.#openAsks -= 1;
       if (this.#openAsks === 0) this.#goOn();
@@ -134,20 +128,20 @@ export class MaybeTask extends DelegatedExchange {
   #create(): Task {
     const said = this.#progress && toStatusMessage(this.#progress);
     const own = this.#rules.create(this.#statusMessage ?? said);
-    this.#task = { own, exchange: new TaskExchange(this.inner, own, said) };
+    this.#task = { own, channel: new TaskChannel(this.#origin, own, said) };
     own.signal.addEventListener('abort', () => this.#controller.abort(own.signal.reason), { once: true });
     return own;
   }
 
   #onAbort = (): void => {
     this.#decide();
-    this.#controller.abort(this.inner.signal.reason);
+    this.#controller.abort(this.#origin.signal.reason);
   };
 
   #decide(): void {
     this.#isUndecided = false;
     this.#stopTimer();
-    this.inner.signal.removeEventListener('abort', this.#onAbort);
+    this.#origin.signal.removeEventListener('abort', this.#onAbort);
   }
 
   /** Once the call has become a task, its result is not used. */
@@ -155,7 +149,7 @@ export class MaybeTask extends DelegatedExchange {
     await Promise.allSettled([running]);
     this.#decide();
     // A client that has left could not learn the id of a new task.
-    const mustBeTask = this.#rules.isRequired && !this.signal.aborted;
+    const mustBeTask = this.#rules.isRequired && !this.cancellation.aborted;
     const task = this.#task?.own ?? (mustBeTask ? this.#create() : undefined);
     if (task === undefined) return running;
     await settleTask(task, running);

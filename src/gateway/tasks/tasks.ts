@@ -11,7 +11,7 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { MaybeTask } from './maybe-task.ts';
 import { readObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
 import { settleTask } from './settle-task.ts';
-import { TaskExchange } from './task-exchange.ts';
+import { TaskChannel } from './task-channel.ts';
 import type { TaskStore } from './task-store.ts';
 import { waitForTask } from './task-wait.ts';
 import type { Task } from './task.ts';
@@ -44,7 +44,7 @@ export class Tasks {
   /** For a client that requested a task. */
   start(exchange: Exchange, work: TaskWork<ResultObject>): JsonObject {
     const task = this.#store.create(exchange.client.principal, { ttlMs: exchange.task?.ttl });
-    const own = new TaskExchange(exchange, task);
+    const { exchange: own } = new TaskChannel(exchange, task);
     // Deferred, so that the client knows the task before its first notification.
     setImmediate(() => {
       if (!task.isOver)

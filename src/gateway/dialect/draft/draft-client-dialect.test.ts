@@ -47,6 +47,16 @@ describe('the draft dialect', () => {
     expect((await long.call(1, 'tools/list').answer()).result).toHaveLength(100);
   });
 
+  it('names one exchange in the log lines about all pages of a list', async () => {
+    const ids = new Set<string>();
+    const { call } = open(({ id, params }) => {
+      ids.add(id);
+      return params.cursor === undefined ? { tools: [{ name: 'a' }], nextCursor: '1' } : { tools: [{ name: 'b' }] };
+    });
+    expect((await call(1, 'tools/list').answer()).result).toEqual([{ name: 'a' }, { name: 'b' }]);
+    expect(ids.size).toBe(1);
+  });
+
   it('invokes tools, and reports a missing argument with its own code', async () => {
     const { call, target } = open(() => ({ content: [], structuredContent: { temperature: 89 } }));
     const answer = await call(1, 'tools/invoke', { name: 'x', arguments: {} }).answer();

@@ -1,5 +1,6 @@
 // Reads all pages of a list, because the draft dialect's bare arrays have no cursor. The number of pages is limited, in
 // case a server's cursor never ends.
+import { deriveExchange } from '../../../protocol/derived-exchange.ts';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
@@ -24,6 +25,5 @@ export async function listDraftEntries(exchange: Exchange, target: Target, key: 
 
 /** The same exchange with another cursor. */
 function withCursor(exchange: Exchange, cursor: unknown): Exchange {
-  const params = cursor === undefined ? exchange.params : { ...exchange.params, cursor };
-  return Object.create(exchange, { params: { value: params } }) as Exchange;
+  return deriveExchange(exchange, { params: cursor === undefined ? exchange.params : { ...exchange.params, cursor } });
 }

@@ -1,98 +1,48 @@
 // The tool call behind an emulated session. Its request is already answered, so its questions become prompts of the
 // session, and other requests reach the client outside of any request.
-import { DelegatedExchange } from '../../../protocol/delegated-exchange.ts';
-import type { Ask, Exchange, Progress } from '../../../protocol/exchange.ts';
+import { deriveExchange } from '../../../protocol/derived-exchange.ts';
+import type { ChannelPart } from '../../../protocol/derived-exchange.ts';
+import type { Ask, Exchange } from '../../../protocol/exchange.ts';
+import { InternalExchange } from '../../../protocol/internal-exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Watcher } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { isPromptable } from './form-prompts.ts';
 import type { EmulatedSession } from './emulated-session.ts';
 
-export class EmulatedExchange extends DelegatedExchange {
-  readonly #call: EmulatedSession;
-  readonly #watcher: Watcher | undefined;
-  #params: JsonObject;
-  #server: string | undefined;
+export function emulatedExchange(
+  origin: Exchange,
+  args: JsonObject,
+  session: EmulatedSession,
+  watcher: Watcher | undefined,
+): Exchange {
+  const { id, client, trace, logLevel, wantsProgress, ownTool } = origin;
+  const request = new InternalExchange(
+    'tools/call',
+    { name: session.options.tool, arguments: args },
+    client,
+    session.signal,
+  );
+  return deriveExchange(Object.assign(request, { id, logLevel, wantsProgress }), {
+    trace,
+    ownTool,
+    expectsQuestions: true,
+    awaitsTask: true,
+    channel: toChannel(origin, session, watcher),
+  });
+}
 
-  constructor(origin: Exchange, args: JsonObject, call: EmulatedSession, watcher: Watcher | undefined) {
-    super(origin);
-    this.#call = call;
-    this.#watcher = watcher;
-    this.#params = { name: call.options.tool, arguments: args };
-  }
-
-  override get method(): string {
-    return 'tools/call';
-  }
-
-  override get params(): JsonObject {
-    return this.#params;
-  }
-
-  override set params(params: JsonObject) {
-    this.#params = params;
-  }
-
-  override get server(): string | undefined {
-    return this.#server;
-  }
-
-  override set server(server: string | undefined) {
-    this.#server = server;
-  }
-
-  override get signal(): AbortSignal {
-    return this.#call.signal;
-  }
-
-  override get cancellation(): AbortSignal {
-    return this.#call.signal;
-  }
-
-  /** Its questions and its result belong to the session. */
-  override get task(): undefined {
-    return undefined;
-  }
-
-  override get expectsQuestions(): boolean {
-    return true;
-  }
-
-  override get awaitsTask(): boolean {
-    return true;
-  }
-
-  override get maySuspend(): undefined {
-    return undefined;
-  }
-
-  override get resumed(): undefined {
-    return undefined;
-  }
-
-  override notify(method: string, params?: JsonObject): void {
-    this.#watcher?.notify?.(method, params);
-  }
-
-  override progress(progress: Progress): void {
-    this.#call.progress(progress);
-  }
-
-  override log(): void {}
-
-  override releaseStream(): void {}
-
-  override canAsk(ask: Ask): boolean {
-    return isPromptable(ask) || (this.#isOther(ask) && this.#watcher?.ask !== undefined && this.inner.canAsk(ask));
-  }
-
-  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    if (isPromptable(ask)) return this.#call.ask(ask, signal);
-    if (this.canAsk(ask)) return this.#watcher!.ask!(ask, signal);
-    return Promise.reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method }));
-  }
-
-  #isOther({ method }: Ask): boolean {
-    return method !== 'elicitation/create';
-  }
+function toChannel(origin: Exchange, session: EmulatedSession, watcher: Watcher | undefined): ChannelPart {
+  const reachesClient = (ask: Ask): boolean =>
+    ask.method !== 'elicitation/create' && watcher?.ask !== undefined && origin.canAsk(ask);
+  return {
+    notify: (method, params) => watcher?.notify?.(method, params),
+    progress: (progress) => session.progress(progress),
+    canAsk: (ask) => isPromptable(ask) || reachesClient(ask),
+    ask(ask, signal) {
+      if (isPromptable(ask)) return session.ask(ask, signal);
+      if (reachesClient(ask)) return watcher!.ask!(ask, signal);
+      return Promise.reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method }));
+    },
+  };
 }

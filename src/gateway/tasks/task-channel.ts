@@ -1,6 +1,7 @@
-// The exchange of a call that runs as a task. Its request is answered already, so logs and notifications are dropped, progress
+// The channel of a call that runs as a task. Its request is answered already, so logs and notifications are dropped, progress
 // becomes the task's status, and questions wait in the task.
-import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
+import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, Exchange, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
@@ -14,57 +15,52 @@ const NEEDS: Record<string, string> = dictionary({
   'roots/list': 'roots',
 });
 
-export class TaskExchange extends DelegatedExchange {
+export class TaskChannel implements ChannelPart {
+  /** The call, which is a task already. */
+  readonly exchange: Exchange;
+  readonly #origin: Exchange;
   readonly #task: Task;
   /** The last status made from progress. */
   #said: string | undefined;
 
   constructor(origin: Exchange, task: Task, said?: string) {
-    super(origin);
+    this.#origin = origin;
+    this.exchange = deriveExchange(origin, { channel: this, task: undefined });
     this.#task = task;
     this.#said = said;
   }
 
-  override get signal(): AbortSignal {
+  get cancellation(): AbortSignal {
     return this.#task.signal;
   }
 
-  override get cancellation(): undefined {
-    return undefined;
-  }
-
-  /** It is a task already. */
-  override get task(): undefined {
-    return undefined;
-  }
-
-  override notify(): void {}
+  notify(): void {}
 
   /** A bare number does not replace a status of the handler. */
-  override progress(progress: Progress): void {
+  progress(progress: Progress): void {
     const { statusMessage } = this.#task.state;
     if (progress.message === undefined && statusMessage !== undefined && statusMessage !== this.#said) return;
     this.#said = toStatusMessage(progress);
     this.#task.say(this.#said);
   }
 
-  override log(): void {}
+  log(): void {}
 
   /** There is no request to keep alive. */
-  override waits(): void {}
+  waits(): void {}
 
-  override releaseStream(): void {}
+  releaseStream(): void {}
 
   /** A ping cannot wait in a task. */
-  override canAsk(ask: Ask): boolean {
+  canAsk(ask: Ask): boolean {
     if (ask.method === 'ping') return false;
-    return this.inner.canAsk(isForPage(ask) ? { ...ask, params: { ...ask.params, mode: 'url' } } : ask);
+    return this.#origin.canAsk(isForPage(ask) ? { ...ask, params: { ...ask.params, mode: 'url' } } : ask);
   }
 
   /** A question for the page must not wait in the task as a form, because the client would show it. */
-  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const put = isForPage(ask)
-      ? this.inner.byPage?.(ask, this, signal)
+      ? this.#origin.byPage?.(ask, this.exchange, signal)
       : this.canAsk(ask) && this.#task.ask(ask, signal);
     if (put) return put;
     const area = NEEDS[ask.method];

@@ -1,6 +1,6 @@
-// A request about an interactive session on its way to the server that holds it. The server's session ids are replaced by public
-// ones, and the other way round.
-import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+// The ids of interactive sessions: a server's own are replaced by public ones in everything that reaches a client, and the other
+// way round.
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -11,31 +11,15 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 /** Maps a server's session id to the client's. */
 export type SessionIdPublisher = (sessionId: unknown) => unknown;
 
-export class FlowExchange extends DelegatedExchange {
-  readonly #publish: SessionIdPublisher;
-  #params: JsonObject;
-
-  constructor(inner: Exchange, params: JsonObject, publish: SessionIdPublisher) {
-    super(inner);
-    this.#params = params;
-    this.#publish = publish;
-  }
-
-  override get params(): JsonObject {
-    return this.#params;
-  }
-
-  override set params(params: JsonObject) {
-    this.#params = params;
-  }
-
-  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    return this.inner.ask(publishAsk(ask, this.#publish), signal);
-  }
-
-  override notify(method: string, params?: JsonObject): void {
-    this.inner.notify(method, params && publishSessionIds(params, this.#publish));
-  }
+/** The request with the server's own ids; what is sent back has public ones. */
+export function toServerSession(exchange: Exchange, params: JsonObject, publish: SessionIdPublisher): Exchange {
+  return deriveExchange(exchange, {
+    params,
+    channel: {
+      ask: (ask, signal) => exchange.ask(publishAsk(ask, publish), signal),
+      notify: (method, sent) => exchange.notify(method, sent && publishSessionIds(sent, publish)),
+    },
+  });
 }
 
 /** Wraps a watching client so that it gets its own session ids. */

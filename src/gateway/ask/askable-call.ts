@@ -6,7 +6,8 @@
 //    answer and gets what follows.
 // - A question for a human also takes the next way if the client answers by itself (human-check.ts).
 // - Progress and log lines go to the request that currently carries the call.
-import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
+import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
@@ -26,7 +27,11 @@ export interface HeldListener {
   hasOutputSchema(tool: unknown): boolean;
 }
 
-export class AskableExchange extends DelegatedExchange {
+export class AskableCall implements ChannelPart {
+  /** The call as the client sent it. */
+  readonly #inner: Exchange;
+  /** The same call with this as its channel. */
+  readonly exchange: Exchange;
   readonly #channels: AskChannels;
   readonly #listener: HeldListener | undefined;
   readonly #carried = new ResultMailbox();
@@ -38,45 +43,42 @@ export class AskableExchange extends DelegatedExchange {
   #onTaken: (() => void) | undefined;
 
   constructor(inner: Exchange, channels: AskChannels, listener?: HeldListener) {
-    super(inner);
+    this.#inner = inner;
+    this.exchange = deriveExchange(inner, { channel: this });
     this.#channels = channels;
     this.#listener = listener;
     this.#carrier = inner;
   }
 
   /** A held call outlives its request and can still be cancelled. */
-  override get cancellation(): Cancellation {
+  get cancellation(): Cancellation {
     if (!this.#cancellation) {
       this.#cancellation = new Cancellation();
-      this.#follow(this.inner);
+      this.#follow(this.#inner);
     }
     return this.#cancellation;
   }
 
-  override get signal(): AbortSignal {
-    return this.cancellation.signal;
-  }
-
   /** False if we ask in the client's place, because then the call itself waits. */
-  override get maySuspend(): boolean | undefined {
-    return this.inner.maySuspend && !this.inner.client.assisted;
+  get maySuspend(): boolean | undefined {
+    return this.#inner.maySuspend && !this.#inner.client.assisted;
   }
 
-  override notify(method: string, params?: JsonObject): void {
+  notify(method: string, params?: JsonObject): void {
     this.#carrier?.notify(method, params);
   }
 
-  override progress(progress: Progress): void {
+  progress(progress: Progress): void {
     this.#carrier?.progress(progress);
   }
 
-  override log(entry: LogEntry): void {
+  log(entry: LogEntry): void {
     this.#carrier?.log(entry);
   }
 
   /** Runs `handle`. Returns its result, or the question that comes first. */
   run(handle: (exchange: Exchange) => Result): Result {
-    const outcome = handle(this);
+    const outcome = handle(this.exchange);
     if (!(outcome instanceof Promise)) return outcome;
     outcome.then(
       (result) => {
@@ -99,17 +101,17 @@ export class AskableExchange extends DelegatedExchange {
     return this.#carried.next();
   }
 
-  override whenTaken(callback: () => void): void {
+  whenTaken(callback: () => void): void {
     if (this.#carrier || this.#isOver) callback(); // a task that goes on after its call is fetched in its own way
     else this.#onTaken = callback;
   }
 
   say(next: Promise<ResultObject>): void {
     // Clients check results against the tool's schema and reject a mismatch, unless it is marked as an error.
-    const isChecked = this.#carrier === this.inner && this.#listener?.hasOutputSchema(this.inner.params.name);
+    const isChecked = this.#carrier === this.#inner && this.#listener?.hasOutputSchema(this.#inner.params.name);
     this.#carrier = undefined;
     this.#carried.say(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
-    this.#listener?.onHeld(this.inner.client);
+    this.#listener?.onHeld(this.#inner.client);
   }
 
   /** Its result, or its task, was sent. */
@@ -126,48 +128,53 @@ export class AskableExchange extends DelegatedExchange {
     this.#cancellation?.abort(reason);
   }
 
-  override canAsk(ask: Ask): boolean {
-    if (this.inner.canAsk(ask) || this.#channels.standInFor(ask, this.inner.client)) return true;
-    return !this.#isOver && this.#channels.canPut(ask, this.inner);
+  canAsk(ask: Ask): boolean {
+    if (this.#inner.canAsk(ask) || this.#channels.standInFor(ask, this.#inner.client)) return true;
+    return !this.#isOver && this.#channels.canPut(ask, this.#inner);
   }
 
-  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    const standIn = this.#channels.standInFor(ask, this.inner.client);
-    if (standIn) return standIn(ask, { id: this.id, client: this.client, signal: signal ?? this.signal });
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const standIn = this.#channels.standInFor(ask, this.#inner.client);
+    if (standIn)
+      return standIn(ask, {
+        id: this.#inner.id,
+        client: this.#inner.client,
+        signal: signal ?? this.cancellation.signal,
+      });
     // Tasks ask their own questions.
-    if (this.#isOver || !this.#channels.canPut(ask, this.inner)) return this.inner.ask(ask, signal);
+    if (this.#isOver || !this.#channels.canPut(ask, this.#inner)) return this.#inner.ask(ask, signal);
     const put = this.#byWire(ask, signal);
     if (!put) return this.#hold(ask, signal);
     return ask.human ? this.#askPerson(ask, put, signal) : put();
   }
 
-  override waits(words: string, signal: AbortSignal): void {
-    const { assisted } = this.inner.client;
-    if (this.#isOver || !assisted?.elicitation || this.inner.method !== 'tools/call') return;
+  waits(words: string, signal: AbortSignal): void {
+    const { assisted } = this.#inner.client;
+    if (this.#isOver || !assisted?.elicitation || this.#inner.method !== 'tools/call') return;
     this.#held ??= new HeldCall(this, this.#channels);
     this.#held.wait(words, signal);
   }
 
-  override byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
-    return this.#channels.canOpenPage(this.inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
+  byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
+    return this.#channels.canOpenPage(this.#inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
   }
 
   /** An answered request cannot be asked any more. */
   #byWire(ask: Ask, signal: AbortSignal | undefined): (() => Promise<JsonObject>) | undefined {
-    if (this.#carrier !== this.inner) return undefined;
-    if (this.inner.canAsk(ask)) return () => this.inner.ask(ask, signal);
-    return this.#channels.canOpenPage(this.inner)
-      ? () => askOnPage(ask, this.inner, this.#channels, signal)
+    if (this.#carrier !== this.#inner) return undefined;
+    if (this.#inner.canAsk(ask)) return () => this.#inner.ask(ask, signal);
+    return this.#channels.canOpenPage(this.#inner)
+      ? () => askOnPage(ask, this.#inner, this.#channels, signal)
       : undefined;
   }
 
   /** Asks by another way if the client answers by itself. */
   async #askPerson(ask: Ask, put: () => Promise<JsonObject>, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { humanCheck, log } = this.#channels;
-    const { client } = this.inner;
+    const { client } = this.#inner;
     const answer = humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, put) : undefined;
     if (answer) return answer;
-    log.warn({ exchange: this.id, client: client.info.name, principal: client.principal }, 'ask.nobody');
+    log.warn({ exchange: this.#inner.id, client: client.info.name, principal: client.principal }, 'ask.nobody');
     return this.#hold(ask, signal);
   }
 

@@ -1,13 +1,12 @@
-// Fetches all pages of a list, up to a limit, as a cursor may lead in a circle or go on without end. Drops unusable entries with a warning;
-// a malformed page is an error.
+// Fetches all pages of a list. Drops unusable entries with a warning; a malformed page and a list without an end are errors.
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
 import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
+import { pages } from '../protocol/pages.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
 import type { ClientCallOptions } from './types.ts';
 
-const MAX_PAGES = 1000;
 const METHOD_NOT_FOUND = -32601;
 
 export interface ListRequest {
@@ -29,31 +28,27 @@ export async function listAllPages<T>(
   listing: ListRequest,
   options: ClientCallOptions = {},
 ): Promise<T[]> {
+  const { key, method } = listing;
   const entries: T[] = [];
-  const cursors = new Set<string>();
-  const pages = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    const page = await onePage(source, listing, cursor, options);
-    // To many servers an empty cursor means the end, and asking with it repeats a page.
-    if (cursor === '' && pages.has(JSON.stringify(page[listing.key]))) return entries;
-    entries.push(...usable<T>(page, source, listing));
-    pages.add(JSON.stringify(page[listing.key]));
-    cursor = nextCursor(page, source, listing);
-    if (cursor === undefined || isKnown(cursor, cursors, source, listing)) return entries;
-    cursors.add(cursor);
-  } while (cursors.size < MAX_PAGES);
-  throw invalid(source, `${listing.method} does not end: ${MAX_PAGES} pages`);
+  const fetch = (params: JsonObject) => onePage(source, listing, params, options);
+  const onCutOff = (why: 'circle' | 'limit'): void => {
+    if (why === 'limit') throw invalid(source, `${method} does not end`);
+    source.log.warn({ server: source.server.info.name, method }, 'upstream.pages-in-a-circle');
+  };
+  for await (const page of pages({ key, fetch, onCutOff })) entries.push(...usable<T>(page, source, listing));
+  return entries;
 }
 
 async function onePage(
   source: ListSource,
   { method, key, declared }: ListRequest,
-  cursor: string | undefined,
+  params: JsonObject,
   options: ClientCallOptions,
 ): Promise<JsonObject> {
   try {
-    return await source.call({ ...options, method, params: cursor === undefined ? undefined : { cursor } });
+    const page = await source.call({ ...options, method, params: 'cursor' in params ? params : undefined });
+    if (typeof (page.nextCursor ?? '') === 'string') return page;
+    throw invalid(source, `nextCursor of ${method} must be a string`);
   } catch (thrown) {
     if (!declared && isUnknownMethod(thrown)) return { [key]: [] };
     throw thrown;
@@ -72,18 +67,6 @@ function usable<T>(page: JsonObject, source: ListSource, { method, key, isEntry 
   const dropped = list.length - entries.length;
   if (dropped > 0) source.log.warn({ server: source.server.info.name, method, dropped }, 'upstream.entries-dropped');
   return entries as T[];
-}
-
-function nextCursor({ nextCursor }: JsonObject, source: ListSource, { method }: ListRequest): string | undefined {
-  if (nextCursor === undefined || nextCursor === null) return undefined;
-  if (typeof nextCursor === 'string') return nextCursor;
-  throw invalid(source, `nextCursor of ${method} must be a string`);
-}
-
-function isKnown(cursor: string, seen: Set<string>, { log, server }: ListSource, { method }: ListRequest): boolean {
-  const known = seen.has(cursor);
-  if (known) log.warn({ server: server.info.name, method }, 'upstream.pages-in-a-circle');
-  return known;
 }
 
 function invalid({ server }: ListSource, reason: string): GatewayError {

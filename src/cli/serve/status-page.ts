@@ -5,6 +5,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Target } from '../../protocol/target.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import { pages } from '../../protocol/pages.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import { settledWithin } from '../../shared/timing.ts';
@@ -51,7 +52,6 @@ type Tools = Pick<ServerStatus, 'tools' | 'ownTools' | 'toolNames'>;
 const UNKNOWN_TOOLS: Tools = { tools: null, ownTools: null, toolNames: [] };
 
 const COUNT_MS = 5000;
-const MAX_PAGES = 100;
 
 export function createStatusPage(gateway: () => StatusSource, started: string): HttpHandler {
   return (request, response) => {
@@ -112,15 +112,10 @@ async function toolsOf(
 
 async function listPages(target: Target, signal: AbortSignal): Promise<JsonObject[]> {
   const found: JsonObject[] = [];
-  let params: JsonObject = {};
-  const seen = new Set<unknown>();
-  do {
-    seen.add(params['cursor']);
-    const page = (await list(target, params, signal)) ?? {};
-    const tools: unknown[] = Array.isArray(page['tools']) ? page['tools'] : [];
-    found.push(...tools.filter(isObject));
-    params = { cursor: page['nextCursor'] };
-  } while (params['cursor'] !== undefined && !seen.has(params['cursor']) && seen.size < MAX_PAGES);
+  const fetch = async (params: JsonObject) => (await list(target, params, signal)) ?? {};
+  for await (const { tools } of pages({ key: 'tools', fetch })) {
+    if (Array.isArray(tools)) found.push(...(tools as unknown[]).filter(isObject));
+  }
   return found;
 }
 

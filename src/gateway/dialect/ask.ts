@@ -3,9 +3,6 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask } from '../../protocol/exchange.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
-/** The methods by which a server may ask its client. */
-export const ASKABLE: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
-
 /** The capability that the client lacks for this question; undefined if it lacks none. */
 export function missingCapability(ask: Ask, declared: ClientCapabilities): ClientCapabilities | undefined {
   switch (ask.method) {

@@ -121,3 +121,15 @@ describe('a member that never lists', () => {
     expect(await list(client())).toEqual({ names: ['a'], isMarked: true });
   });
 });
+
+it('a member to which the empty cursor means the end does not show its tools twice', async () => {
+  const target = {
+    info: { name: 's', version: '1' },
+    capabilities: () => ({ tools: {} }),
+    watch: () => () => {},
+    handle: () => Promise.resolve({ tools: [{ name: 'a' }], nextCursor: '' }),
+  };
+  const options = { clock: new FakeClock(), startMs: START_MS, log: createLog({ level: 'silent' }) };
+  const { entries } = await new Catalog({ name: 's', target }, options).list('tools', client());
+  expect(entries).toEqual([{ name: 'a' }]);
+});

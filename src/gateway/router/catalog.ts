@@ -12,6 +12,9 @@ import { isObject } from '../../protocol/message.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ClientOpening } from '../../protocol/target.ts';
+import { LIST_METHOD_BY_AREA } from '../../protocol/methods.ts';
+import type { ListArea } from '../../protocol/methods.ts';
+import { pages } from '../../protocol/pages.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -22,7 +25,6 @@ import { LastKnownLists, ListCache } from './list-cache.ts';
 import type { ClientLists } from './list-cache.ts';
 import type { Member } from './member.ts';
 
-export type ListArea = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 export type CatalogKind = Exclude<ListArea, 'resourceTemplates'>;
 
 export interface CatalogList {
@@ -42,15 +44,7 @@ export interface CatalogOptions {
   startMs: number;
 }
 
-export const LIST_METHOD_BY_AREA: Record<ListArea, string> = {
-  tools: 'tools/list',
-  prompts: 'prompts/list',
-  resources: 'resources/list',
-  resourceTemplates: 'resources/templates/list',
-};
-
 const NOTHING: CatalogList = { entries: [], ttlMs: 0, isPrivate: false };
-const MAX_PAGES = 1000;
 /** A list that takes longer than this fraction of `startMs` is slow. */
 const SLOW = 1 / 4;
 /** The pause between attempts to fetch a slow list that has failed; it doubles. */
@@ -175,17 +169,13 @@ export class Catalog {
 
   async #fetch(area: ListArea, client: ClientView): Promise<CatalogList> {
     const entries: JsonObject[] = [];
-    const seen = new Set<unknown>();
-    let cursor: unknown;
-    let page: JsonObject;
-    do {
-      seen.add(cursor);
-      const params = cursor === undefined ? {} : { cursor };
-      page = await this.#page(new InternalExchange(LIST_METHOD_BY_AREA[area], params, client));
+    let last: JsonObject = {};
+    const fetch = (params: JsonObject) => this.#page(new InternalExchange(LIST_METHOD_BY_AREA[area], params, client));
+    for await (const page of pages({ key: area, fetch })) {
       if (Array.isArray(page[area])) entries.push(...(page[area] as unknown[]).filter(isObject));
-      cursor = page.nextCursor;
-    } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
-    const { [area]: _entries, ttlMs = 0, cacheScope, nextCursor: _cursor, ...more } = page;
+      last = page;
+    }
+    const { [area]: _entries, ttlMs = 0, cacheScope, nextCursor: _cursor, ...more } = last;
     const listed = { entries, ttlMs: Number(ttlMs), isPrivate: cacheScope !== 'public', more };
     this.#last.set(area, client, listed);
     return listed;

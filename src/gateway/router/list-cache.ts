@@ -1,11 +1,12 @@
 // Caches the lists fetched for each client, and the last lists of each kind of client. A client's lists are dropped with the
 // client.
 import type { ClientView } from '../../protocol/exchange.ts';
+import type { ListArea } from '../../protocol/methods.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { arrivedVia } from '../../shared/via.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import type { ListArea, CatalogKind, CatalogList } from './catalog.ts';
+import type { CatalogKind, CatalogList } from './catalog.ts';
 
 interface CachedList {
   listed: Promise<CatalogList>;

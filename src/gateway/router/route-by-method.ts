@@ -3,10 +3,10 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { LIST_METHOD_BY_AREA } from '../../protocol/methods.ts';
+import type { ListArea } from '../../protocol/methods.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { LIST_METHOD_BY_AREA } from './catalog.ts';
-import type { ListArea } from './catalog.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import { routeCustom } from './route-custom.ts';
@@ -14,7 +14,9 @@ import { routeResource } from './route-resource.ts';
 import { publishTask, routeTask } from './route-task.ts';
 import type { PublicIds } from './public-ids.ts';
 
-const AREA_OF = new Map(Object.entries(LIST_METHOD_BY_AREA).map(([area, method]) => [method, area as ListArea]));
+const AREA_OF = new Map<string, ListArea>(
+  Object.entries(LIST_METHOD_BY_AREA).map(([area, method]) => [method, area as ListArea]),
+);
 
 export function isList(method: string): boolean {
   return AREA_OF.has(method);

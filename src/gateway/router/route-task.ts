@@ -13,12 +13,6 @@ import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import type { PublicIds } from './public-ids.ts';
 
-const TASK_METHODS = new Set(['tasks/get', 'tasks/result', 'tasks/update', 'tasks/cancel', 'tasks/list']);
-
-export function isTaskMethod(method: string): boolean {
-  return TASK_METHODS.has(method);
-}
-
 /** Replaces the task id in the answer of a tool call. */
 export function publishTask({ client }: Exchange, member: Member, ids: PublicIds, result: ResultObject): ResultObject {
   const task = fieldOf(result, 'task');

@@ -8,6 +8,8 @@ import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Origin } from '../../protocol/step.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
+import { TASK_METHODS } from '../../protocol/methods.ts';
+import type { ListArea } from '../../protocol/methods.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -15,7 +17,6 @@ import { OncePerTick } from '../../shared/containers/once-per-tick.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
 import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';
-import type { ListArea } from './catalog.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
 import { PublicNames, posesAsAnother, QUALIFIER, toQualified } from './public-names.ts';
@@ -26,7 +27,7 @@ import { publishForWatcher } from './flow-session-ids.ts';
 import { isList, routeByMethod } from './route-by-method.ts';
 import { publisherOf, routeFlow } from './route-flow.ts';
 import type { FlowRouting } from './route-flow.ts';
-import { isTaskMethod, publishChange, publishTask, routeTask } from './route-task.ts';
+import { publishChange, publishTask, routeTask } from './route-task.ts';
 import { PublicIds } from './public-ids.ts';
 
 export interface RouterOptions {
@@ -279,7 +280,7 @@ export class Router implements Target {
     if (exchange.method === 'capabilities')
       return this.#flow.declarations.merged(this.#members, exchange.client, this.#options.sealer.durable);
     if (this.#isJoined) return routeByMethod(exchange, this.#catalogs, this.#taskIds);
-    if (isTaskMethod(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
+    if (TASK_METHODS.has(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
     if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
     if (isList(exchange.method) && isStarting(only)) return this.#listInTime(only, exchange);
     const result = handTo(only, exchange);

@@ -4,16 +4,9 @@ import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, Exchange, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { dictionary } from '../../shared/containers/dictionary.ts';
+import { CAPABILITY_BY_ASK } from '../../protocol/methods.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Task } from './task.ts';
-
-/** The capability that each question needs. */
-const NEEDS: Record<string, string> = dictionary({
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-});
 
 export class TaskChannel implements ChannelPart {
   /** The call, which is a task already. */
@@ -63,7 +56,7 @@ export class TaskChannel implements ChannelPart {
       ? this.#origin.byPage?.(ask, this.exchange, signal)
       : this.canAsk(ask) && this.#task.ask(ask, signal);
     if (put) return put;
-    const area = NEEDS[ask.method];
+    const area = CAPABILITY_BY_ASK[ask.method];
     const requiredCapabilities = area === undefined ? {} : { [area]: {} };
     return Promise.reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method, requiredCapabilities }));
   }

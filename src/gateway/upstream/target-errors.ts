@@ -3,6 +3,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
+import { CALL_METHODS } from '../../protocol/methods.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const METHOD_NOT_FOUND = -32601;
@@ -10,7 +11,6 @@ const INTERNAL_ERROR = -32603;
 const HEADER_MISMATCH = -32020;
 const MISSING_CAPABILITY = -32021;
 const UNSUPPORTED_VERSION = -32022;
-const CALLS = new Set(['tools/call', 'prompts/get', 'resources/read']);
 const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
 export interface ErrorSource {
@@ -56,7 +56,7 @@ function toOwn(error: ProtocolError, { method, client }: Exchange, source: Error
   const origin = { origin: error, dialect: source.dialect };
   const { requiredCapabilities } = isObject(data) ? data : {};
   // For a call, "not found" may be about the tool or resource, so the server's message is kept.
-  if (code === METHOD_NOT_FOUND && !CALLS.has(method))
+  if (code === METHOD_NOT_FOUND && !CALL_METHODS.has(method))
     return new GatewayError('METHOD_NOT_FOUND', { method, ...origin });
   // A handshake server made with Parley also names the missing capability.
   const lacked = client.dialect === 'stateless' && code === INTERNAL_ERROR && isObject(requiredCapabilities);

@@ -8,7 +8,7 @@ import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
-import { WIRE_NOTIFICATIONS } from '../../protocol/wire-notifications.ts';
+import { WIRE_NOTIFICATIONS } from '../../protocol/methods.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';

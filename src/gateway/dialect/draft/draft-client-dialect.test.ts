@@ -44,7 +44,7 @@ describe('the draft dialect', () => {
     expect((await endless.call(1, 'resources/list').answer()).result).toHaveLength(2);
     let page = 0;
     const long = open(() => ({ tools: [{ name: `${page}` }], nextCursor: `${page++}` }));
-    expect((await long.call(1, 'tools/list').answer()).result).toHaveLength(100);
+    expect((await long.call(1, 'tools/list').answer()).result).toHaveLength(1000);
   });
 
   it('names one exchange in the log lines about all pages of a list', async () => {

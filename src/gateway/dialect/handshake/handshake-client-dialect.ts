@@ -5,6 +5,7 @@ import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage }
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
+import { TASK_METHODS } from '../../../protocol/methods.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { missingCapability } from '../ask.ts';
@@ -24,7 +25,6 @@ import { toTask, toHandshakeResult } from './results.ts';
 
 /** Methods of other dialects. */
 const FOREIGN = new Set(['tools/invoke', 'shutdown', 'server/discover', 'subscriptions/listen', 'tasks/update']);
-const TASK_METHODS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list']);
 
 export class HandshakeClientDialect implements ClientDialect {
   readonly client: ClientView;

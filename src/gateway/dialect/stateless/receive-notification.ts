@@ -1,7 +1,7 @@
 // Receives a notification from a stateless client. The protocol defines only the cancellation; any other goes to the
 // servers.
 import type { NotificationMessage } from '../../../protocol/message.ts';
-import { WIRE_NOTIFICATIONS } from '../../../protocol/wire-notifications.ts';
+import { WIRE_NOTIFICATIONS } from '../../../protocol/methods.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
 import { splitMeta } from '../meta.ts';
 import { readEnvelope, toClient } from './envelope.ts';

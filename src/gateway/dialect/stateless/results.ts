@@ -8,6 +8,7 @@ import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { RawText } from '../../../protocol/raw/raw-text.ts';
 import type { EncodedMembers } from '../../../protocol/raw/raw-text.ts';
 import type { Target, TaskState } from '../../../protocol/target.ts';
+import { LIST_METHODS } from '../../../protocol/methods.ts';
 import { arrivedVia } from '../../../shared/via.ts';
 import { toPlainCompletion } from '../handshake/results.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
@@ -15,7 +16,7 @@ import type { StatelessExchange } from './stateless-exchange.ts';
 import { statelessRevisions } from './envelope.ts';
 import { withFlowExtension } from './flow-extension.ts';
 
-const CACHED = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read']);
+const CACHED = new Set<string>([...LIST_METHODS, 'resources/read']);
 
 export function toStatelessResult(method: string, result: ResultObject, info: Implementation): ResultObject {
   if (!(result instanceof RawObject)) return toRead(method, result, info);

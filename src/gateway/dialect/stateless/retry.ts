@@ -1,16 +1,14 @@
 // Reads and removes the params of a retry, which carry answers. They belong to the era, so no target sees them.
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { CALL_METHODS } from '../../../protocol/methods.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SplitParams } from '../meta.ts';
-
-/** Only these methods may be answered with questions. */
-export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 /** The answers by question key. Throws INVALID_PARAMS for a malformed one, which another retry can correct. */
 export function readAnswers({ method, params }: RequestMessage): JsonObject | undefined {
   const answers = params?.inputResponses;
-  if (answers === undefined || !MAY_ASK.has(method)) return undefined;
+  if (answers === undefined || !CALL_METHODS.has(method)) return undefined;
   if (!isObject(answers)) throw malformed('inputResponses');
   const wrong = Object.keys(answers).find((key) => !isObject(answers[key]));
   if (wrong !== undefined) throw malformed(`inputResponses.${wrong}`);
@@ -19,7 +17,7 @@ export function readAnswers({ method, params }: RequestMessage): JsonObject | un
 
 export function withoutRetry(method: string, split: SplitParams): SplitParams {
   const { params } = split;
-  if (!MAY_ASK.has(method) || !('inputResponses' in params || 'requestState' in params)) return split;
+  if (!CALL_METHODS.has(method) || !('inputResponses' in params || 'requestState' in params)) return split;
   const { inputResponses, requestState, ...rest } = params;
   return { ...split, params: rest };
 }

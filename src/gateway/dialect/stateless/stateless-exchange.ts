@@ -10,17 +10,17 @@ import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { CALL_METHODS, CAPABILITY_BY_ASK } from '../../../protocol/methods.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
-import { ASKABLE, cannotBeAsked, missingCapability } from '../ask.ts';
+import { cannotBeAsked, missingCapability } from '../ask.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
 import { isAtLeast, writeLog } from '../log-level.ts';
 import { META } from '../meta.ts';
 import { writeProgress } from '../progress.ts';
 import { ServedExchange } from '../serve/served-exchange.ts';
 import { tooMany } from './parked-calls.ts';
-import { MAY_ASK } from './retry.ts';
 
 interface OpenAsk {
   ask: Ask;
@@ -95,7 +95,7 @@ export class StatelessExchange extends ServedExchange {
    * questions.
    */
   get maySuspend(): boolean {
-    if (!MAY_ASK.has(this.method) || this.round > 0 || this.#open?.size || this.#answers) return false;
+    if (!CALL_METHODS.has(this.method) || this.round > 0 || this.#open?.size || this.#answers) return false;
     return this.suspensions < this.context!.limits.maxRounds;
   }
 
@@ -197,7 +197,7 @@ export class StatelessExchange extends ServedExchange {
   #refusal(ask: Ask): GatewayError | undefined {
     if (this.round + this.suspensions >= (this.context?.limits.maxRounds ?? Infinity))
       return tooMany('rounds of questions in one call', 'maxRounds');
-    if (!MAY_ASK.has(this.method) || !ASKABLE.has(ask.method)) return cannotBeAsked(ask, undefined);
+    if (!CALL_METHODS.has(this.method) || !(ask.method in CAPABILITY_BY_ASK)) return cannotBeAsked(ask, undefined);
     const missing = missingCapability(ask, this.client.capabilities);
     return missing && cannotBeAsked(ask, missing);
   }

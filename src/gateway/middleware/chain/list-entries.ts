@@ -2,20 +2,12 @@
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { LookUp } from '../../../protocol/step.ts';
-
-/** Ends an endless list. */
-const MAX_PAGES = 1000;
+import { pages } from '../../../protocol/pages.ts';
 
 export async function listAllEntries(lookUp: LookUp, area: 'tools' | 'prompts'): Promise<ListEntry[]> {
   const entries: ListEntry[] = [];
-  const seen = new Set<unknown>();
-  let cursor: unknown;
-  do {
-    seen.add(cursor);
-    const page = await lookUp(`${area}/list`, cursor === undefined ? {} : { cursor });
-    entries.push(...toListEntries(page[area]));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
+  const fetch = (params: JsonObject) => lookUp(`${area}/list`, params);
+  for await (const page of pages({ key: area, fetch })) entries.push(...toListEntries(page[area]));
   return entries;
 }
 

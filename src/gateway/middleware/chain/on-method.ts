@@ -1,8 +1,7 @@
 // Creates steps for some methods only. Other methods bypass them at no cost.
 import type { StepFunctionOf, StepMethod } from '../../../protocol/step-methods.ts';
 import type { Step, StepFunction } from '../../../protocol/step.ts';
-
-export const LIST_METHODS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const;
+import { LIST_METHODS } from '../../../protocol/methods.ts';
 
 /** For methods of the protocol; a misspelled one does not compile. */
 export function onMethod<M extends StepMethod>(methods: M | readonly M[], handle: StepFunctionOf<M>): Step {

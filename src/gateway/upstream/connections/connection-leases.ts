@@ -3,6 +3,7 @@ import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../../protocol/server-view.ts';
+import { CALL_METHODS, ONE_TASK_METHODS } from '../../../protocol/methods.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
@@ -18,10 +19,7 @@ import type { TaskOwners } from '../tasks/task-owners.ts';
 import type { Upstream } from '../upstream.ts';
 
 /** Methods during which a handshake server may ask. */
-const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read', 'tasks/result']);
-
-/** Requests about a task; they go to the connection on which the task runs. */
-const OF_TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
+const MAY_ASK = new Set([...CALL_METHODS, 'tasks/result']);
 
 export interface ConnectionLeasesOptions {
   clock: Clock;
@@ -122,7 +120,7 @@ export class ConnectionLeases {
     { method, params: { taskId }, client }: Exchange,
     home: UpstreamConnection,
   ): UpstreamConnection | undefined {
-    if (!OF_TASKS.has(method)) return undefined;
+    if (!ONE_TASK_METHODS.has(method)) return undefined;
     const { taskOwners } = this.#options;
     const connection = taskOwners.connectionOf(taskId, client);
     const isForeign = taskOwners.isForeign(taskId, client, connection ?? home);

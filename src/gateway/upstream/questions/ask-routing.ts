@@ -11,8 +11,8 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { CAPABILITY_BY_ASK } from '../../../protocol/methods.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { LinkedList } from '../../../shared/containers/linked-list.ts';
 import { META } from '../../dialect/meta.ts';
@@ -36,12 +36,6 @@ export interface AskRoutingOptions {
 
 /** How many abandoned calls are remembered one by one. */
 const MAX_ABANDONED = 1000;
-
-const CAPABILITY_FOR: Record<string, 'elicitation' | 'sampling' | 'roots'> = dictionary({
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-});
 
 export class AskRouting {
   readonly #options: AskRoutingOptions;
@@ -289,7 +283,7 @@ export class AskRouting {
   }
 
   #isDeclared({ method }: Ask): boolean {
-    const capability = CAPABILITY_FOR[method];
+    const capability = CAPABILITY_BY_ASK[method];
     return capability === undefined || this.#options.capabilities[capability] !== undefined;
   }
 

@@ -8,6 +8,7 @@ import { fieldOf, toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../../protocol/server-view.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
+import { pages } from '../../../protocol/pages.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Limits } from '../../../shared/limits.ts';
@@ -42,7 +43,6 @@ export interface TaskBridgeOptions {
   };
 }
 
-const MAX_PAGES = 100;
 /** How long a call stays an ordinary one; most questions and status messages come long before. */
 const GRACE_MS = 1000;
 
@@ -224,14 +224,13 @@ export class TaskBridge {
   async #supportOf(exchange: Exchange): Promise<'required' | 'optional' | undefined> {
     const tools = this.#options.tools(exchange.client);
     const name = String(exchange.params.name);
-    let cursor: unknown;
-    for (let page = 0; tools.misses(name) && page < MAX_PAGES; page++) {
-      const list = new InternalExchange('tools/list', page === 0 ? {} : { cursor }, exchange.client, exchange.signal);
-      const result = toPlainObject(await this.#send(list));
-      tools.learn(result, page === 0);
-      cursor = result.nextCursor;
-      if (cursor === undefined) break;
-    }
+    const fetch = async (params: JsonObject) => {
+      const list = new InternalExchange('tools/list', params, exchange.client, exchange.signal);
+      const page = toPlainObject(await this.#send(list));
+      tools.learn(page, params.cursor === undefined);
+      return page;
+    };
+    if (tools.misses(name)) for await (const _ of pages({ key: 'tools', fetch })) if (!tools.misses(name)) break;
     return tools.taskSupport(name);
   }
 }

@@ -7,17 +7,17 @@ import { isObject } from '../../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents } from '../../../../protocol/server-view.ts';
 import { toSuspended } from '../../../../protocol/suspended-call.ts';
 import type { SuspendedCall } from '../../../../protocol/suspended-call.ts';
+import { CALL_METHODS } from '../../../../protocol/methods.ts';
 import { rejectOnAbort } from '../../../../shared/timing.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { readAsk } from '../../speak/answer-ask.ts';
 
 /** A result without questions asks only to try again later. */
 const PACE_MS = 250;
-const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 /** Why the result is invalid; undefined if it is valid. */
 export function whyNotAnswerable(method: string, { inputRequests, requestState }: JsonObject): string | undefined {
-  if (!MAY_ASK.has(method)) return `${method} may not answer with questions`;
+  if (!CALL_METHODS.has(method)) return `${method} may not answer with questions`;
   if (inputRequests === undefined && requestState === undefined) return `${method} asked for nothing`;
   if (requestState !== undefined && typeof requestState !== 'string') return 'requestState must be a string';
   if (inputRequests !== undefined && !isObject(inputRequests)) return 'inputRequests must be an object';

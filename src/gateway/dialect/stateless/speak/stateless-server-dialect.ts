@@ -7,6 +7,8 @@ import { isInteraction } from '../../../../protocol/interaction.ts';
 import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, Sender, ServerEvents, ServerView } from '../../../../protocol/server-view.ts';
+import { CALL_METHODS } from '../../../../protocol/methods.ts';
+import { pages } from '../../../../protocol/pages.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { readChange } from '../../speak/read-change.ts';
 import { toWireCall } from '../../speak/server-dialect.ts';
@@ -23,11 +25,6 @@ import { SubscriptionStream } from './subscription-stream.ts';
 
 /** Questions a single call may ask before it is given up. */
 const MAX_ROUNDS = 64;
-/** The number of list pages in which to look for a tool. */
-const MAX_PAGES = 100;
-
-/** Results that pass through unparsed. */
-const PASSED_ON = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 const LOG_MESSAGE = 'notifications/message';
 
@@ -173,13 +170,9 @@ export class StatelessServerDialect implements ServerDialect {
     const who = { signal, timeoutMs, info, capabilities };
     const name = String(params?.name);
     this.#schemas.forget(name);
-    let cursor: unknown;
-    for (let page = 0; page < MAX_PAGES && !this.#schemas.has(name); page++) {
-      const list = await this.call({ ...who, method: 'tools/list', params: page === 0 ? {} : { cursor } });
-      const result = toPlainObject(list);
-      if (typeof result.nextCursor !== 'string' || result.nextCursor === cursor) return;
-      cursor = result.nextCursor;
-    }
+    const fetch = async (page: JsonObject) =>
+      toPlainObject(await this.call({ ...who, method: 'tools/list', params: page }));
+    for await (const _ of pages({ key: 'tools', fetch })) if (this.#schemas.has(name)) return;
   }
 
   #send(at: Round, params: JsonObject): Promise<ResultObject> {
@@ -218,7 +211,7 @@ export class StatelessServerDialect implements ServerDialect {
 
   #toNeutral(method: string, result: ResultObject): ResultObject {
     if (result instanceof RawObject) {
-      const isPassedOn = PASSED_ON.has(method) && (fieldOf(result, 'resultType') ?? 'complete') === 'complete';
+      const isPassedOn = CALL_METHODS.has(method) && (fieldOf(result, 'resultType') ?? 'complete') === 'complete';
       return isPassedOn ? result.without('resultType') : this.#toNeutral(method, result.parse());
     }
     const { resultType = 'complete', ...rest } = result;

@@ -1,11 +1,11 @@
 // Retries requests that are safe to repeat when a server is unavailable: lists, reads, prompts, completion, and tools annotated
 // as read-only or idempotent. The pauses are random and grow; the number of attempts is limited.
 import type { LookUp, Step, StepExchange } from '../../../../protocol/step.ts';
+import { LIST_METHODS } from '../../../../protocol/methods.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { pause } from '../../../../shared/timing.ts';
 import { ToolAnnotations } from '../../chain/tool-annotations.ts';
-import { LIST_METHODS } from '../../chain/on-method.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 import { isUpstreamTrouble } from '../../chain/upstream-trouble.ts';
 

@@ -2,7 +2,7 @@
 // apply to every text; keys apply to everything except lists, whose schemas contain such keys legitimately.
 import type { Ask, Progress } from '../../../../protocol/exchange.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
-import { LIST_METHODS } from '../../chain/on-method.ts';
+import { LIST_METHODS } from '../../../../protocol/methods.ts';
 import { Redactor } from './redactor.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 import { SECRET_PATTERNS } from './well-known-secrets.ts';

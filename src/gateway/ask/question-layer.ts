@@ -6,13 +6,13 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import { TargetLayer } from '../../protocol/layer.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { isObject } from '../../protocol/message.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { handleWithGatewayTool } from '../../protocol/gateway-tool.ts';
 import type { GatewayTool } from '../../protocol/gateway-tool.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
+import { ToolFacts } from '../../protocol/tool-facts.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ANSWER_TOOL, answerTool, hasHandle } from './answer-tool.ts';
 import { AskableCall } from './askable-call.ts';
@@ -21,16 +21,13 @@ import type { AskChannels } from './ask-channels.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
-/** Limits the remembered tools, because servers choose their names. */
-const MAX_TOOLS = 10_000;
-
 export class QuestionLayer extends TargetLayer implements HeldListener {
   readonly #channels: AskChannels;
   /** Clients with sessions that had a held call. */
   readonly #asked = new WeakSet<ClientView>();
   #hasAsked = false;
   /** The public names of tools listed with an output schema. */
-  readonly #checked = new Set<unknown>();
+  readonly #tools = new ToolFacts();
   readonly #listeners = new Map<(change: Change) => void, ClientView>();
   readonly #handle: (exchange: Exchange) => Result;
   readonly #ownTool: GatewayTool;
@@ -120,7 +117,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
   }
 
   hasOutputSchema(tool: unknown): boolean {
-    return this.#checked.has(tool);
+    return this.#tools.get(String(tool))?.hasOutputSchema ?? false;
   }
 
   #list(exchange: Exchange): Result {
@@ -131,11 +128,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
   }
 
   #noteSchemas(result: ResultObject): ResultObject {
-    const { tools } = toPlainObject(result);
-    for (const tool of Array.isArray(tools) ? tools.filter(isObject) : []) {
-      if (tool.outputSchema === undefined) this.#checked.delete(tool.name);
-      else if (this.#checked.size < MAX_TOOLS) this.#checked.add(tool.name);
-    }
+    this.#tools.learn(toPlainObject(result), false);
     return result;
   }
 

@@ -7,7 +7,7 @@ import { readServerUri } from '../../protocol/server-uri.ts';
 import type { Origin } from '../../protocol/step.ts';
 import type { Change, ClientOpening } from '../../protocol/target.ts';
 import type { ListArea } from '../../protocol/methods.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import { ToolFacts } from '../../protocol/tool-facts.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -35,8 +35,6 @@ export interface CatalogsOptions {
 }
 
 const START_MS = 10_000;
-/** More tools than a model can tell apart. */
-const MAX_SCHEMAS = 10_000;
 
 export class Catalogs {
   readonly members: readonly Member[];
@@ -44,7 +42,7 @@ export class Catalogs {
   readonly #catalogs = new Map<string, Catalog>();
   readonly #names: AreaNames;
   readonly #servers: readonly string[];
-  readonly #schemas = new BoundedMap<string, JsonObject>(MAX_SCHEMAS);
+  readonly #tools = new ToolFacts();
   readonly #listeners = new Set<(change: Change) => void>();
 
   /** Servers that stay keep their catalogs, from `previous`. */
@@ -148,7 +146,7 @@ export class Catalogs {
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
     const owner = this.#names.tools.owner(tool);
     const { target } = (owner ? this.member(owner.server) : this.members[0]) ?? {};
-    return target?.inputSchema?.(owner?.name ?? tool, client) ?? this.#schemas.get(tool);
+    return target?.inputSchema?.(owner?.name ?? tool, client) ?? this.#tools.get(tool)?.inputSchema;
   }
 
   /** Converts a change to public names and URIs. */
@@ -190,7 +188,7 @@ export class Catalogs {
   #publish(area: 'tools' | 'prompts', member: Member, entry: JsonObject): JsonObject {
     const name = String(entry.name);
     const publicName = this.#names[area].publish({ server: member.name, name });
-    if (area === 'tools' && isObject(entry.inputSchema)) this.#schemas.set(publicName, entry.inputSchema);
+    if (area === 'tools') this.#tools.note(publicName, entry);
     const shown = publicName === name ? entry : { ...entry, name: publicName };
     return area === 'tools' ? this.uris.publishTool(member.name, shown) : shown;
   }

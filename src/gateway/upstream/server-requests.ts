@@ -5,6 +5,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
+import type { ToolFacts } from '../../protocol/tool-facts.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { ElicitationCompletions } from './questions/elicitation-completions.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
@@ -13,7 +14,6 @@ import type { ConnectionLeases } from './connections/connection-leases.ts';
 import { toTargetError } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { checkCapability } from './call-from-exchange.ts';
-import type { ToolFacts } from './tool-facts.ts';
 import { CallWithUrls } from './questions/url-elicitation.ts';
 import type { CallKind } from './questions/url-elicitation.ts';
 

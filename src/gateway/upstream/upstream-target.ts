@@ -9,6 +9,7 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { WIRE_NOTIFICATIONS } from '../../protocol/methods.ts';
+import { ToolFacts } from '../../protocol/tool-facts.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
@@ -36,7 +37,6 @@ import { withTasksOf } from './tasks/task-support.ts';
 import { toAwayError } from './target-errors.ts';
 import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './tasks/task-owners.ts';
-import { ToolFacts } from './tool-facts.ts';
 import type { Upstream } from './upstream.ts';
 
 const WAIT_MS = 60_000;
@@ -164,7 +164,7 @@ export class UpstreamTarget implements Target {
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
-    return this.#toolsOf(client).inputSchema(tool);
+    return this.#toolsOf(client).get(tool)?.inputSchema;
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {

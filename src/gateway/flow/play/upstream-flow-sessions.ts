@@ -92,7 +92,7 @@ export class UpstreamFlowSessions {
     call: (params: JsonObject) => Promise<JsonObject>,
   ): Promise<JsonObject> {
     const sessionId = String(params.sessionId);
-    const isNew = !this.#sessions.has(sessionId);
+    const isNew = !this.#sessions.peek(sessionId);
     const session = this.#claim(sessionId, player);
     let result: JsonObject;
     try {

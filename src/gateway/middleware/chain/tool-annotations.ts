@@ -1,20 +1,16 @@
 // Remembers the annotations of tools from passing lists, and fetches missing ones on demand.
 import type { JsonObject } from '../../../protocol/message.ts';
-import { isObject } from '../../../protocol/message.ts';
 import { isGatewayTool } from '../../../protocol/gateway-tool.ts';
 import type { LookUp, StepExchange } from '../../../protocol/step.ts';
 import type { Change } from '../../../protocol/target.ts';
-import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { ToolFacts } from '../../../protocol/tool-facts.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { listAllEntries, toListEntries } from './list-entries.ts';
 import type { ListEntry } from './list-entries.ts';
 import type { ChainLookup } from '../steps/names/name-mapper.ts';
 
-/** More than a model can tell apart; beyond it they are fetched again. */
-const MAX_TOOLS = 10_000;
-
 export class ToolAnnotations {
-  readonly #annotations = new BoundedMap<string, JsonObject>(MAX_TOOLS);
+  readonly #facts = new ToolFacts();
 
   learn(exchange: StepExchange, result: JsonObject): void {
     this.#keep(exchange, toListEntries(result.tools));
@@ -30,7 +26,7 @@ export class ToolAnnotations {
    * list cannot be fetched, the server decides.
    */
   checkListed(tool: string, exchange: StepExchange, { lookUp, originOf }: ChainLookup): Promise<void> | undefined {
-    if (this.#annotations.get(keyOf(exchange, tool))) return undefined;
+    if (this.#facts.get(keyOf(exchange, tool))) return undefined;
     return this.#find(tool, exchange, lookUp).then((found) => {
       if (!found) throw originOf?.('tools', tool)?.away?.() ?? toUnknownTool(exchange.method, tool);
     });
@@ -38,27 +34,24 @@ export class ToolAnnotations {
 
   async #find(tool: string, exchange: StepExchange, lookUp: LookUp): Promise<JsonObject | undefined> {
     const key = keyOf(exchange, tool);
-    const known = this.#annotations.get(key);
-    if (known) return known;
+    const known = this.#facts.get(key);
+    if (known) return known.annotations;
     try {
       this.#keep(exchange, await listAllEntries(lookUp, 'tools'));
     } catch {
       return {}; // the server is failing, and its error will follow
     }
-    return this.#annotations.get(key);
+    return this.#facts.get(key)?.annotations;
   }
 
   hear(change: Change): Change {
-    if (change.kind === 'tools') this.#annotations.clear();
+    if (change.kind === 'tools') this.#facts.clear();
     return change;
   }
 
   #keep(exchange: StepExchange, tools: ListEntry[]): void {
-    for (const tool of tools) {
-      const { name, annotations } = tool;
-      if (isGatewayTool(tool)) continue; // a server may have a tool of the same name
-      this.#annotations.set(keyOf(exchange, name), isObject(annotations) ? annotations : {});
-    }
+    // A server may have a tool of the same name as one of the gateway.
+    for (const tool of tools) if (!isGatewayTool(tool)) this.#facts.note(keyOf(exchange, tool.name), tool);
   }
 }
 

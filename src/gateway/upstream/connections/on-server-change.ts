@@ -1,12 +1,12 @@
 // Handles a notification that a server sends on its own: updates what the gateway knows of the server, and notifies clients.
 import { hasEnded } from '../../../protocol/target.ts';
 import type { Change } from '../../../protocol/target.ts';
+import type { ToolFacts } from '../../../protocol/tool-facts.ts';
 import type { ChangeListeners } from './change-listeners.ts';
 import type { ElicitationCompletions } from '../questions/elicitation-completions.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import type { TaskBridge } from '../tasks/task-bridge.ts';
 import type { TaskOwners } from '../tasks/task-owners.ts';
-import type { ToolFacts } from '../tool-facts.ts';
 import type { Upstream } from '../upstream.ts';
 
 export const CHANGEABLE_LISTS = ['tools', 'prompts', 'resources'] as const;

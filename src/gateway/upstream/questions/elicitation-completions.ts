@@ -39,7 +39,7 @@ export class ElicitationCompletions {
         by();
       };
       const look = (): void => {
-        if (elicitationIds.length > 0 && elicitationIds.every((id) => this.#known.has(id))) end(resolve);
+        if (elicitationIds.length > 0 && elicitationIds.every((id) => this.#known.peek(id))) end(resolve);
       };
       const cancel = (): void => end(() => reject(new GatewayError('CANCELLED')));
       const stop = this.#clock.after(Math.min(FIRST_WAIT_MS * 2 ** attempt, LAST_WAIT_MS), () => end(resolve));

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import type { ServerView } from '../../../protocol/server-view.ts';
 import { fieldOf } from '../../../protocol/raw/raw-object.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
+import { ToolFacts } from '../../../protocol/tool-facts.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { FakeClock, settled } from '../../dialect/fake-context.contract.ts';
@@ -15,7 +16,6 @@ import { PASS_THROUGH, handleResult } from '../result-handler.ts';
 import { TaskBridge } from './task-bridge.ts';
 import { runsTasks } from './task-support.ts';
 import type { CallOverrides } from '../call-from-exchange.ts';
-import { ToolFacts } from '../tool-facts.ts';
 
 const handshake = {
   dialect: 'handshake',

@@ -9,6 +9,7 @@ import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../../protocol/server-view.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
 import { pages } from '../../../protocol/pages.ts';
+import type { ToolFacts } from '../../../protocol/tool-facts.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Limits } from '../../../shared/limits.ts';
@@ -26,7 +27,6 @@ import type { ConnectionLease, Send } from '../connections/connection-lease.ts';
 import { AwaitedTask } from './awaited-task.ts';
 import type { StatusListener } from './awaited-task.ts';
 import { isCrossing, needsTask, runsTasks } from './task-support.ts';
-import type { ToolFacts } from '../tool-facts.ts';
 
 type Calls = Pick<ConnectionLease, 'send' | 'release'> & { connection?: UpstreamConnection };
 
@@ -74,7 +74,7 @@ export class TaskBridge {
   #fromStateless(exchange: Exchange, handler: ResultHandler): Promise<ResultObject> {
     const tools = this.#options.tools(exchange.client);
     const name = String(exchange.params.name);
-    if (!tools.misses(name) && !tools.taskSupport(name)) return this.#send(exchange, handler);
+    if (!tools.misses(name) && !tools.get(name)?.taskSupport) return this.#send(exchange, handler);
     return handleResult(this.#asSupported(exchange), handler);
   }
 
@@ -172,7 +172,8 @@ export class TaskBridge {
 
   /** Clients whose revision has no tasks wait for the end of the task. */
   #toHandshake(exchange: Exchange, handler: ResultHandler): Promise<ResultObject> {
-    const isRequired = this.#options.tools(exchange.client).taskSupport(String(exchange.params.name)) === 'required';
+    const isRequired =
+      this.#options.tools(exchange.client).get(String(exchange.params.name))?.taskSupport === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
     return !isRequired || knowsTasks ? this.#send(exchange, handler) : handleResult(this.#await(exchange), handler);
   }
@@ -231,6 +232,6 @@ export class TaskBridge {
       return page;
     };
     if (tools.misses(name)) for await (const _ of pages({ key: 'tools', fetch })) if (!tools.misses(name)) break;
-    return tools.taskSupport(name);
+    return tools.get(name)?.taskSupport;
   }
 }

@@ -2,10 +2,11 @@
 // must not be used over HTTP, so it is left out of lists.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import { ToolFacts } from '../../../../protocol/tool-facts.ts';
 import { paramHeaders, toParamHeaders } from './param-headers.ts';
 
 export class ToolSchemas {
-  #schemas = new Map<string, JsonObject>();
+  readonly #tools = new ToolFacts();
 
   /** Remembers the tools of a list and removes those that this transport cannot call. */
   learn(result: JsonObject, http: boolean): { result: JsonObject; refused: string[] } {
@@ -20,15 +21,15 @@ export class ToolSchemas {
   }
 
   has(name: string): boolean {
-    return this.#schemas.has(name);
+    return this.#tools.get(name) !== undefined;
   }
 
   forget(name: string): void {
-    this.#schemas.delete(name);
+    this.#tools.forget(name);
   }
 
   headersFor({ name, arguments: args }: JsonObject): Record<string, string> {
-    const schema = this.#schemas.get(String(name));
+    const schema = this.#tools.get(String(name))?.inputSchema;
     return schema ? toParamHeaders(schema, args) : {};
   }
 
@@ -37,8 +38,8 @@ export class ToolSchemas {
     if (!isObject(tool) || !isObject(tool.inputSchema)) return true;
     const name = String(tool.name);
     const valid = paramHeaders(tool.inputSchema) !== 'invalid';
-    if (valid) this.#schemas.set(name, tool.inputSchema);
-    else this.#schemas.delete(name);
+    if (valid) this.#tools.note(name, tool);
+    else this.#tools.forget(name);
     return valid;
   }
 }

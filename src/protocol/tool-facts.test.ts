@@ -9,14 +9,14 @@ describe('the facts about tools', () => {
     const book = new ToolFacts();
     expect(book.misses('a')).toBe(true);
     book.learn({ tools: [tool('a', 'required'), tool('b', 'odd'), { name: 'c' }, 'nonsense'] }, true);
-    expect(book.inputSchema('a')).toBe(schema);
-    expect(['a', 'b', 'c', 'd'].map((name) => book.taskSupport(name))).toEqual([
+    expect(book.get('a')?.inputSchema).toBe(schema);
+    expect(['a', 'b', 'c', 'd'].map((name) => book.get(name)?.taskSupport)).toEqual([
       'required',
       undefined,
       undefined,
       undefined,
     ]);
-    expect(book.inputSchema('c')).toBeUndefined();
+    expect(book.get('c')?.inputSchema).toBeUndefined();
     expect(book.misses('d')).toBe(false); // the list was whole: there is no such tool
   });
 
@@ -25,12 +25,12 @@ describe('the facts about tools', () => {
     book.learn({ tools: [tool('a')], nextCursor: '2' }, true);
     expect([book.misses('a'), book.misses('b')]).toEqual([false, true]);
     book.learn({ tools: [tool('b')] }, false);
-    expect(book.inputSchema('a')).toBe(schema);
+    expect(book.get('a')?.inputSchema).toBe(schema);
     book.learn({ tools: [tool('b')] }, true);
-    expect(book.inputSchema('a')).toBeUndefined();
+    expect(book.get('a')?.inputSchema).toBeUndefined();
     book.outdate();
     expect([book.misses('b'), book.misses('new')]).toEqual([false, true]);
     book.learn({ nonsense: true }, true);
-    expect(book.inputSchema('b')).toBe(schema);
+    expect(book.get('b')?.inputSchema).toBe(schema);
   });
 });

@@ -31,7 +31,7 @@ export function parseExactly(text: string): unknown {
 
 /** `value` was read from `text`. */
 export function keepNumbers<T>(value: T, text: string): T {
-  if (text.length <= MAX_CHARS && MAY_DIFFER.test(text) && typeof value === 'object') note(value as Container, text);
+  if (text.length <= MAX_CHARS && hasNumber(value, 0) && MAY_DIFFER.test(text)) note(value as Container, text);
   return value;
 }
 
@@ -64,6 +64,18 @@ export function membersOf(object: string): string[] {
     else if (token === '}' || token === ']') depth--;
   }
   return members;
+}
+
+/** Most messages have none, and looking at the values is cheaper than searching the text. */
+function hasNumber(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'number' && depth > 0;
+  if (depth > MAX_DEPTH) return true;
+  if (Array.isArray(value)) {
+    for (const one of value) if (hasNumber(one, depth + 1)) return true;
+    return false;
+  }
+  for (const key in value) if (hasNumber((value as Container)[key], depth + 1)) return true;
+  return false;
 }
 
 function withMarks(this: Container, key: string, value: unknown): unknown {

@@ -1,9 +1,10 @@
-// Keeps HTTP sessions usable after a restart. Official clients never initialize twice, so a session id carries the
-// negotiated parameters, sealed with keys that outlive the process. A journal in the state folder, if there is one,
-// lists the live sessions.
+// Keeps HTTP sessions usable after a restart. Official clients never initialize twice, so a later process needs the
+// parameters of `initialize`. A journal in the state folder keeps them. Without such a folder the session id carries
+// them, sealed with keys that outlive the process.
 // 1. A session is restored at most once, and only until it would have expired.
 // 2. A deleted or expired session is not restored. Without a state folder only this process knows which ones those are.
-// 3. Without durable keys, or when its id would not fit into a header, a session ends with its process.
+// 3. Without durable keys, or when its parameters are too long, a session ends with its process.
+// The journal comes first because its ids are short and need no cryptography, which would delay the first answer.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
@@ -29,7 +30,9 @@ const PURPOSE = 'http-session';
 /** Some proxies accept only 4 or 8 KiB of headers in total. */
 const MAX_ID_CHARS = 2000;
 /** The largest `initialize` parameters, as JSON, that fit into such an id. */
-const MAX_OPENING_CHARS = 1350;
+const MAX_SEALED_CHARS = 1350;
+/** The largest ones in the journal. */
+const MAX_JOURNAL_CHARS = 4000;
 /** Limits without a journal: the age of a session and how many are restored. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60_000;
 const MAX_TAKEN_OVER = 10_000;
@@ -58,33 +61,41 @@ export class DurableSessions {
   /** `binding` says who may use the session, and where. */
   name(opening: JsonObject, binding: string): SessionName {
     const key = randomId();
-    const { sealer, clock, log } = this.#context;
-    if (!sealer.durable) return { id: key, key };
+    const { sealer, clock } = this.#context;
+    if (this.#journal || !sealer.durable) return { id: key, key };
     const chars = JSON.stringify(opening).length;
     const sealed = { k: key, p: this.#process, t: clock.now(), o: opening };
-    const id = chars > MAX_OPENING_CHARS ? undefined : sealer.seal(PURPOSE, binding, sealed);
+    const id = chars > MAX_SEALED_CHARS ? undefined : sealer.seal(PURPOSE, binding, sealed);
     if (id !== undefined && id.length <= MAX_ID_CHARS) return { id, key };
-    log.info({ chars }, 'session.not-kept');
+    this.#reportLong(chars);
     return { id: key, key };
   }
 
   /** The session of an earlier process that this id restores; undefined for every other id. */
   find(id: string, binding: string): DurableSession | undefined {
+    if (this.#isLate || id.length > MAX_ID_CHARS) return undefined;
+    return this.#journal ? findIn(this.#journal, id, binding) : this.#unseal(id, binding);
+  }
+
+  begin({ key }: SessionName, opening: JsonObject, binding: string): void {
+    if (!this.#journal) return;
+    const chars = JSON.stringify(opening).length;
+    if (chars > MAX_JOURNAL_CHARS) this.#reportLong(chars);
+    else this.#journal.begin(key, { binding, opening, subscriptions: new Set() });
+  }
+
+  #unseal(id: string, binding: string): DurableSession | undefined {
     const { sealer, clock } = this.#context;
-    if (this.#isLate || !sealer.durable || id.length > MAX_ID_CHARS) return undefined;
+    if (!sealer.durable) return undefined;
     const { k: key, p, t, o: opening } = asObject(sealer.open(PURPOSE, binding, id));
     if (typeof key !== 'string' || p === this.#process || !isObject(opening)) return undefined;
-    if (this.#journal) {
-      const settings = this.#journal.find(key);
-      return settings && { ...settings, key, opening };
-    }
     const isOld = typeof t !== 'number' || t < clock.now() - MAX_AGE_MS;
     if (isOld || this.#takenOver.has(key) || this.#takenOver.size >= MAX_TAKEN_OVER) return undefined;
     return { key, opening, subscriptions: new Set() };
   }
 
-  begin({ id, key }: SessionName): void {
-    if (id !== key) this.#journal?.begin(key); // a plain id cannot be restored
+  #reportLong(chars: number): void {
+    this.#context.log.info({ chars }, 'session.not-kept');
   }
 
   takeOver(key: string): void {
@@ -105,6 +116,11 @@ export class DurableSessions {
     this.#stopWaiting();
     this.#journal?.close();
   }
+}
+
+function findIn(journal: SessionJournal, key: string, binding: string): DurableSession | undefined {
+  const kept = journal.find(key);
+  return kept?.binding === binding ? { ...kept, key } : undefined;
 }
 
 function asObject(value: unknown): JsonObject {

@@ -1,4 +1,5 @@
-// Records in the state folder which sessions are alive and what their clients have set, for a later process.
+// Records in the state folder which sessions are alive, how they began and what their clients have set, for a later
+// process.
 // 1. Each process writes its own file and reads only the files of processes that have ended. A session that any file
 //    reports as ended is over.
 // 2. A file untouched for longer than a session may be idle lists only expired sessions.
@@ -8,6 +9,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, 
 import { statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Log } from '../../../shared/log.ts';
@@ -19,6 +22,13 @@ export interface SessionSettings {
   subscriptions: Set<string>;
 }
 
+export interface JournaledSession extends SessionSettings {
+  /** Says who may use the session, and where. */
+  readonly binding: string;
+  /** The parameters of `initialize`. */
+  readonly opening: JsonObject;
+}
+
 export interface JournalOptions {
   folder: string;
   /** How long a session may be idle. */
@@ -27,7 +37,10 @@ export interface JournalOptions {
   log: Log;
 }
 
-type Line = [kind: '+' | '-', key: string] | [kind: 'level' | 'subscribe' | 'unsubscribe', key: string, value: string];
+type Line =
+  | [kind: '+', key: string, binding: string, opening: string]
+  | [kind: '-', key: string]
+  | [kind: 'level' | 'subscribe' | 'unsubscribe', key: string, value: string];
 
 /** The subscriptions stored for one session, and the length of each; the rest is lost with the process. */
 const MAX_SUBSCRIPTIONS = 100;
@@ -48,9 +61,9 @@ const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
 export class SessionJournal {
   readonly #options: JournalOptions;
   readonly #path: string;
-  readonly #live = new Map<string, SessionSettings>();
+  readonly #live = new Map<string, JournaledSession>();
   /** Sessions of earlier processes that have not been restored. Undefined until the files are read. */
-  #earlier: Map<string, SessionSettings> | undefined;
+  #earlier: Map<string, JournaledSession> | undefined;
   /** Sessions that ended here; the file of an earlier process may still list them. */
   readonly #ended = new Set<string>();
   #file: number | undefined;
@@ -67,22 +80,24 @@ export class SessionJournal {
     this.#stopTidying = options.clock.after(TIDY_MS, () => this.#readEarlier());
   }
 
-  /** The settings of a session that was alive in an earlier process. */
-  find(key: string): SessionSettings | undefined {
+  /** A session that was alive in an earlier process. */
+  find(key: string): JournaledSession | undefined {
     return this.#readEarlier().get(key);
   }
 
-  begin(key: string, settings: SessionSettings = { subscriptions: new Set() }): void {
-    this.#live.set(key, settings);
-    this.#write(linesOf(key, settings));
+  begin(key: string, session: JournaledSession): void {
+    this.#live.set(key, session);
+    this.#write(linesOf(key, session));
   }
 
   /** Continues a session of an earlier process in this one. */
   takeOver(key: string): void {
     const earlier = this.#readEarlier();
-    const settings = earlier.get(key);
-    if (earlier.delete(key)) this.#ended.add(key);
-    this.begin(key, settings);
+    const session = earlier.get(key);
+    if (!session) return;
+    earlier.delete(key);
+    this.#ended.add(key);
+    this.begin(key, session);
   }
 
   change(key: string, change: SettingChange): void {
@@ -112,7 +127,7 @@ export class SessionJournal {
     if (this.#live.size === 0 && this.#ended.size === 0) rmSync(this.#path, { force: true });
   }
 
-  #readEarlier(): Map<string, SessionSettings> {
+  #readEarlier(): Map<string, JournaledSession> {
     return (this.#earlier ??= readEarlier(this.#path, this.#options));
   }
 
@@ -165,8 +180,8 @@ export class SessionJournal {
   }
 }
 
-function linesOf(key: string, { level, subscriptions }: SessionSettings): Line[] {
-  const lines: Line[] = [['+', key]];
+function linesOf(key: string, { binding, opening, level, subscriptions }: JournaledSession): Line[] {
+  const lines: Line[] = [['+', key, binding, JSON.stringify(opening)]];
   if (level !== undefined) lines.push(['level', key, level]);
   for (const uri of subscriptions) lines.push(['subscribe', key, uri]);
   return lines;
@@ -197,8 +212,8 @@ function apply(settings: SessionSettings, change: SettingChange): boolean {
 }
 
 /** Reads the older files and removes those that are no longer needed. `own` is the file of this process. */
-function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions): Map<string, SessionSettings> {
-  const live = new Map<string, SessionSettings>();
+function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions): Map<string, JournaledSession> {
+  const live = new Map<string, JournaledSession>();
   const ended = new Set<string>();
   const all = filesIn(folder).filter(({ path }) => path !== own);
   const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isAlive(pid);
@@ -253,7 +268,7 @@ function readLines(path: string): Line[] | undefined {
   }
 }
 
-function parsed(text: string): unknown {
+function parsed(text = ''): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -261,14 +276,19 @@ function parsed(text: string): unknown {
   }
 }
 
-function take([kind, key, value]: Line, live: Map<string, SessionSettings>, ended: Set<string>): void {
-  const settings = live.get(key);
+function take([kind, key, value, opening]: Line, live: Map<string, JournaledSession>, ended: Set<string>): void {
+  const session = live.get(key);
   if (kind === '-') ended.add(key);
-  else if (kind === '+' && !settings) live.set(key, { subscriptions: new Set() });
-  else if (!settings || value === undefined) return;
-  else if (kind === 'level') apply(settings, { level: value as LoggingLevel });
-  else if (kind === 'subscribe') apply(settings, { subscribe: value });
-  else if (kind === 'unsubscribe') apply(settings, { unsubscribe: value });
+  else if (value === undefined) return;
+  else if (kind === '+' && !session) begin(live, key, value, parsed(opening));
+  else if (!session) return;
+  else if (kind === 'level') apply(session, { level: value as LoggingLevel });
+  else if (kind === 'subscribe') apply(session, { subscribe: value });
+  else if (kind === 'unsubscribe') apply(session, { unsubscribe: value });
+}
+
+function begin(live: Map<string, JournaledSession>, key: string, binding: string, opening: unknown): void {
+  if (isObject(opening)) live.set(key, { binding, opening, subscriptions: new Set() });
 }
 
 /** EPERM means that another user's process has reused the pid. */

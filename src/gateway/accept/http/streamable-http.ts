@@ -165,12 +165,14 @@ export class StreamableHttp {
       const nobody = new Conversation(this.#context, 'nobody', { send: () => {} }, { onExit: () => {} });
       return receiveInput(nobody, incoming, this.#outlet(visit, accepted));
     }
-    const session = this.#create(visit, this.#durable?.name(message.params ?? {}, this.#bindingOf(visit)));
+    const opening = message.params ?? {};
+    const binding = this.#bindingOf(visit);
+    const session = this.#create(visit, this.#durable?.name(opening, binding));
     this.#sessions.add(session, callerOf(visit));
     const outlet = this.#outlet(visit, accepted, session);
     outlet.isOpening = true;
     receiveInput(session.conversation, incoming, outlet);
-    if (session.conversation.dialect) this.#durable?.begin(session);
+    if (session.conversation.dialect) this.#durable?.begin(session, opening, binding);
     else this.#sessions.remove(session); // refused, so nothing was negotiated
   }
 

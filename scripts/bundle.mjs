@@ -23,7 +23,7 @@ const INTERNALS = ['_entries/internals'];
  * first comes first. `cli/main` is in none: it runs as long as the command does, and who imports it would wait for that.
  */
 const CHUNKS = {
-  start: /^cli\/(?:dispatch|terminal\/print|signals)$/, // all of main
+  start: /^cli\/(?:compile-cache|dispatch|terminal\/print|signals)$/, // all of main
   base: /^(?:shared|protocol)\//,
   wrap: /^(?:cli\/commands\/wrap|gateway\/upstream\/links\/inbox)$/,
   commands: /^gateway\/upstream\/links\/stdio$/, // one of these two is loaded with it

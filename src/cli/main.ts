@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command `parley`. Exit status 0 is success, 1 a failure while running, 2 a usage error. Nothing may import this file: the import
 // would wait until the command ends.
+import { keepCompiledCode } from './compile-cache.ts';
 import { dispatch } from './dispatch.ts';
 import { createPrinter } from './terminal/print.ts';
 import { secondSignal } from './signals.ts';
@@ -15,6 +16,7 @@ setTimeout(() => {
   process.getBuiltinModule('node:v8').setFlagsFromString('--no-allocation-site-pretenuring');
 }, SETTLED_MS).unref();
 
+keepCompiledCode();
 for (const stream of [process.stdout, process.stderr]) assumeSize(stream);
 const print = createPrinter();
 const status = await Promise.race([dispatch(process.argv.slice(2), print), secondSignal]);

@@ -2,11 +2,12 @@
 // listener behind.
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import type { Hooks } from '../../../protocol/step.ts';
+import type { Hooks, StepExchange } from '../../../protocol/step.ts';
 import { DeadlineItem } from '../../../shared/deadline-list.ts';
 import type { DeadlineList } from '../../../shared/deadline-list.ts';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 
 export interface DeadlineOptions {
   ms: number;
@@ -101,5 +102,23 @@ class DeadlineAlarm extends DeadlineItem {
 
   ring(): void {
     this.#deadline.expire();
+  }
+}
+
+/** For the rest of the chain: a step sets it as `exchange.cancellation`, and `next()` rejects when it expires (step-run.ts). */
+export class StepDeadline extends Deadline {
+  readonly #exchange: StepExchange;
+  readonly #ms: number;
+
+  constructor(options: DeadlineOptions, exchange: StepExchange) {
+    super(options, exchange.cancellation);
+    this.#exchange = exchange;
+    this.#ms = options.ms;
+  }
+
+  /** The error when the time is up. */
+  toError(): GatewayError {
+    const { server = 'The server', method } = this.#exchange;
+    return new GatewayError('UPSTREAM_TIMEOUT', { server, method, ms: this.#ms, why: '' });
   }
 }

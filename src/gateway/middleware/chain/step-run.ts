@@ -10,7 +10,7 @@ import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { ChainExchange } from './chain-exchange.ts';
 import { isOutcome } from './outcome.ts';
-import { StepDeadline } from './step-deadline.ts';
+import { StepDeadline } from './deadline.ts';
 import { misuseError, toStepError } from './step-error.ts';
 
 export type ChainRunner = (exchange: ChainExchange) => Promise<Outcome>;

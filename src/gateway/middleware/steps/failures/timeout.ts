@@ -4,7 +4,7 @@ import type { Step } from '../../../../protocol/step.ts';
 import { DeadlineList } from '../../../../shared/deadline-list.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
-import { StepDeadline } from '../../chain/step-deadline.ts';
+import { StepDeadline } from '../../chain/deadline.ts';
 import { toNameRule, toToolRules } from '../filter/name-rule.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 

@@ -8,8 +8,7 @@ import type { Next, Outcome, Step, StepExchange, StepFunction, ToolRule } from '
 import { GatewayError } from '../../../../shared/errors.ts';
 import { toListEntries } from '../../chain/list-entries.ts';
 import { NameMapper } from './name-mapper.ts';
-import type { ChainLookup } from './name-mapper.ts';
-import type { MapEntry } from './name-table.ts';
+import type { ChainLookup, MapEntry } from './name-mapper.ts';
 import { respond } from '../../chain/outcome.ts';
 
 export interface NameMapping {

@@ -8,7 +8,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
 import { toParsedInput } from '../codec/json-rpc.ts';
 import type { ParsedInput } from '../codec/json-rpc.ts';
-import { RequestReader } from '../codec/request-reader.ts';
+import { RequestReader } from '../codec/fast-messages.ts';
 import { Conversation, cancelOf } from '../dialect/serve/conversation.ts';
 import { isStatelessMessage, openingOf } from '../dialect/serve/detect.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';

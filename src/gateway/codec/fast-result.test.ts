@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readMessage } from './json-rpc.ts';
-import { readFastResult } from './fast-result.ts';
+import { readFastResult } from './fast-messages.ts';
 
 const LIMITS = { maxDepth: 20 };
 const read = (text: string) => readFastResult(text, LIMITS);

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { writeExactly } from '../../protocol/raw/exact-numbers.ts';
 import { readMessage as readAnywhere } from './json-rpc.ts';
-import { RequestReader } from './request-reader.ts';
+import { RequestReader } from './fast-messages.ts';
 
 const LIMITS = { maxDepth: 20 };
 const META = '{"e":{"name":"n"},"v":"2026"}';

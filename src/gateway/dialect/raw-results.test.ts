@@ -7,7 +7,7 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { RawText } from '../../protocol/raw/raw-text.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { readRaw } from '../codec/raw-message.ts';
-import { readFastResult } from '../codec/fast-result.ts';
+import { readFastResult } from '../codec/fast-messages.ts';
 import { FakeWire, fakeEvents } from './fake-wire.contract.ts';
 import { HandshakeServerDialect } from './handshake/handshake-server-dialect.ts';
 import { toHandshakeResult } from './handshake/results.ts';

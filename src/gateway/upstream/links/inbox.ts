@@ -7,7 +7,7 @@ import type { GatewayError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../shared/limits.ts';
 import { readMessage, toParsedInput, type ParsedInput, type ReadLimits } from '../../codec/json-rpc.ts';
 import { LARGE_BYTES, readRaw } from '../../codec/raw-message.ts';
-import { readFastResult } from '../../codec/fast-result.ts';
+import { readFastResult } from '../../codec/fast-messages.ts';
 import type { LinkEvents } from './link.ts';
 
 /** The limits of a link. */

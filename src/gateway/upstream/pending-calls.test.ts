@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import type { WireCall } from '../dialect/speak/server-dialect.ts';
-import { PendingCall } from './pending-call.ts';
-import { PendingCalls } from './pending-calls.ts';
+import { PendingCall, PendingCalls } from './pending-calls.ts';
 
 function setUp() {
   const clock = new FakeClock();

@@ -32,9 +32,8 @@ import { fromRefusal } from './http/from-refusal.ts';
 import { isLostAnswer } from './http/http-answer.ts';
 import { HttpRefusal } from './links/link.ts';
 import type { Link, LinkEvents } from './links/link.ts';
-import { PendingCalls, cancelledError } from './pending-calls.ts';
+import { PendingCalls, cancelledError, PendingCall } from './pending-calls.ts';
 import type { Deadlines } from './pending-calls.ts';
-import { PendingCall } from './pending-call.ts';
 
 export interface RpcPeerOptions extends Deadlines {
   clock: Clock;

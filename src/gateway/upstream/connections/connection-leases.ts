@@ -7,7 +7,7 @@ import { CALL_METHODS, ONE_TASK_METHODS } from '../../../protocol/methods.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
-import { CallHabits, subjectOf } from '../questions/call-habits.ts';
+import { CallHabits, subjectOf } from '../questions/open-call.ts';
 import { coalesce } from '../questions/coalesce.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';

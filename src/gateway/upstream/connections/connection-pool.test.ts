@@ -3,11 +3,10 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { FakeClock } from '../../dialect/fake-context.contract.ts';
-import { CallHabits } from '../questions/call-habits.ts';
+import { CallHabits, OpenCall } from '../questions/open-call.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { ConnectionPoolOptions } from './connection-pool.ts';
-import { OpenCall } from '../questions/open-call.ts';
 import type { SupervisedConnection } from './supervised-connection.ts';
 
 const asked = { elicitation: {} };

@@ -4,8 +4,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
 import { AskRouting } from './ask-routing.ts';
 import type { AskHandler } from './ask-routing.ts';
-import { CallHabits } from './call-habits.ts';
-import { OpenCall } from './open-call.ts';
+import { CallHabits, OpenCall } from './open-call.ts';
 import type { CallOwner, OpenCallOptions } from './open-call.ts';
 
 const client = (assisted?: ClientView['assisted']): ClientView => ({

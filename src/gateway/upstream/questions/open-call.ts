@@ -1,12 +1,11 @@
 // A request that the server has not answered, or a task that has not ended. It stays on the connection until the server is done
 // with it, because the handler keeps running when its client leaves.
-import type { ClientView } from '../../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { RequestTracker, SentRequest, UnattributedChange } from '../../../protocol/server-view.ts';
 import { LinkedNode } from '../../../shared/containers/linked-list.ts';
 import type { AskRouting, AskHandler } from './ask-routing.ts';
-import type { CallHabits } from './call-habits.ts';
 
 /** The caller that waits for the answer of a request. */
 export interface CallOwner {
@@ -109,4 +108,41 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
 function taskIn(result: unknown): string | undefined {
   const task = isResultObject(result) ? fieldOf(result, 'task') : undefined;
   return isObject(task) ? String(task.taskId) : undefined;
+}
+
+/** Names come from clients, so their number is bounded. */
+const MAX_LEARNED = 10_000;
+
+/** Remembers which tools, prompts and resources of a server ask questions, and which have answered without asking. */
+export class CallHabits {
+  readonly #asking = new Set<string>();
+  readonly #answered = new Set<string>();
+
+  /** The server has asked without naming the call, although the transport allows it. */
+  asksUnnamed = false;
+
+  /** Whether it has asked, or may have. */
+  asks(subject: string): boolean {
+    return this.#asking.has(subject);
+  }
+
+  /** Whether it has been answered and was never suspected of asking. */
+  isQuiet(subject: string): boolean {
+    return this.#answered.has(subject) && !this.#asking.has(subject);
+  }
+
+  learnAsked(subject: string): void {
+    if (this.#asking.size < MAX_LEARNED) this.#asking.add(subject);
+  }
+
+  learnAnswered(subject: string): void {
+    if (!this.#answered.has(subject) && this.#answered.size < MAX_LEARNED) this.#answered.add(subject);
+  }
+}
+
+/** The tool, prompt or resource that a call is about. */
+export function subjectOf({ method, params }: Pick<Exchange, 'method' | 'params'>): string {
+  if (method === 'tools/call') return String(params.name);
+  const about = params.name ?? params.uri;
+  return about === undefined ? `${method} ` : `${method} ${String(about)}`;
 }

@@ -3,7 +3,7 @@ import type { ClientView } from '../../../protocol/exchange.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { ChangeListeners } from './change-listeners.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
-import { ConnectionUsers } from './connection-users.ts';
+import { ConnectionUsers } from './upstream-connection.ts';
 
 const connection = (principal?: string) => ({ principal, users: new ConnectionUsers() }) as UpstreamConnection;
 const log: Change = { kind: 'log', entry: { level: 'info', data: 1 } };

@@ -7,7 +7,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { ConnectionLeases } from './connection-leases.ts';
-import { ConnectionUsers } from './connection-users.ts';
+import { ConnectionUsers } from './upstream-connection.ts';
 import { TaskOwners } from '../tasks/task-owners.ts';
 
 /** One connection, and what was reported about it. */

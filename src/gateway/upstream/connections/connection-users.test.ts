@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../../protocol/exchange.ts';
-import { ConnectionUsers } from './connection-users.ts';
+import { ConnectionUsers } from './upstream-connection.ts';
 
 const client = (dialect: ClientView['dialect'], principal = 'alice') => ({ dialect, principal }) as ClientView;
 

@@ -5,7 +5,7 @@
 // 2. Before `initialize` only ping, capabilities and initialize are served; a second `initialize` is refused.
 // 3. Nothing is sent to the client after close().
 import type { LoggingLevel } from '@modelcontextprotocol/client';
-import type { Ask, ClientConnection } from '../../../protocol/exchange.ts';
+import type { Ask, ClientConnection, ClientView, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type {
   JsonObject,
   Message,
@@ -23,7 +23,6 @@ import { ShortLivedMap } from '../../../shared/containers/short-lived-map.ts';
 import { toError } from '../../../shared/to-error.ts';
 import { arrivedVia, runVia } from '../../../shared/via.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
-import { ConversationExchange, unrelatedExchange } from './conversation-exchange.ts';
 import type { ServeContext } from './serve-context.ts';
 import { INITIALIZED, OPEN_METHODS, chooseClientDialect, answerInitialize } from './initialize.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
@@ -34,8 +33,8 @@ import type { Outlet } from './outlet.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { plainError } from '../plain-error.ts';
 import { PROGRESS } from '../progress.ts';
-import type { ServedExchange } from './served-exchange.ts';
 import type { ClientDialect } from './client-dialect.ts';
+import { ServedExchange } from './served-exchange.ts';
 
 /** Carries messages that belong to no request. */
 export interface BackChannel extends Pick<Outlet, 'send'> {
@@ -324,4 +323,47 @@ export class Conversation {
 export function cancelOf({ params = {} }: NotificationMessage): CancelledByPeer {
   const { requestId: _, id: _id, ...said } = params;
   return new CancelledByPeer(said);
+}
+
+/** One request of a conversation. The conversation's dialect encodes everything it sends. */
+export class ConversationExchange extends ServedExchange {
+  conversation!: Conversation;
+
+  /** Draft clients declare it once. */
+  override get wantsProgress(): boolean {
+    return super.wantsProgress || this.client.dialect === 'draft';
+  }
+
+  progress(progress: Progress): void {
+    this.tell(this.conversation.dialect?.toProgress(progress, this));
+  }
+
+  log(entry: LogEntry): void {
+    if (isAtLeast(entry.level, this.conversation.logLevel)) this.tell(this.conversation.dialect?.toLog(entry));
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.conversation.chosenLevel;
+  }
+
+  canAsk(ask: Ask): boolean {
+    return this.conversation.dialect?.canAsk(ask) ?? false;
+  }
+
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    return this.conversation.putAsk(ask, this, signal);
+  }
+}
+
+/** An exchange for messages that belong to no request; it sends on the back channel. */
+export function unrelatedExchange(
+  conversation: Conversation,
+  client: ClientView,
+  back: Pick<Outlet, 'send'>,
+): ConversationExchange {
+  const outlet = { send: (message: Message) => back.send(message), end: () => {}, release: () => {} };
+  const split = { params: {}, progressToken: undefined, trace: undefined };
+  const exchange = new ConversationExchange({ jsonrpc: '2.0', id: '', method: '' }, split, client, outlet);
+  exchange.conversation = conversation;
+  return exchange;
 }

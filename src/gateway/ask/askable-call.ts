@@ -13,7 +13,6 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
-import { ResultMailbox } from './result-mailbox.ts';
 import { HeldCall } from './held-call.ts';
 import type { AskChannels } from './ask-channels.ts';
 import { askOnPage } from './ask-on-page.ts';
@@ -189,5 +188,45 @@ export class AskableCall implements ChannelPart {
     const followed = exchange.cancellation ?? exchange.signal; // reading `signal` would create one for every call
     if (followed.aborted) return this.callOff(followed.reason);
     followed.addEventListener('abort', () => this.callOff(followed.reason), { once: true });
+  }
+}
+
+interface Waiting {
+  resolve: (next: ResultObject | Promise<ResultObject>) => void;
+  reject: (reason: unknown) => void;
+}
+
+/**
+ * Hands the next result of a call to the request that waits for it. Only the newest counts: a question that was answered before it was fetched
+ * is dropped.
+ */
+class ResultMailbox {
+  #waiting: Waiting | undefined;
+  #untold: Promise<ResultObject> | undefined;
+
+  /** Resolves with the next result, or the one that already waits. */
+  next(): Promise<ResultObject> {
+    const untold = this.#untold;
+    this.#untold = undefined;
+    return untold ?? new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
+  }
+
+  say(next: ResultObject | Promise<ResultObject>): void {
+    const waiting = this.#takeWaiting();
+    if (waiting) return waiting.resolve(next);
+    this.#untold = Promise.resolve(next);
+    this.#untold.catch(() => {}); // reported to the request that fetches it
+  }
+
+  fail(reason: unknown): void {
+    const waiting = this.#takeWaiting();
+    if (waiting) waiting.reject(reason);
+    else this.say(Promise.reject(reason));
+  }
+
+  #takeWaiting(): Waiting | undefined {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    return waiting;
   }
 }

@@ -7,7 +7,6 @@ import type { Conversation } from '../dialect/serve/conversation.ts';
 import { isStatelessMessage } from '../dialect/serve/detect.ts';
 import type { Outlet } from '../dialect/serve/outlet.ts';
 import { plainError } from '../dialect/plain-error.ts';
-import { splitOutlet } from './batch-outlet.ts';
 
 export function receiveInput(conversation: Conversation, incoming: ParsedInput, outlet: Outlet): void {
   if (incoming.kind === 'message') return conversation.receive(incoming.message, outlet);
@@ -38,4 +37,16 @@ function batchRefusal(conversation: Conversation, items: ParsedInput[]): string 
 
 function isInitialize(message: Message): boolean {
   return 'method' in message && message.method === 'initialize';
+}
+
+/** One outlet per item of the batch, in order. The answers are sent as one array; a batch of notifications has none. */
+export function splitOutlet(outlet: Outlet, count: number): Outlet[] {
+  const answers: Message[] = [];
+  let open = count;
+  const end = (answer?: Message | Message[]): void => {
+    if (answer !== undefined) answers.push(...(Array.isArray(answer) ? answer : [answer]));
+    if (--open === 0) outlet.end(answers.length > 0 ? answers : undefined);
+  };
+  const item: Outlet = { send: (message) => outlet.send(message), end, release: () => {} };
+  return Array.from({ length: count }, () => item);
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Message } from '../../protocol/message.ts';
 import { toResult } from '../../protocol/message.ts';
 import { RecordingOutlet, fakeContext } from '../dialect/fake-context.contract.ts';
-import { splitOutlet } from './batch-outlet.ts';
+import { splitOutlet } from './receive-input.ts';
 import { encodeAnswer } from './write-answer.ts';
 
 const circle: Record<string, unknown> = {};

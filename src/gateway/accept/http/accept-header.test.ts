@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readAccept } from './accept-header.ts';
+import { readAccept } from './read-request.ts';
 
 it.each([
   [undefined, true, false],

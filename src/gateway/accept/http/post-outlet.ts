@@ -10,7 +10,7 @@ import type { EncodedMessage } from '../../codec/encoded-message.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/outlet.ts';
 import { answerJson } from './answer.ts';
-import type { AcceptedTypes } from './accept-header.ts';
+import type { AcceptedTypes } from './read-request.ts';
 import type { SessionStream } from '../session/session-stream.ts';
 import type { HttpSession } from '../session/http-session.ts';
 import { SseResponse } from './sse-response.ts';

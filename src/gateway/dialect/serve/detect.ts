@@ -1,11 +1,15 @@
 // Decides which era a message belongs to. The body decides, except that a live session or a handshake version header
-// overrides it: some clients negotiate 2025-11-25 and still send the stateless `_meta` keys.
+// overrides it: some clients negotiate 2025-11-25 and still send the stateless `_meta` keys. Also checks the version header
+// of the handshake era.
 import type { Message } from '../../../protocol/message.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { readIntroduction } from '../speak/introduction.ts';
 import { META } from '../meta.ts';
 import { isHandshake, isStateless } from '../revisions.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Conversation } from './conversation.ts';
+import type { ServeContext } from './serve-context.ts';
 
 export interface Evidence {
   /** The message belongs to an initialized conversation. */
@@ -43,4 +47,20 @@ function claimedVersion(params: unknown): string | undefined {
   if (!isObject(params) || !isObject(params._meta)) return undefined;
   const claimed = params._meta[META.protocolVersion];
   return typeof claimed === 'string' ? claimed : undefined;
+}
+
+/** Without a session, any handshake revision is accepted. */
+export function checkOpeningVersion(header: string | undefined, { revisions }: ServeContext): void {
+  if (header === undefined || isHandshake(header)) return;
+  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: revisions });
+}
+
+/**
+ * The header may be missing, and it may name another handshake revision than the session's: like official servers, we accept that and keep the
+ * negotiated revision.
+ */
+export function checkSessionVersion(header: string | undefined, { dialect, context }: Conversation): void {
+  if (header === undefined || !dialect || dialect.client.dialect === 'draft') return;
+  if (isHandshake(header) && context.revisions.includes(header)) return;
+  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: context.revisions });
 }

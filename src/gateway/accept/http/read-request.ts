@@ -1,9 +1,12 @@
-// Reads the body of a POST as text. The limit applies to the announced length first, then to what arrives.
+// Reads what an HTTP request says: which content types its client accepts, and its body.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import { boundVia } from '../../../shared/via.ts';
 
-/** Calls back with the text or the error; never, if the client hangs up before. */
+/**
+ * Calls back with the body as text or with the error; never, if the client hangs up before. The limit applies to the announced length first,
+ * then to what arrives.
+ */
 export function readRequestBody(
   request: HttpRequest,
   maxBytes: number,
@@ -30,4 +33,23 @@ function alreadyRead({ body }: HttpRequest & { body?: unknown }): string | Gatew
   if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
   if (typeof body === 'object' && body !== null) return JSON.stringify(body);
   return new GatewayError('BODY_READ_BEFORE');
+}
+
+export interface AcceptedTypes {
+  json: boolean;
+  stream: boolean;
+}
+
+const BOTH: AcceptedTypes = { json: true, stream: true };
+
+/** Without the header, a client gets plain JSON. */
+export function readAccept(accept: string | undefined): AcceptedTypes {
+  if (accept === undefined) return { json: true, stream: false };
+  if (accept === 'application/json, text/event-stream') return BOTH;
+  const types = accept.split(',').map((type) => type.split(';')[0]!.trim().toLowerCase());
+  const any = types.includes('*/*');
+  return {
+    json: any || types.includes('application/json') || types.includes('application/*'),
+    stream: any || types.includes('text/event-stream') || types.includes('text/*'),
+  };
 }

@@ -1,7 +1,7 @@
 // Lets servers ask people: provides the page for answers, the calls that wait meanwhile, and answers on behalf of clients that
 // cannot be asked.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
-import type { OpenPages } from '../protocol/open-pages.ts';
+import type { OpenPages } from '../protocol/target.ts';
 import type { Layer } from '../protocol/layer.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Limits } from '../shared/limits.ts';

@@ -3,9 +3,9 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
-import type { OpenPages } from './open-pages.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 import type { Family } from '../shared/metric.ts';
+import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 
 export interface Target {
   readonly info: Implementation;
@@ -121,4 +121,18 @@ export interface TaskState {
 /** Whether the task is finished. */
 export function hasEnded({ status }: Pick<TaskState, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+/** Paths served beside MCP to anyone who knows the URL. The URL itself proves the right to use them, so no identity is required. */
+export interface OpenPages {
+  readonly pages: Readonly<Record<string, HttpHandler>>;
+  servedAt(place: PagesHost): void;
+}
+
+/** The server of these pages. */
+export interface PagesHost {
+  /** The public URL; undefined if it is not reachable. */
+  base(): Promise<string | undefined>;
+  /** The principal of this request; absent if callers are not identified. */
+  identify?: ((request: HttpRequest) => Promise<string | undefined>) | undefined;
 }

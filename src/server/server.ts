@@ -3,9 +3,8 @@
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import type { OpenPages, PagesHost } from '../protocol/open-pages.ts';
+import type { OpenPages, PagesHost, Change, Target, Watcher } from '../protocol/target.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
-import type { Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { refuseShort } from '../shared/crypto/state-keys.ts';
 import { GatewayError } from '../shared/errors.ts';

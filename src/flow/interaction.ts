@@ -1,7 +1,7 @@
 // The message types of MCP Flow 0.1.0. They extend the request type of the official SDK, so that its clients and servers can use them.
 import type { Request } from '@modelcontextprotocol/client';
 import type { FlowState } from './journal.ts';
-import type { Prompt, PromptStep } from '../protocol/prompt.ts';
+import type { Prompt, PromptStep } from '../protocol/form/prompt.ts';
 
 export type SessionId = string;
 export type InteractionState = FlowState;

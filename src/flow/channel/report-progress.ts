@@ -1,7 +1,7 @@
 // Reports progress to the client of a waiting call: the progress of steps, whom the flow waits for, and that a form is still open.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { PromptStep } from '../../protocol/prompt.ts';
+import type { PromptStep } from '../../protocol/form/prompt.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Header } from '../journal.ts';

@@ -1,7 +1,7 @@
 // For tools that are not interactive: asks for the missing required arguments one by one, with questions made from the input schema.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Choice, Prompt, Validation } from '../../protocol/prompt.ts';
+import type { Choice, Prompt, Validation } from '../../protocol/form/prompt.ts';
 import { precheck } from './precheck.ts';
 import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
 import type { PlayOptions } from './flow-client.ts';

@@ -4,7 +4,7 @@ import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint } from '../question/question.ts';
 import { CANCEL, describeRefusal } from '../../gateway/flow/play/flow-run.ts';
 import type { PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
-import type { Prompt } from '../../protocol/prompt.ts';
+import type { Prompt } from '../../protocol/form/prompt.ts';
 
 const MAX_TRIES = 3;
 

@@ -7,7 +7,7 @@ import { fingerprint, toMessageText } from '../authoring/messages.ts';
 import type { Catalogue, Words } from '../authoring/messages.ts';
 import { compilePattern } from '../question/pattern.ts';
 import { toQuestionPin } from '../question/pin.ts';
-import type { Choice, Prompt, PromptType, Validation } from '../../protocol/prompt.ts';
+import type { Choice, Prompt, PromptType, Validation } from '../../protocol/form/prompt.ts';
 import type { Field, Kind } from '../question/question.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkAnswer } from './check-answer.ts';
 import { matchesSafely } from './pattern.ts';
-import type { Prompt, Validation } from '../../protocol/prompt.ts';
+import type { Prompt, Validation } from '../../protocol/form/prompt.ts';
 import type { Field, Kind } from './question.ts';
 
 function asked(kind: Kind, validation: Validation = {}, more: Partial<Prompt> = {}): Field {

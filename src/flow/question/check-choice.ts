@@ -1,6 +1,6 @@
 // Checks a single or multiple choice. Values are compared by content, so a choice may be an object.
 import { isDeepStrictEqual } from 'node:util';
-import type { Choice } from '../../protocol/prompt.ts';
+import type { Choice } from '../../protocol/form/prompt.ts';
 import type { Complaint, Field } from './question.ts';
 
 const MAX_TOLD = 10;

@@ -1,6 +1,6 @@
 // A question as plain JSON, the same for every channel. It is in the header of its session while it waits, so that it can be shown and
 // answered without running the body.
-import type { Prompt, PromptType, PromptStep } from '../../protocol/prompt.ts';
+import type { Prompt, PromptType, PromptStep } from '../../protocol/form/prompt.ts';
 
 /** Kinds of questions. On the wire `choices` and `form` are `custom`. */
 export type Kind = PromptType | 'choices' | 'form';

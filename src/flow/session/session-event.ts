@@ -1,6 +1,6 @@
 // Events of sessions that no current request caused.
 import type { Header } from '../journal.ts';
-import type { PromptStep } from '../../protocol/prompt.ts';
+import type { PromptStep } from '../../protocol/form/prompt.ts';
 import type { Turn } from './turn/turn.ts';
 
 export type SessionEvent =

@@ -53,7 +53,7 @@ import { Sweeper } from './ending/sweeper.ts';
 import { toDueAt, toExpiry } from './ending/timing.ts';
 import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
-import type { PromptStep } from '../../protocol/prompt.ts';
+import type { PromptStep } from '../../protocol/form/prompt.ts';
 import type { Turn } from './turn/turn.ts';
 
 const MAX_TRIES = 20;

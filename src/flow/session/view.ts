@@ -4,7 +4,7 @@ import { BodyRun } from '../engine/body-run.ts';
 import { pinOf, toQuestionField } from '../engine/question-spec.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, Header, StartEntry } from '../journal.ts';
-import type { Prompt, PromptType } from '../../protocol/prompt.ts';
+import type { Prompt, PromptType } from '../../protocol/form/prompt.ts';
 import type { Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { SessionOutcome } from './turn/outcome.ts';

@@ -1,6 +1,6 @@
 // Converts sessions, turns and questions to the messages of MCP Flow 0.1.0. Our extensions add members and never replace any.
 import type { JsonObject } from '../../protocol/message.ts';
-import type { PromptStep } from '../../protocol/prompt.ts';
+import type { PromptStep } from '../../protocol/form/prompt.ts';
 import type { Question } from '../question/question.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf } from '../session/external/people.ts';

@@ -7,7 +7,7 @@ import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
-import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/prompt.ts';
+import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/form/prompt.ts';
 import type { RequestHandler } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { localeOf } from '../channel/locale-of.ts';

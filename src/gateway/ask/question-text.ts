@@ -3,8 +3,8 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
-import { toSchemaFields } from './form/schema-field.ts';
-import type { SchemaField } from './form/schema-field.ts';
+import { toSchemaFields } from '../../protocol/form/schema-field.ts';
+import type { SchemaField } from '../../protocol/form/schema-field.ts';
 import type { RoundQuestion, QuestionRound } from './question-round.ts';
 
 export interface AnswerWays {

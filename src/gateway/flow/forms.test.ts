@@ -1,6 +1,6 @@
 // Converts questions between MCP and MCP Flow, in both directions.
 import { describe, expect, it } from 'vitest';
-import type { Prompt } from '../../protocol/prompt.ts';
+import type { Prompt } from '../../protocol/form/prompt.ts';
 import { isPromptable, toFormPrompts } from './emulate/form-prompts.ts';
 import { fromPromptAnswer, toPromptAsk } from './play/prompt-form.ts';
 

@@ -1,7 +1,7 @@
 // Plays a flow over MCP Flow.
 import type { FlowClient } from '../../flow/client/flow-client.ts';
 import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
-import type { Prompt } from '../../protocol/prompt.ts';
+import type { Prompt } from '../../protocol/form/prompt.ts';
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
 import type { TestUser } from './test-user.ts';
 

@@ -4,7 +4,7 @@ import type { RunState } from '../../engine/run-state.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
 import type { PendingStep } from '../../engine/pending-ask.ts';
 import type { JournalEntry, StepEntry } from '../../journal.ts';
-import type { PromptStep } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import type { Cancellation } from '../../../shared/cancellation.ts';
 import type { TurnInput } from '../turn/turn-input.ts';
 import { isOutcomeUnknown, runStep, toIdempotencyKey } from '../turn/run-step.ts';

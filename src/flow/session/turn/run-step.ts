@@ -16,7 +16,7 @@ import { callTool } from './call-tool.ts';
 import { readStoredFile, revealSecret } from '../values/secrets.ts';
 import { toEventUrl } from '../external/event-url.ts';
 import { toRetryPause } from './step-retry.ts';
-import type { PromptStep } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
 
 export interface StepExecution {

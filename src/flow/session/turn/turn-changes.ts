@@ -14,7 +14,7 @@ import type { Complaint, Question } from '../../question/question.ts';
 import { toShortId } from '../../short-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toReason } from '../../../protocol/schema/schema-problem.ts';
-import type { PromptStep } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { TurnRunner } from './turn-runner.ts';
 import { keepNotices } from '../external/people.ts';

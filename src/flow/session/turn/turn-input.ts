@@ -5,7 +5,7 @@ import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import type { WarmBody } from './warm-body.ts';
-import type { PromptStep } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { Turn } from './turn.ts';
 

@@ -1,6 +1,6 @@
 // The result of every operation on a session: its state, its questions, how it ended.
 import type { Header } from '../../journal.ts';
-import type { PromptStep } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 
 export type Verdict = { valid: true } | ({ valid: false } & Complaint);

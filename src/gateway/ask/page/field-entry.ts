@@ -1,9 +1,9 @@
 // The entry in a form field, as the browser sends and shows it. Options are sent by number and properties by position,
 // so that no name chosen by a server comes back through the browser.
-import { hasFormat } from '../form/text-format.ts';
-import type { ChoiceField, ChoicesField, SchemaField } from '../form/schema-field.ts';
-import { findOption } from '../form/field-options.ts';
-import type { CheckedValue } from '../form/answer-problem.ts';
+import { hasFormat } from '../../../protocol/form/text-format.ts';
+import type { ChoiceField, ChoicesField, SchemaField } from '../../../protocol/form/schema-field.ts';
+import { findOption } from '../../../protocol/form/field-options.ts';
+import type { CheckedValue } from '../../../protocol/form/answer-problem.ts';
 import type { UploadedFile } from './read-form.ts';
 
 export interface FieldEntry {

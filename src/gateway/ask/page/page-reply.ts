@@ -1,6 +1,6 @@
 // Sends replies to a browser, always with the same strict headers, and to HEAD without a body.
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import { toSize } from '../form/check-file-value.ts';
+import { toSize } from '../../../protocol/form/check-file-value.ts';
 import type { RoundAnswer, ClosedRound } from '../question-round.ts';
 import { HEADERS, renderNotice } from './render/render-page.ts';
 import { fill } from './locales/page-words.ts';

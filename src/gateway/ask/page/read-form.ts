@@ -1,7 +1,7 @@
 // Reads a posted form into the answers of its round, or into the entries and problems to show again.
-import { checkField } from '../form/validate-answer.ts';
-import type { SchemaField } from '../form/schema-field.ts';
-import type { CheckedValue, AnswerProblem } from '../form/answer-problem.ts';
+import { checkField } from '../../../protocol/form/validate-answer.ts';
+import type { SchemaField } from '../../../protocol/form/schema-field.ts';
+import type { CheckedValue, AnswerProblem } from '../../../protocol/form/answer-problem.ts';
 import type { RoundAnswer } from '../question-round.ts';
 import { valueOf } from './field-entry.ts';
 import type { FieldEntry } from './field-entry.ts';

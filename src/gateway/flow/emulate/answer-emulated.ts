@@ -2,7 +2,7 @@
 import { isUnacknowledged } from '../../../protocol/interaction.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { readOptionalString, toInvalid } from '../../../protocol/params.ts';
-import { readResponse } from '../../../protocol/prompt.ts';
+import { readResponse } from '../../../protocol/form/prompt.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { PromptResponse } from './prompt-queue.ts';
 import type { EmulatedSession } from './emulated-session.ts';

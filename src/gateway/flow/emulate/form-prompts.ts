@@ -3,10 +3,10 @@
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
-import { checkField } from '../../ask/form/validate-answer.ts';
-import { isForPageOnly, toSchemaFields } from '../../ask/form/schema-field.ts';
-import type { SchemaField } from '../../ask/form/schema-field.ts';
-import { describeProblem } from '../../ask/form/answer-problem.ts';
+import { checkField } from '../../../protocol/form/validate-answer.ts';
+import { isForPageOnly, toSchemaFields } from '../../../protocol/form/schema-field.ts';
+import type { SchemaField } from '../../../protocol/form/schema-field.ts';
+import { describeProblem } from '../../../protocol/form/answer-problem.ts';
 
 export interface FieldPrompt {
   /** The property of the answer; undefined if yes or no answers the question itself. */

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import type { Prompt, PromptStep } from '../../../protocol/prompt.ts';
+import type { Prompt, PromptStep } from '../../../protocol/form/prompt.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { ServerSessionEvent, PromptInbox, PromptOrEnd } from './prompt-inbox.ts';
 

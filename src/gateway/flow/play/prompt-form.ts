@@ -3,7 +3,7 @@
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject, present } from '../../../protocol/message.ts';
-import type { Prompt } from '../../../protocol/prompt.ts';
+import type { Prompt } from '../../../protocol/form/prompt.ts';
 
 /** The answer; undefined if the person does not want to answer. */
 export type PromptAnswer = { value: unknown } | undefined;

@@ -2,7 +2,7 @@
 // is the last event.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import type { Prompt, PromptStep } from '../../../protocol/prompt.ts';
+import type { Prompt, PromptStep } from '../../../protocol/form/prompt.ts';
 import { unlessLate } from '../../../shared/timing.ts';
 import { systemClock } from '../../../shared/clock.ts';
 

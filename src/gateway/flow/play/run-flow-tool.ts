@@ -9,7 +9,7 @@ import type { FlowOutcome, PromptContext } from './flow-run.ts';
 import type { PromptInbox } from './prompt-inbox.ts';
 import { fromPromptAnswer, toPromptAsk } from './prompt-form.ts';
 import { toCallResult } from '../to-outcome.ts';
-import type { Prompt } from '../../../protocol/prompt.ts';
+import type { Prompt } from '../../../protocol/form/prompt.ts';
 
 export interface FlowToolSession {
   started: JsonObject;

@@ -1,5 +1,5 @@
 // English.
-import { ENGLISH } from '../../form/answer-problem.ts';
+import { ENGLISH } from '../../../../protocol/form/answer-problem.ts';
 import type { PageWords } from './page-words.ts';
 
 export const en: PageWords = {

@@ -1,6 +1,6 @@
 // Describes the limits of a field before it is filled in.
-import { toSize } from '../../form/check-file-value.ts';
-import type { SchemaField } from '../../form/schema-field.ts';
+import { toSize } from '../../../../protocol/form/check-file-value.ts';
+import type { SchemaField } from '../../../../protocol/form/schema-field.ts';
 import { clip } from '../render/html.ts';
 import { fill } from './page-words.ts';
 import type { PageWords } from './page-words.ts';

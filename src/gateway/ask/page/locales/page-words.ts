@@ -1,7 +1,7 @@
 // The texts of the page in each language, and the choice by browser preference. A server's question is shown as
 // written.
 import { languagesOf } from '../../../../shared/text/accept-language.ts';
-import type { ProblemSentences } from '../../form/answer-problem.ts';
+import type { ProblemSentences } from '../../../../protocol/form/answer-problem.ts';
 import type { ClosedRound } from '../../question-round.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';

@@ -1,7 +1,7 @@
 // Renders one field: label, hints, problem and input, linked for screen readers.
-import { describeProblem } from '../../form/answer-problem.ts';
-import type { AnswerProblem } from '../../form/answer-problem.ts';
-import type { SchemaField } from '../../form/schema-field.ts';
+import { describeProblem } from '../../../../protocol/form/answer-problem.ts';
+import type { AnswerProblem } from '../../../../protocol/form/answer-problem.ts';
+import type { SchemaField } from '../../../../protocol/form/schema-field.ts';
 import type { FieldEntry } from '../field-entry.ts';
 import { hintsOf } from '../locales/hints.ts';
 import { html, clip, when } from './html.ts';

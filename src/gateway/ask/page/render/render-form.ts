@@ -1,5 +1,5 @@
 // Renders the page with the questions of a round: who asks, the form, and what happens next.
-import { describeProblem } from '../../form/answer-problem.ts';
+import { describeProblem } from '../../../../protocol/form/answer-problem.ts';
 import type { QuestionRound } from '../../question-round.ts';
 import { defaultEntry } from '../field-entry.ts';
 import { fillHtml, html, clip, when } from './html.ts';

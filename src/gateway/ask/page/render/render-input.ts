@@ -1,6 +1,6 @@
 // Renders inputs. Browsers check only incomplete dates; all other rules are checked here, so that problems look the
 // same.
-import type { SchemaField, TextField } from '../../form/schema-field.ts';
+import type { SchemaField, TextField } from '../../../../protocol/form/schema-field.ts';
 import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { FieldView } from './render-field.ts';

@@ -1,5 +1,5 @@
 // Renders a question that is answered on another website, with the address of the link.
-import { describeProblem } from '../../form/answer-problem.ts';
+import { describeProblem } from '../../../../protocol/form/answer-problem.ts';
 import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { FilledForm } from '../read-form.ts';

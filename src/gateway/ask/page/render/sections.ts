@@ -1,7 +1,7 @@
 // Converts the questions of a round to the sections of one form.
 import type { JsonObject } from '../../../../protocol/message.ts';
-import { toSchemaFields } from '../../form/schema-field.ts';
-import type { SchemaField } from '../../form/schema-field.ts';
+import { toSchemaFields } from '../../../../protocol/form/schema-field.ts';
+import type { SchemaField } from '../../../../protocol/form/schema-field.ts';
 import type { RoundQuestion, QuestionRound } from '../../question-round.ts';
 
 export interface Section {

@@ -1,6 +1,6 @@
 // Reads the options of a choice: enum with or without names, oneOf or anyOf with titles.
-import { isObject } from '../../../protocol/message.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../message.ts';
+import type { JsonObject } from '../message.ts';
 
 export interface FieldOption {
   readonly value: string | number | boolean;

@@ -1,7 +1,7 @@
 // Checks an answer against the schema of its form, whether from a person on a page or from a model. Unambiguous input
 // is converted first ("3" to 3, a title to its option); nothing is guessed or filled in.
-import { isObject } from '../../../protocol/message.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../message.ts';
+import type { JsonObject } from '../message.ts';
 import { checkFileValue } from './check-file-value.ts';
 import { toSchemaFields } from './schema-field.ts';
 import type { ChoicesField, SchemaField, NumberField, SecretField, TextField } from './schema-field.ts';

@@ -1,5 +1,5 @@
 // Checks a file answer: `{ name, mimeType, data }` with data in base64.
-import { isObject } from '../../../protocol/message.ts';
+import { isObject } from '../message.ts';
 import type { FileField } from './schema-field.ts';
 import type { CheckedValue } from './answer-problem.ts';
 

@@ -1,7 +1,7 @@
 // Reads the schema of a form into fields, for showing the form and checking its answer. Servers write schemas in many
 // ways; an unknown kind is asked for as JSON, never left out.
-import { isObject } from '../../../protocol/message.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../message.ts';
+import type { JsonObject } from '../message.ts';
 import { toOptions } from './field-options.ts';
 import type { FieldOption } from './field-options.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../message.ts';
 import { validateAnswer } from './validate-answer.ts';
 import { isForPageOnly, toSchemaFields } from './schema-field.ts';
 import { describeProblem } from './answer-problem.ts';

@@ -2,6 +2,7 @@
 import { openUpstream } from '../gateway/upstream/upstream.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { Address } from '../gateway/upstream/address.ts';
+import { loginAt } from './login-at.ts';
 import { createLog } from '../shared/log.ts';
 import { version as ownVersion } from '../shared/version.ts';
 import { AskResponder } from './ask-responder.ts';
@@ -32,6 +33,7 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
     probeMs,
     limits,
     log,
+    login: loginAt(address, options, log),
   });
   opening = opened;
   return new Client(await opened, { answers, listeners, log });

@@ -70,6 +70,11 @@ export interface ConnectOptions {
   maxTimeoutMs?: number;
   /** How long the first request on stdio and the like may stay unanswered before the server is taken for an older one. Default 5 s. */
   probeMs?: number;
+  /**
+   * Called with the link of a page on which a person has to log in at the server; open or show it. The redirect is received on a
+   * loopback port. Without it, a server that needs a login is an error. Settings of the login: `auth` of the address.
+   */
+  onLogin?: (url: string) => unknown;
   limits?: Partial<Limits>;
   log?: Log;
 }

@@ -161,6 +161,14 @@ export const ERRORS = {
     '{server} refused the credentials: HTTP {status}',
     'Check the token or headers for this server.',
   ]),
+  UPSTREAM_LOGIN_NEEDED: row(-32603, 502, 'upstream', [
+    '{server} needs a login',
+    'Run `parley login` with the name or URL of the server, then try again. See docs/logins.md.',
+  ]),
+  UPSTREAM_LOGIN_FAILED: row(-32603, 502, 'upstream', [
+    'The login at {server} failed: {reason}',
+    "Correct what the reason says: the server's `auth` in the configuration, or its authorization server. See docs/logins.md.",
+  ]),
   NO_COMMON_VERSION: row(-32603, 502, 'upstream', [
     '{server} speaks no revision in common: it offers {offered}',
     'Unpin the revision, or update one side.',

@@ -77,6 +77,45 @@ const scenarios = {
     }),
 };
 
+/**
+ * Authorization: the login page of the mock redirects at once, so a fetch of it is the person. What only a user knows (a client
+ * registered by hand, a key) stands in the context of the scenario.
+ */
+async function logInAndCall() {
+  const client = await open({ onLogin: (page) => fetch(page).then((response) => response.text()) }, { auth: authOf() });
+  const tools = toolsOf(await client.listTools());
+  for (const { name } of tools) await client.callTool(name, {});
+  await client.close();
+}
+
+function authOf() {
+  const { client_id: clientId, client_secret: clientSecret } = context;
+  switch (scenario) {
+    case 'auth/basic-cimd':
+      return { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' };
+    case 'auth/client-credentials-jwt':
+      return {
+        ...{ grant: 'client_credentials', clientId },
+        ...{ clientKey: context.private_key_pem, clientKeyAlgorithm: context.signing_algorithm },
+      };
+    case 'auth/client-credentials-basic':
+      return { grant: 'client_credentials', clientId, clientSecret };
+    case 'auth/wif-jwt-bearer':
+      return { grant: 'jwt_bearer', clientId, assertion: context.valid_jwt };
+    case 'auth/enterprise-managed-authorization':
+      return {
+        ...{ grant: 'id_jag', clientId, clientSecret },
+        idp: {
+          tokenEndpoint: context.idp_token_endpoint,
+          clientId: context.idp_client_id,
+          idToken: context.idp_id_token,
+        },
+      };
+    default:
+      return { clientId, clientSecret };
+  }
+}
+
 /** requestState comes back byte for byte, under a new id, only if there was one, and never in another call's request. */
 async function callInRounds() {
   let whileWaiting;
@@ -101,19 +140,22 @@ async function withClient(use, options) {
   await client.close();
 }
 
-function open(options = {}) {
-  return connect(url, {
-    onElicit: async () => ({ action: 'accept', content: {} }),
-    onSample: async () => ({
-      role: 'assistant',
-      content: { type: 'text', text: 'A test response' },
-      model: 'test-model',
-      stopReason: 'endTurn',
-    }),
-    roots: [{ uri: 'file:///test/root', name: 'Test Root' }],
-    approve: async () => true,
-    ...options,
-  });
+function open(options = {}, address = {}) {
+  return connect(
+    { url, ...address },
+    {
+      onElicit: async () => ({ action: 'accept', content: {} }),
+      onSample: async () => ({
+        role: 'assistant',
+        content: { type: 'text', text: 'A test response' },
+        model: 'test-model',
+        stopReason: 'endTurn',
+      }),
+      roots: [{ uri: 'file:///test/root', name: 'Test Root' }],
+      approve: async () => true,
+      ...options,
+    },
+  );
 }
 
 function toolsOf(listed) {
@@ -124,7 +166,7 @@ function entriesOf(listed, kind) {
   return Array.isArray(listed) ? listed : listed[kind];
 }
 
-const play = scenarios[scenario];
+const play = scenario.startsWith('auth/') ? logInAndCall : scenarios[scenario];
 if (play === undefined) {
   process.stderr.write(`client.mjs does not know the scenario ${scenario}\n`);
   process.exit(1);

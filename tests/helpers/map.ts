@@ -34,7 +34,10 @@ export const LAYERS: Record<string, Room> = {
   client: { holds: '`connect`', uses: ['gateway', 'protocol', 'shared'] },
   gateway: { holds: '`createGateway`, and the stages below', uses: ['protocol', 'shared'] },
   protocol: { holds: 'the neutral model: exchange, target, message, step', uses: ['shared'] },
-  shared: { holds: 'errors, limits, log, clock, crypto, containers; knows nothing of MCP', uses: [] },
+  shared: {
+    holds: 'errors, limits, log, clock, crypto, containers, a guarded `fetch` (`net/`); knows nothing of MCP',
+    uses: [],
+  },
 };
 
 /** The stages of src/gateway in the order of a request; files in src/gateway itself connect them. */
@@ -59,7 +62,7 @@ export const STAGES: Record<string, Room> = {
   tasks: { holds: 'calls that run on after their answer', uses: [] },
   upstream: {
     holds:
-      'the way to servers: transports (`links/`, `http/`), connections, whose question it is (`questions/`), tasks',
+      'the way to servers: transports (`links/`, `http/`), logins (`login/`), connections, whose question it is (`questions/`), tasks',
     uses: ['codec', 'dialect', 'flow', 'tasks'],
   },
 };

@@ -5,6 +5,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Link } from './links/link.ts';
+import type { LoginOptions, ServerLogin } from './login/server-login.ts';
 
 export interface CommandAddress {
   command: string;
@@ -19,6 +20,8 @@ export interface UrlAddress {
   headers?: Record<string, string> | undefined;
   /** Default: detected. */
   transport?: 'streamable-http' | 'http+sse' | 'websocket' | undefined;
+  /** How to log in at the server. */
+  auth?: LoginOptions | undefined;
 }
 
 export type Address = string | URL | CommandAddress | UrlAddress | Transport;
@@ -38,6 +41,7 @@ export interface RouteOptions {
   clock?: Clock | undefined;
   /** The id of the gateway that opens the link (shared/via.ts). */
   id?: string | undefined;
+  login?: ServerLogin | undefined;
 }
 
 export function routeTo(address: Address, options: RouteOptions): Route {
@@ -57,9 +61,9 @@ export function routeTo(address: Address, options: RouteOptions): Route {
   });
 }
 
-function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock, id }: RouteOptions): Route {
+function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock, id, login }: RouteOptions): Route {
   const parsed = toUrl(url);
-  const options = { url: String(parsed), headers, limits, log, id };
+  const options = { url: String(parsed), headers, limits, log, id, login };
   if (transport === 'websocket' || /^wss?:$/.test(parsed.protocol)) {
     const open = async () => (await import('./links/websocket.ts')).createWebSocketLink({ ...options, clock });
     return { open, canReopen: true };

@@ -21,6 +21,7 @@ import { routeTo } from './address.ts';
 import type { Address, Route } from './address.ts';
 import type { ClientIntroduction } from './connections/connection-signature.ts';
 import type { Link } from './links/link.ts';
+import type { ServerLogin } from './login/server-login.ts';
 import { RpcPeer } from './rpc-peer.ts';
 import { negotiateConnection, reinitialize } from './negotiate.ts';
 import type { NegotiatedConnection, NegotiateOptions } from './negotiate.ts';
@@ -47,6 +48,8 @@ export interface UpstreamOptions extends RevisionPin {
   /** The id of the gateway that opens it (shared/via.ts). */
   id?: string | undefined;
   onClose?: ((reason: string) => void) | undefined;
+  /** The login at the server; only HTTP uses it. */
+  login?: ServerLogin | undefined;
   /** Aborts the opening, and ends what was started for it. No effect later. */
   signal?: AbortSignal | undefined;
 }
@@ -56,9 +59,9 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   const log = options.log ?? createLog();
   checkRevision(options.revision);
   const { clock = systemClock } = options;
-  const { id } = options;
+  const { id, login } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id });
+  const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id, login });
   let live: Link | undefined;
   let upstream: Upstream | undefined;
   const negotiation: NegotiateOptions = {
@@ -94,9 +97,25 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   const giveUp = (): void => void live?.close();
   options.signal?.addEventListener('abort', giveUp);
   try {
-    return (upstream = new Upstream(await negotiateConnection(route, negotiation), negotiation));
+    const connected = await openLoggedIn(route, negotiation, login);
+    return (upstream = new Upstream(connected, negotiation, login));
   } finally {
     options.signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+/** A person may have to log in first, and again if the server is not satisfied; `settle` ends it. */
+async function openLoggedIn(
+  route: Route,
+  negotiation: NegotiateOptions,
+  login: ServerLogin | undefined,
+): Promise<NegotiatedConnection> {
+  for (;;) {
+    try {
+      return await negotiateConnection(route, negotiation);
+    } catch (thrown) {
+      if (!(await login?.settle(thrown, negotiation.signal))) throw thrown;
+    }
   }
 }
 
@@ -107,6 +126,7 @@ function isRoute(address: Address | Route): address is Route {
 export class Upstream {
   #connected: NegotiatedConnection;
   readonly #negotiation: NegotiateOptions;
+  readonly #login: ServerLogin | undefined;
   readonly #subscriptions = new ServerSubscriptions();
   #healing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -114,8 +134,9 @@ export class Upstream {
   /** The number of messages received before it was open. */
   readonly #heardAtFirst: number;
 
-  constructor(connected: NegotiatedConnection, negotiation: NegotiateOptions) {
+  constructor(connected: NegotiatedConnection, negotiation: NegotiateOptions, login?: ServerLogin) {
     this.#connected = connected;
+    this.#login = login;
     this.#negotiation = negotiation;
     this.#heardAtFirst = connected.wire.heard;
   }
@@ -208,7 +229,8 @@ export class Upstream {
   #healed<T>(work: (speaker: NegotiatedConnection['speaker']) => Promise<T>): Promise<T> {
     const { speaker } = this.#connected;
     const done = work(speaker);
-    return this.#hasSessions ? done.catch((thrown: unknown) => this.#again(thrown, speaker, work)) : done;
+    if (!this.#hasSessions && this.#login === undefined) return done;
+    return done.catch((thrown: unknown) => this.#again(thrown, speaker, work));
   }
 
   async #again<T>(
@@ -216,7 +238,10 @@ export class Upstream {
     speaker: NegotiatedConnection['speaker'],
     work: (speaker: NegotiatedConnection['speaker']) => Promise<T>,
   ): Promise<T> {
-    if (!(thrown instanceof GatewayError) || thrown.details.session !== 'lost') throw thrown;
+    // The server has not seen the call in either case.
+    if (await this.#login?.settle(thrown)) return this.#healed(work);
+    const isLost = thrown instanceof GatewayError && thrown.details.session === 'lost';
+    if (!isLost || !this.#hasSessions) throw thrown;
     if (speaker === this.#connected.speaker) {
       this.#healing ??= this.#heal().finally(() => (this.#healing = undefined));
       await this.#healing;

@@ -5,13 +5,10 @@ import { SUITE } from './paths.mjs';
 
 export const REVISIONS = ['2025-11-25', '2026-07-28'];
 
-/** Authorization is outside what Parley's client does; everything else is run. */
-const isLeftOut = (name) => name.startsWith('auth/');
-
-/** A named scenario is run for each revision that has it, even if it is left out otherwise. */
+/** A named scenario is run for each revision that has it. */
 export async function planScenarios(leg, revision, only) {
   const all = await requirementsOf(leg, revision);
-  return only === undefined ? all.filter(({ name }) => !isLeftOut(name)) : all.filter(({ name }) => name === only);
+  return only === undefined ? all : all.filter(({ name }) => name === only);
 }
 
 export async function requirementsOf(leg, revision) {

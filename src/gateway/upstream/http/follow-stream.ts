@@ -60,9 +60,11 @@ async function tryOpen(place: StreamPosition, options: FollowStreamOptions): Pro
   }
 }
 
+const FINAL = new Set(['UPSTREAM_INVALID', 'UPSTREAM_LOGIN_NEEDED', 'UPSTREAM_LOGIN_FAILED']);
+
 function isFinal(error: Error): boolean {
   if (error instanceof HttpRefusal) return !PASSING.has(error.status);
-  return error instanceof GatewayError && error.code === 'UPSTREAM_INVALID';
+  return error instanceof GatewayError && FINAL.has(error.code);
 }
 
 /** A server that has sent something knows when to return; a silent one may be in trouble. */

@@ -8,6 +8,7 @@ import { discardBody } from './http-body.ts';
 import { connectionsTo } from './http-exchange.ts';
 import type { HttpConnections, UpstreamResponse, Tls } from './http-exchange.ts';
 import { HttpRefusal } from '../links/link.ts';
+import type { ServerLogin } from '../login/server-login.ts';
 import { describeNetworkError } from '../links/describe-network-error.ts';
 
 export interface HttpClientOptions {
@@ -18,6 +19,8 @@ export interface HttpClientOptions {
   id?: string | undefined;
   /** For https: trusted certificates, and our own. */
   tls?: Tls | undefined;
+  /** Unused if the headers hold credentials. */
+  login?: ServerLogin | undefined;
 }
 
 export interface UpstreamRequest {
@@ -40,15 +43,17 @@ export class HttpClient {
   readonly #path: string;
   readonly #connections: HttpConnections;
   readonly #id: string | undefined;
+  readonly #login: ServerLogin | undefined;
   #headers: Record<string, string>;
 
-  constructor({ url, headers = {}, tls, id }: HttpClientOptions) {
+  constructor({ url, headers = {}, tls, id, login }: HttpClientOptions) {
     this.url = toHttpUrl(url);
     this.name = this.url.origin + this.url.pathname;
     this.#path = pathOf(this.url);
     this.#id = id;
     this.#headers = { ...basicAuth(this.url), ...lowerCased(headers) };
     if (id !== undefined) this.#headers[VIA_HEADER] = writeVia(ownVia(id));
+    this.#login = this.#headers['authorization'] === undefined ? login : undefined;
     this.#connections = connectionsTo(this.url.origin, tls);
   }
 
@@ -59,9 +64,34 @@ export class HttpClient {
   }
 
   /**
-   * Resolves with the head of the response, whatever its status; rejects with UPSTREAM_UNREACHABLE or the reason of the abort.
+   * Resolves with the head of the response, whatever its status; rejects with UPSTREAM_UNREACHABLE, an error of the login, or the
+   * reason of the abort.
    */
   request(request: UpstreamRequest): Promise<UpstreamResponse> {
+    return this.#login === undefined ? this.#send(request) : this.#sendLoggedIn(request, this.#login);
+  }
+
+  async #sendLoggedIn(request: UpstreamRequest, login: ServerLogin): Promise<UpstreamResponse> {
+    const { method, url = this.url } = request;
+    for (let tries = 0; ; tries++) {
+      const proof = await login.headersFor(method, url);
+      const response = await this.#send(proof ? { ...request, headers: { ...request.headers, ...proof } } : request);
+      const { statusCode: status, headers } = response;
+      if (status !== 401 && status !== 403) {
+        login.accepted();
+        return response;
+      }
+      const refusal = { status, headers, sent: proof?.['authorization'], tries };
+      const isAgain = await login.refused(refusal).catch((thrown: unknown) => {
+        response.body.destroy();
+        throw thrown;
+      });
+      if (!isAgain) return response;
+      await discardBody(response.body);
+    }
+  }
+
+  #send(request: UpstreamRequest): Promise<UpstreamResponse> {
     // Not spread: V8 takes ten times as long for it when keys collide, as they do here.
     const headers = Object.assign({}, this.#headers, request.headers);
     // Clients that share a connection may have come through different gateways. Only a POST belongs to one client's request.

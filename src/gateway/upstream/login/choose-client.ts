@@ -1,0 +1,107 @@
+// Decides which client we are at an authorization server: one registered by hand, one with a metadata document, the one that was
+// registered here before, and as a last resort a newly registered one. A client is never used at another issuer.
+import * as oauth from 'oauth4webapi';
+import type { AuthorizationServer, ClientAuth } from 'oauth4webapi';
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { LoginClient } from './login-store.ts';
+import type { LoginOptions } from './server-login.ts';
+import type { OAuthRequests } from './oauth-requests.ts';
+
+export interface ClientChoice {
+  server: AuthorizationServer;
+  /** For messages. */
+  name: string;
+  login: LoginOptions;
+  redirectUrl: string | undefined;
+  /** The client of an earlier login at this issuer. */
+  earlier: LoginClient | undefined;
+  now: number;
+}
+
+export async function chooseClient(choice: ClientChoice, requests: OAuthRequests): Promise<LoginClient> {
+  const { server, login, redirectUrl, earlier } = choice;
+  if (login.clientId !== undefined) {
+    return { id: login.clientId, secret: login.clientSecret, redirectUrl, kind: 'configured' };
+  }
+  if (login.clientMetadataUrl !== undefined && server['client_id_metadata_document_supported'] === true) {
+    return { id: login.clientMetadataUrl, redirectUrl, kind: 'document', method: 'none' };
+  }
+  if (earlier?.kind === 'registered' && earlier.redirectUrl === redirectUrl && isValid(earlier, choice.now))
+    return earlier;
+  if (server.registration_endpoint !== undefined) return register(choice, requests);
+  throw new GatewayError('UPSTREAM_LOGIN_FAILED', {
+    server: choice.name,
+    reason: `${server.issuer} does not let clients register; register one there and give its clientId`,
+  });
+}
+
+function isValid({ secretExpiresAt = 0 }: LoginClient, now: number): boolean {
+  return secretExpiresAt === 0 || secretExpiresAt * 1000 > now;
+}
+
+async function register({ server, redirectUrl }: ClientChoice, requests: OAuthRequests): Promise<LoginClient> {
+  const method = methodOf(server, undefined);
+  const metadata = {
+    client_name: 'Parley',
+    application_type: 'native',
+    redirect_uris: redirectUrl === undefined ? [] : [redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: method,
+  };
+  const response = await oauth.dynamicClientRegistrationRequest(server, metadata, requests.options);
+  // Not by oauth4webapi, which refuses what many servers leave out (`client_secret_expires_at`, the status 201).
+  const given: unknown = await response.json().catch(() => undefined);
+  if (!response.ok || !isObject(given) || typeof given.client_id !== 'string') {
+    const said = isObject(given) && typeof given.error === 'string' ? given.error : `HTTP ${response.status}`;
+    throw new Error(`${server.issuer} did not register the client: ${said}`);
+  }
+  return {
+    id: given.client_id,
+    secret: typeof given.client_secret === 'string' ? given.client_secret : undefined,
+    secretExpiresAt: typeof given.client_secret_expires_at === 'number' ? given.client_secret_expires_at : undefined,
+    method: typeof given.token_endpoint_auth_method === 'string' ? given.token_endpoint_auth_method : method,
+    redirectUrl,
+    kind: 'registered',
+  };
+}
+
+/** How the client proves at the token endpoint who it is. */
+export async function clientAuth(
+  client: LoginClient,
+  server: AuthorizationServer,
+  login: LoginOptions,
+): Promise<ClientAuth> {
+  if (login.clientKey !== undefined && client.kind === 'configured') return keyAuth(login);
+  if (client.secret === undefined || client.secret === '') return oauth.None();
+  const method = client.method ?? methodOf(server, client.secret);
+  if (method === 'client_secret_post') return oauth.ClientSecretPost(client.secret);
+  return method === 'none' ? oauth.None() : basicAuth(client.secret);
+}
+
+/** Encoded as the standard says, but no more than needed: many servers do not decode `%2D`. */
+function basicAuth(secret: string): ClientAuth {
+  const encode = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
+  return (_server, { client_id: id }, _body, headers) => {
+    headers.set('authorization', `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`);
+  };
+}
+
+async function keyAuth({
+  clientKey = '',
+  clientKeyAlgorithm = 'ES256',
+  clientKeyId,
+}: LoginOptions): Promise<ClientAuth> {
+  const { importPKCS8 } = await import('jose');
+  const key = await importPKCS8(clientKey, clientKeyAlgorithm);
+  return oauth.PrivateKeyJwt({ key, ...(clientKeyId !== undefined && { kid: clientKeyId }) });
+}
+
+/** A client without a secret has the least to lose; else the method that keeps the secret out of bodies. */
+function methodOf(server: AuthorizationServer, secret: string | undefined): string {
+  const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const wanted = ['client_secret_basic', 'client_secret_post', 'none'];
+  if (secret === undefined) wanted.unshift('none');
+  return wanted.find((method) => supported.includes(method)) ?? 'client_secret_basic';
+}

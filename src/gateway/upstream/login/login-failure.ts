@@ -1,0 +1,27 @@
+// Says why a login failed, without secrets: what the authorization server said of it, or what was wrong with its answer.
+import * as oauth from 'oauth4webapi';
+import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
+import { printableLine } from '../../../shared/visible.ts';
+
+const MAX_CHARS = 300;
+
+export function loginFailure(thrown: unknown, server: string): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  // The cause may hold tokens, so it is not kept.
+  return new GatewayError('UPSTREAM_LOGIN_FAILED', { server, reason: reasonOf(thrown) });
+}
+
+/** The code of an OAuth error, such as `invalid_grant`; undefined for any other failure. */
+export function oauthErrorCode(thrown: unknown): string | undefined {
+  const isAnswer = thrown instanceof oauth.ResponseBodyError || thrown instanceof oauth.AuthorizationResponseError;
+  return isAnswer ? thrown.error : undefined;
+}
+
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof oauth.ResponseBodyError || thrown instanceof oauth.AuthorizationResponseError) {
+    const said = thrown.error_description === undefined ? thrown.error : `${thrown.error}: ${thrown.error_description}`;
+    return shorten(printableLine(said), MAX_CHARS);
+  }
+  return shorten(printableLine(thrown instanceof Error ? thrown.message : String(thrown)), MAX_CHARS);
+}

@@ -1,0 +1,283 @@
+// The OAuth 2.1 client of one server: logs in when the server refuses a request, renews tokens before they expire, and asks for
+// more scopes when the server demands them. Invariants:
+// 1. A refresh token is spent once: refreshes of one login are serialized across processes, and the result is kept by compare and
+//    set. If it cannot be serialized or kept, nothing is spent.
+// 2. An old token is used until it expires, not dropped, while a refresh fails for other reasons than the token itself.
+// 3. Tokens and clients belong to one issuer. If the server moves to another, both are obtained again.
+// 4. A server that is never satisfied ends the attempts: per request, per step-up and per person.
+import * as oauth from 'oauth4webapi';
+import { systemClock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { createGuardedFetch } from '../../../shared/net/guarded-fetch.ts';
+import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
+import { isLoopbackHost } from '../../../shared/net/address-kind.ts';
+import { readChallenge } from './challenge.ts';
+import type { LoginChallenge } from './challenge.ts';
+import { chooseClient, clientAuth } from './choose-client.ts';
+import { discoverAuthority } from './discover-authority.ts';
+import type { LoginAuthority } from './discover-authority.ts';
+import { DpopKey } from './dpop-key.ts';
+import type { LoginClient, LoginRecord, LoginTokens } from './login-store.ts';
+import { OAuthRequests } from './oauth-requests.ts';
+import type { TokenParty } from './oauth-requests.ts';
+import { selectScope, unionOfScopes } from './scopes.ts';
+import { loginKey } from './server-login.ts';
+import type { LoginAttempt, LoginRefusal, ServerLogin, ServerLoginOptions } from './server-login.ts';
+import { loginFailure } from './login-failure.ts';
+import { TokenRefresh, isStale } from './token-refresh.ts';
+
+/** How often one request is sent again. */
+const MAX_TRIES = 3;
+/** How often a person is asked without success in between. */
+const MAX_LOGINS = 3;
+/** How often scopes are widened in the life of a login. */
+const MAX_STEP_UPS = 2;
+
+export class OAuthLogin implements ServerLogin {
+  readonly url: URL;
+  readonly #options: ServerLoginOptions;
+  readonly #key: string;
+  readonly #clock: Clock;
+  readonly #fetch: GuardedFetch;
+  readonly #requests: OAuthRequests;
+  readonly #refresh: TokenRefresh;
+  readonly #nonces = new Map<string, string>();
+  #dpop: DpopKey | undefined;
+  #record: LoginRecord | undefined;
+  #challenge: LoginChallenge | undefined;
+  #logins = 0;
+  #stepUps = 0;
+  #interacting: Promise<void> | undefined;
+
+  constructor(options: ServerLoginOptions) {
+    this.#options = options;
+    this.url = new URL(options.url);
+    this.#key = loginKey(this.url, options.login);
+    this.#clock = options.clock ?? systemClock;
+    this.#fetch =
+      options.fetch ?? createGuardedFetch({ loopback: isLoopbackHost(this.url.hostname), hosts: options.login?.hosts });
+    this.#requests = new OAuthRequests(this.#fetch, () => this.#clock.now());
+    this.#refresh = new TokenRefresh({
+      store: options.store,
+      key: this.#key,
+      requests: this.#requests,
+      party: (record) => this.#partyOf(record),
+      log: options.log,
+      now: () => this.#clock.now(),
+    });
+  }
+
+  async headersFor(method: string, url: URL): Promise<Record<string, string>> {
+    let record = (this.#record ??= await this.#options.store.read(this.#key));
+    if (record?.tokens && isStale(record.tokens, this.#clock.now())) {
+      record = this.#record = (await this.#refresh.renew(record.tokens.access)) ?? record;
+    }
+    return record?.tokens ? this.#toHeaders(record, record.tokens, { method, url }) : {};
+  }
+
+  accepted(): void {
+    this.#logins = 0;
+  }
+
+  async refused({ status, headers, sent, tries }: LoginRefusal): Promise<boolean> {
+    const challenge = readChallenge(headers);
+    if (challenge.nonce !== undefined) this.#nonces.set(this.url.origin, challenge.nonce);
+    if (tries >= MAX_TRIES) return false;
+    if (challenge.error === 'use_dpop_nonce' && challenge.nonce !== undefined) return true;
+    if (status === 403) return this.#widen(challenge);
+    if (await this.#isRenewed(sent)) return true;
+    this.#challenge = challenge;
+    return this.#logIn(tries);
+  }
+
+  async begin(redirectUrl: string): Promise<LoginAttempt> {
+    try {
+      return await this.#begin(redirectUrl);
+    } catch (thrown) {
+      throw loginFailure(thrown, this.#options.name);
+    }
+  }
+
+  async lastRedirectUrl(): Promise<string | undefined> {
+    return (await this.#options.store.read(this.#key))?.client.redirectUrl;
+  }
+
+  async settle(thrown: unknown, signal?: AbortSignal): Promise<boolean> {
+    const { interact } = this.#options;
+    if (!(thrown instanceof GatewayError) || thrown.code !== 'UPSTREAM_LOGIN_NEEDED' || !interact) return false;
+    if (this.#interacting === undefined && ++this.#logins > MAX_LOGINS) return false;
+    // Calls that need a login at the same time wait for the same one.
+    this.#interacting ??= interact(this, signal).finally(() => (this.#interacting = undefined));
+    await this.#interacting;
+    return true;
+  }
+
+  /** Whether another request, or another process, has newer tokens than the refused one. */
+  async #isRenewed(sent: string | undefined): Promise<boolean> {
+    const record = (this.#record = await this.#options.store.read(this.#key));
+    if (!record?.tokens) return false;
+    if (!sent?.endsWith(` ${record.tokens.access}`)) return true;
+    const renewed = await this.#refresh.renew(record.tokens.access, true);
+    this.#record = renewed ?? record;
+    return renewed?.tokens !== undefined && renewed.tokens.access !== record.tokens.access;
+  }
+
+  /** The server wants further scopes. */
+  async #widen(challenge: LoginChallenge): Promise<boolean> {
+    if (challenge.error !== 'insufficient_scope' || ++this.#stepUps > MAX_STEP_UPS) return false;
+    this.#challenge = challenge;
+    return this.#logIn(0);
+  }
+
+  /** Without a person if the options say how; else throws. */
+  async #logIn(tries: number): Promise<boolean> {
+    const { login = {}, name } = this.#options;
+    if (login.grant === undefined) throw new GatewayError('UPSTREAM_LOGIN_NEEDED', { server: name });
+    if (tries > 0) return false; // it has just refused a new token
+    try {
+      await this.#logInAlone();
+      return true;
+    } catch (thrown) {
+      throw loginFailure(thrown, name);
+    }
+  }
+
+  async #logInAlone(): Promise<void> {
+    const { login = {} } = this.#options;
+    const authority = await this.#discover();
+    const id = login.clientId ?? login.idp?.clientId ?? '';
+    const client: LoginClient = { id, secret: login.clientSecret, kind: 'configured' };
+    const party = await this.#party(authority, client);
+    const scope = this.#scope(authority, false);
+    const tokens = await this.#grant(party, scope);
+    await this.#keep({ authority, client, tokens, asked: scope });
+  }
+
+  async #grant(party: TokenParty, scope: string | undefined): Promise<LoginTokens> {
+    const { grant, assertion, idp } = this.#options.login ?? {};
+    if (grant === 'client_credentials') return this.#requests.byClient(party, scope);
+    if (grant === 'id_jag' && idp) {
+      return this.#requests.byAssertion(party, await this.#requests.identityGrant(idp, party, scope), scope);
+    }
+    const given = typeof assertion === 'function' ? await assertion() : assertion;
+    if (given === undefined) throw new Error(`auth.grant is ${String(grant)}, and what it needs is missing`);
+    return this.#requests.byAssertion(party, given, scope);
+  }
+
+  async #begin(redirectUrl: string): Promise<LoginAttempt> {
+    const authority = await this.#discover();
+    const { server } = authority;
+    if (server.authorization_endpoint === undefined) throw new Error(`${server.issuer} has no page to log in`);
+    const { login = {}, name } = this.#options;
+    const record = (this.#record = await this.#options.store.read(this.#key));
+    const isSame = record?.issuer === server.issuer;
+    const client = await chooseClient(
+      { server, name, login, redirectUrl, earlier: isSame ? record.client : undefined, now: this.#clock.now() },
+      this.#requests,
+    );
+    const party = await this.#party(authority, client);
+    const scope = this.#scope(authority, true);
+    const [verifier, state] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomState()];
+    const url = new URL(server.authorization_endpoint);
+    const asked = { response_type: 'code', client_id: client.id, redirect_uri: redirectUrl, scope, state };
+    const proof = {
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      resource: authority.resource,
+      prompt: scope?.split(' ').includes('offline_access') ? 'consent' : undefined,
+    };
+    for (const [key, value] of Object.entries({ ...asked, ...proof })) {
+      if (value !== undefined) url.searchParams.set(key, value);
+    }
+    const finish = async (given: URLSearchParams): Promise<void> => {
+      try {
+        const parameters = this.#requests.checkRedirect(party, given, state);
+        const tokens = await this.#requests.byCode(party, { parameters, redirectUrl, verifier });
+        await this.#keep({ authority, client, tokens, asked: scope });
+      } catch (thrown) {
+        throw loginFailure(thrown, name);
+      }
+    };
+    return { url: checkPage(url), state, finish };
+  }
+
+  #discover(): Promise<LoginAuthority> {
+    return discoverAuthority(this.url, this.#challenge?.resourceMetadata, this.#fetch);
+  }
+
+  #scope({ scopesSupported, server }: LoginAuthority, refreshes: boolean): string | undefined {
+    return selectScope({
+      challenged: this.#challenge?.scope,
+      supported: scopesSupported,
+      configured: this.#options.login?.scopes,
+      earlier: this.#record?.issuer === server.issuer ? this.#record.asked : undefined,
+      authority: server.scopes_supported,
+      refreshes,
+    });
+  }
+
+  async #party({ server, resource, requiresDpop }: LoginAuthority, client: LoginClient): Promise<TokenParty> {
+    const { login = {} } = this.#options;
+    const isBound = login.dpop ?? (requiresDpop || this.#challenge?.schemes.includes('dpop') === true);
+    if (isBound) this.#dpop ??= await DpopKey.create();
+    const auth = await clientAuth(client, server, login);
+    return { server, clientId: client.id, auth, resource, dpop: isBound ? this.#dpop?.handle : undefined };
+  }
+
+  async #partyOf({ authority, client, resource, key }: LoginRecord): Promise<TokenParty> {
+    const server = authority as unknown as oauth.AuthorizationServer;
+    const auth = await clientAuth(client, server, this.#options.login ?? {});
+    const dpop = key && (await this.#keyOf(key)).handle;
+    return { server, clientId: client.id, auth, resource, dpop };
+  }
+
+  async #keyOf(jwk: Record<string, unknown>): Promise<DpopKey> {
+    if (this.#dpop?.jwk['d'] !== jwk['d']) this.#dpop = await DpopKey.from(jwk);
+    return this.#dpop!;
+  }
+
+  async #toHeaders(
+    { key }: LoginRecord,
+    { access, type }: LoginTokens,
+    { method, url }: { method: string; url: URL },
+  ): Promise<Record<string, string>> {
+    if (type !== 'dpop' || key === undefined) return { authorization: `Bearer ${access}` };
+    const nonce = this.#nonces.get(url.origin);
+    const dpop = await this.#keyOf(key);
+    const proof = await dpop.proof({ method, url, token: access, nonce, now: this.#clock.now() });
+    return { authorization: `DPoP ${access}`, dpop: proof };
+  }
+
+  async #keep(done: {
+    authority: LoginAuthority;
+    client: LoginClient;
+    tokens: LoginTokens;
+    asked?: string | undefined;
+  }) {
+    const { authority, client, tokens, asked } = done;
+    const { store } = this.#options;
+    for (;;) {
+      const stored = await store.read(this.#key);
+      const record: LoginRecord = {
+        version: (stored?.version ?? 0) + 1,
+        server: this.url.origin + this.url.pathname,
+        issuer: authority.server.issuer,
+        client,
+        tokens: { ...tokens, scope: tokens.scope ?? asked },
+        asked: unionOfScopes(asked),
+        authority: { ...authority.server },
+        resource: authority.resource,
+        key: tokens.type === 'dpop' ? this.#dpop?.jwk : undefined,
+      };
+      this.#record = record;
+      if (await store.write(this.#key, record, record.version - 1)) return;
+    }
+  }
+}
+
+/** A page that a browser may be sent to. */
+function checkPage(url: URL): string {
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))) return url.href;
+  throw new Error(`the page to log in must be https, not ${url.protocol}`);
+}

@@ -1,0 +1,151 @@
+// The login of the gateway (or of `connect`) at one server, as its HTTP connections see it. This file loads nothing of OAuth: that
+// happens when the server refuses a request, when a login is configured, or when tokens of an earlier login are stored.
+import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import type { Log } from '../../../shared/log.ts';
+import type { HttpHeaders } from '../http/http-exchange.ts';
+import type { LoginStore } from './login-store.ts';
+
+/** How to log in at a server. Without any of it, the server's own metadata decides and a person logs in. */
+export interface LoginOptions {
+  /** A client that was registered by hand at the authorization server. */
+  clientId?: string | undefined;
+  clientSecret?: string | undefined;
+  /** A private key (PKCS #8, PEM) instead of a secret, with its algorithm (default ES256) and id. */
+  clientKey?: string | undefined;
+  clientKeyAlgorithm?: string | undefined;
+  clientKeyId?: string | undefined;
+  /** The https URL of a client-id metadata document; used where the authorization server supports them. */
+  clientMetadataUrl?: string | undefined;
+  /** Scopes to ask for, if the server does not name any. */
+  scopes?: readonly string[] | undefined;
+  /**
+   * Default: a person logs in with a browser. `client_credentials`: the client itself. `jwt_bearer`: `assertion` is exchanged.
+   * `id_jag`: an enterprise identity provider (`idp`) vouches for the user.
+   */
+  grant?: 'client_credentials' | 'jwt_bearer' | 'id_jag' | undefined;
+  /** A JWT of the platform that runs this process. */
+  assertion?: string | (() => string | Promise<string>) | undefined;
+  idp?: EnterpriseLogin | undefined;
+  /** Bind tokens to a key (DPoP). Default: if the server demands it. */
+  dpop?: boolean | undefined;
+  /** The loopback port of the redirect, if the client was registered with one. */
+  callbackPort?: number | undefined;
+  /** Hosts of the login that may have private addresses. */
+  hosts?: readonly string[] | undefined;
+}
+
+/** The identity provider of a company, which issues grants for servers (ID-JAG). */
+export interface EnterpriseLogin {
+  /** Its token endpoint. */
+  tokenEndpoint: string;
+  clientId: string;
+  clientSecret?: string | undefined;
+  /** The ID token of the user. */
+  idToken: string | (() => string | Promise<string>);
+}
+
+/** A server's refusal of one request. */
+export interface LoginRefusal {
+  status: number;
+  headers: HttpHeaders;
+  /** The Authorization header of the refused request. */
+  sent: string | undefined;
+  /** How often this request has been refused before. */
+  tries: number;
+}
+
+/** What a person has to do: open `url`, which leads back to the redirect URL with parameters for `finish`. */
+export interface LoginAttempt {
+  url: string;
+  /** In the parameters of the redirect, to tell attempts apart. */
+  state: string;
+  finish(parameters: URLSearchParams): Promise<void>;
+}
+
+export interface ServerLogin {
+  readonly url: URL;
+  /** The headers of the next request; undefined if there was no login. */
+  headersFor(method: string, url: URL): Promise<Record<string, string>> | undefined;
+  /** Resolves with whether to send the request again; rejects if a person has to log in, or if the login failed. */
+  refused(refusal: LoginRefusal): Promise<boolean>;
+  /** The server took a request. */
+  accepted(): void;
+  /** Begins a login by a person, who will come back to this URL. */
+  begin(redirectUrl: string): Promise<LoginAttempt>;
+  /** The redirect URL of the last registration, which the next login should use again. */
+  lastRedirectUrl(): Promise<string | undefined>;
+  /** Lets a person log in if the error says that one is needed, and if there is a way to. Resolves with whether to try again. */
+  settle(thrown: unknown, signal?: AbortSignal): Promise<boolean>;
+}
+
+export interface ServerLoginOptions {
+  /** The URL of the MCP server. */
+  url: string | URL;
+  /** For messages: the configured name, or the URL. */
+  name: string;
+  login?: LoginOptions | undefined;
+  store: LoginStore;
+  /** Lets a person log in; resolves when done. Without it, an error says that a login is needed. */
+  interact?: ((login: ServerLogin, signal?: AbortSignal) => Promise<void>) | undefined;
+  clock?: Clock | undefined;
+  log?: Log | undefined;
+  /** Tests pass their own. */
+  fetch?: GuardedFetch | undefined;
+}
+
+export function createServerLogin(options: ServerLoginOptions): ServerLogin {
+  return new LazyServerLogin(options);
+}
+
+class LazyServerLogin implements ServerLogin {
+  readonly url: URL;
+  readonly #options: ServerLoginOptions;
+  #loaded: Promise<ServerLogin> | undefined;
+  #login: ServerLogin | undefined;
+  #isKnown = false;
+
+  constructor(options: ServerLoginOptions) {
+    this.#options = options;
+    this.url = new URL(options.url);
+    this.#isKnown = options.store.has(loginKey(this.url, options.login));
+  }
+
+  headersFor(method: string, url: URL): Promise<Record<string, string>> | undefined {
+    if (!this.#isKnown) return undefined;
+    return this.#load().then(async (login) => (await login.headersFor(method, url)) ?? {});
+  }
+
+  async refused(refusal: LoginRefusal): Promise<boolean> {
+    this.#isKnown = true;
+    return (await this.#load()).refused(refusal);
+  }
+
+  accepted(): void {
+    this.#login?.accepted();
+  }
+
+  async begin(redirectUrl: string): Promise<LoginAttempt> {
+    this.#isKnown = true;
+    return (await this.#load()).begin(redirectUrl);
+  }
+
+  async lastRedirectUrl(): Promise<string | undefined> {
+    return (await this.#load()).lastRedirectUrl();
+  }
+
+  async settle(thrown: unknown, signal?: AbortSignal): Promise<boolean> {
+    return this.#isKnown && (await this.#load()).settle(thrown, signal);
+  }
+
+  #load(): Promise<ServerLogin> {
+    this.#loaded ??= import('./oauth-login.ts').then(({ OAuthLogin }) => (this.#login = new OAuthLogin(this.#options)));
+    return this.#loaded;
+  }
+}
+
+/** Logins are kept by server and client: another client id is another login. */
+export function loginKey(url: URL, login: LoginOptions = {}): string {
+  const { clientId, idp, grant } = login;
+  return [url.origin + url.pathname + url.search, grant ?? '', clientId ?? idp?.clientId ?? ''].join(' ').trimEnd();
+}

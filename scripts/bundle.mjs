@@ -2,9 +2,10 @@
 // and a gateway is hundreds of them. All is one graph, so that the command, the entries of the package and with them the steps
 // of users share their classes. Types are tsc's, which runs before: what it refuses is not built.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join, posix, relative, sep } from 'node:path';
+import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -89,8 +90,6 @@ const ascii = {
   },
 };
 
-const DECLARATION_IMPORT = /(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g;
-
 const bundle = await rolldown({
   cwd: root,
   platform: 'node',
@@ -114,7 +113,22 @@ const { output } = await bundle.write({
   keepNames: true, // steps are found by the names of their functions
   comments: false,
 });
-removeAllBut(new Set([...output.map(({ fileName }) => fileName), ...declarationsOf(ENTRIES)]));
+
+/** What tsc has written, in one file for each entry and one that they share; types that no entry needs are left out. */
+const declarations = await rolldown({
+  cwd: root,
+  plugins: [dts({ dtsInput: true, tsconfig: false })],
+  input: Object.fromEntries(ENTRIES.map((name) => [name, join(dist, `${name}.d.ts`)])),
+  external: (id) => !id.startsWith('.') && !isAbsolute(id),
+});
+const { output: types } = await declarations.write({
+  dir: dist,
+  entryFileNames: '[name].d.ts',
+  chunkFileNames: 'types/[name].d.ts',
+  minifyInternalExports: false,
+  codeSplitting: { groups: [{ name: 'shared', test: (id) => !ENTRIES.some((entry) => id.endsWith(`${entry}.d.ts`)) }] },
+});
+removeAllBut(new Set([...output, ...types].map(({ fileName }) => fileName)));
 
 function toGroup([name, pattern], index, { length }) {
   const test = (id) => pattern.test(relative(src, id).replaceAll(sep, '/').replace(/\.ts$/, ''));
@@ -134,21 +148,6 @@ function toEscape(unit) {
 function packages() {
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return Object.keys({ ...dependencies, ...optionalDependencies });
-}
-
-/** The declarations of these entries and all that they import. */
-function declarationsOf(entries) {
-  const found = new Set();
-  const add = (path) => {
-    if (found.has(path)) return;
-    found.add(path);
-    const text = readFileSync(join(dist, path), 'utf8');
-    for (const [, from] of text.matchAll(DECLARATION_IMPORT)) {
-      add(posix.join(posix.dirname(path), from).replace(/\.[jt]s$/, '.d.ts'));
-    }
-  };
-  for (const entry of entries) add(`${entry}.d.ts`);
-  return found;
 }
 
 /** An earlier build may have left files whose classes are not those of this one; tsc writes declarations that nobody can import. */

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { readArgs } from './args.ts';
 
-const DEMO = { name: 'demo', port: undefined, host: '127.0.0.1', stdio: false, log: undefined };
+const DEMO = { name: 'demo', port: undefined, host: '127.0.0.1', open: false, stdio: false, log: undefined };
 const WRAP = {
   ...{
     name: 'wrap',
     revision: undefined,
     port: undefined,
     host: '127.0.0.1',
+    open: false,
     startMs: 50_000,
     typedHeaders: [],
     log: undefined,

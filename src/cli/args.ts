@@ -4,8 +4,9 @@ import { suggest } from '../config/check/suggest.ts';
 import type { Command } from './command.ts';
 import { COMMAND_SPECS, findCommandSpec } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';
-import { UsageError, toCommand } from './to-command.ts';
-import type { ParsedArgs } from './to-command.ts';
+import { UsageError } from './option-values.ts';
+import type { ParsedArgs } from './option-values.ts';
+import { toCommand } from './to-command.ts';
 
 type Options = Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }>;
 

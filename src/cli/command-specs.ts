@@ -4,6 +4,7 @@ import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 
 export const DEFAULT_START_SECONDS = 50;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
+export const KEY_ACTIONS = ['add', 'ls', 'rm'] as const;
 export const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'] as const;
 /** States of open sessions and of ended ones, as `parley flows ls --state` names them. */
 export const OPEN_STATES = ['waiting', 'working', 'parked', 'ending'] as const;
@@ -38,7 +39,11 @@ const port: OptionSpec = { type: 'string', value: 'N', text: '0 takes any free p
 const host: OptionSpec = {
   type: 'string',
   value: 'H',
-  text: `the address to listen on (default ${DEFAULT_HOST}); anything but loopback can be reached by others`,
+  text: `the address to listen on (default ${DEFAULT_HOST}); anything but loopback needs a login ("parley key add")`,
+};
+const open: OptionSpec = {
+  type: 'boolean',
+  text: 'let everybody in who reaches the address of --host, without a login',
 };
 const log: OptionSpec = {
   type: 'string',
@@ -100,6 +105,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     options: {
       port: { ...port, text: 'serve on http://127.0.0.1:N/mcp instead of stdio; 0 takes any free port' },
       host,
+      open,
       header,
       env: { type: 'string', value: 'K=V', text: 'a variable for the command; may be repeated', multiple: true },
       revision: {
@@ -138,6 +144,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     options: {
       port: { ...port, text: `0 takes any free port; default: what the file says, else ${DEFAULT_PORT}` },
       host,
+      open,
       stdio: { type: 'boolean', text: 'serve on stdin and stdout; with --port on both' },
       share,
       'log-calls': logCalls,
@@ -354,6 +361,43 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     ],
   },
   {
+    name: 'key',
+    summary: 'make, list and remove the API keys with which clients log in to your gateway',
+    usage: ['add NAME [--scope S …] [--user U] [--expires WHEN] [--json]', 'ls [--json]', 'rm NAME'],
+    about: [
+      'A new key is printed once; the file keeps its hash. "parley serve" asks for a key where "auth" is in the configuration, and',
+      'wherever others can reach its port. A removed key stops working at once.',
+    ],
+    options: {
+      scope: {
+        type: 'string',
+        value: 'S',
+        text: 'a scope that it has (default: all but "admin"); may be repeated',
+        multiple: true,
+      },
+      group: { type: 'string', value: 'G', text: 'a group of its user, for steps; may be repeated', multiple: true },
+      user: {
+        type: 'string',
+        value: 'U',
+        text: 'who uses it; keys of one user share sessions and questions (default: NAME)',
+      },
+      expires: {
+        type: 'string',
+        value: 'WHEN',
+        text: 'until when it works: a span such as 90d, or a date such as 2027-01-31',
+      },
+      file: { type: 'string', value: 'FILE', text: 'the file of the keys (default: in your state folder)' },
+      json,
+      help,
+    },
+    words: { choices: KEY_ACTIONS },
+    examples: [
+      { line: 'parley key add laptop', does: 'prints the key, for the header "Authorization: Bearer KEY"' },
+      { line: 'parley key add prometheus --scope admin --expires 365d', does: 'may read /metrics and /status' },
+      { line: 'parley key rm laptop', does: 'also ends what it has open' },
+    ],
+  },
+  {
     name: 'status',
     summary: 'show the state of each server of the running gateway, and why one fails',
     usage: ['[URL|CONFIG] [options]', '[options] -- COMMAND [ARGS…]'],
@@ -375,6 +419,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     options: {
       port: { ...port, text: `0 takes any free port; without --port the next free one from ${DEFAULT_PORT} on` },
       host,
+      open,
       stdio: { type: 'boolean', text: 'no port; one JSON-RPC message per line on stdin and stdout' },
       log,
       help,

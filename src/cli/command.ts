@@ -2,7 +2,7 @@
 import type { LogLevel } from '../config/settings.ts';
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
 import type { Condition } from '../flow/operator/condition.ts';
-import type { FLOW_ACTIONS, LS_KINDS, SHELLS } from './command-specs.ts';
+import type { FLOW_ACTIONS, KEY_ACTIONS, LS_KINDS, SHELLS } from './command-specs.ts';
 
 export type LsKind = (typeof LS_KINDS)[number];
 export type Shell = (typeof SHELLS)[number];
@@ -12,6 +12,7 @@ export interface DemoCommand {
   /** Undefined: the default port, or the next free one. */
   port: number | undefined;
   host: string;
+  open: boolean;
   stdio: boolean;
   log: LogLevel | undefined;
 }
@@ -23,6 +24,8 @@ export interface WrapCommand {
   /** Undefined: serve on stdin and stdout. */
   port: number | undefined;
   host: string;
+  /** Let everybody in, on an address that others can reach. */
+  open: boolean;
   startMs: number;
   /** Headers as typed, with `${…}` not yet filled in. */
   typedHeaders: [name: string, text: string][];
@@ -37,6 +40,7 @@ export interface ServeCommand {
   config: string | undefined;
   port: number | undefined;
   host: string | undefined;
+  open: boolean;
   stdio: boolean;
   share: 'auto' | 'session' | 'all' | undefined;
   log: LogLevel | undefined;
@@ -154,6 +158,24 @@ export interface PromptCommand extends TargetOptions {
   json: boolean;
 }
 
+export type KeyAction = (typeof KEY_ACTIONS)[number];
+
+/** Makes, lists and removes API keys. */
+export interface KeyCommand {
+  name: 'key';
+  action: KeyAction;
+  /** The name of the key. */
+  key: string | undefined;
+  user: string | undefined;
+  scopes: string[];
+  groups: string[];
+  /** ISO 8601. */
+  expires: string | undefined;
+  /** Default: the file in the state folder. */
+  file: string | undefined;
+  json: boolean;
+}
+
 export interface StatusCommand extends TargetOptions {
   name: 'status';
   json: boolean;
@@ -172,6 +194,7 @@ export type RunnableCommand =
   | ReadCommand
   | PromptCommand
   | StatusCommand
+  | KeyCommand
   | { name: 'completion'; shell: Shell | 'names' };
 
 export type Command =

@@ -7,6 +7,9 @@ import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Condition } from '../flow/operator/condition.ts';
 import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, ServeCommand, Shell } from './command.ts';
+import { UsageError, none, only, toSpanMs } from './option-values.ts';
+import type { OptionValue, ParsedArgs } from './option-values.ts';
+import { toKey } from './to-key-command.ts';
 import { programName } from './welcome/program.ts';
 import {
   DEFAULT_LIST_LIMIT,
@@ -17,17 +20,6 @@ import {
   OPEN_STATES,
   SHELLS,
 } from './command-specs.ts';
-
-type OptionValue = string | boolean | (string | boolean)[] | undefined;
-
-export interface ParsedArgs {
-  values: { [option: string]: OptionValue };
-  words: string[];
-  /** The words after `--`. */
-  command?: string[] | undefined;
-}
-
-export class UsageError extends Error {}
 
 export function toCommand(name: string, given: ParsedArgs): Command {
   return READERS[name as RunnableCommand['name']](given);
@@ -51,6 +43,7 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
   read: toRead,
   prompt: toPrompt,
   status: toStatus,
+  key: toKey,
   demo: toDemo,
   completion: ({ words }) => {
     const shell = only(words, 'completion');
@@ -79,6 +72,7 @@ function toWrap({ values, words }: ParsedArgs): RunnableCommand {
     revision: oneOf(values['revision'], ALL_REVISIONS, '--revision'),
     port: toPort(values['port']),
     host: toHost(values['host']) ?? DEFAULT_HOST,
+    open: values['open'] === true,
     startMs: toSeconds(values['start-timeout'] ?? String(DEFAULT_START_SECONDS), '--start-timeout') * 1000,
     typedHeaders: headers,
     isAsking: values['no-ask'] !== true,
@@ -115,6 +109,7 @@ function toServe({ values, words }: ParsedArgs): RunnableCommand {
     config: only(words, 'serve'),
     port,
     host,
+    open: values['open'] === true,
     stdio,
     share,
     log: toLevel(values['log']),
@@ -129,7 +124,14 @@ function toDemo({ values, words }: ParsedArgs): RunnableCommand {
     throw new UsageError('--stdio listens on no port: leave out --port and --host, or leave out --stdio.');
   }
   const host = toHost(values['host']) ?? DEFAULT_HOST;
-  return { name: 'demo', port: toPort(values['port']), host, stdio, log: toLevel(values['log']) };
+  return {
+    name: 'demo',
+    port: toPort(values['port']),
+    host,
+    open: values['open'] === true,
+    stdio,
+    log: toLevel(values['log']),
+  };
 }
 
 function toLs(given: ParsedArgs): RunnableCommand {
@@ -257,15 +259,6 @@ function toVariable(given: OptionValue, option: string): string | undefined {
   throw new UsageError(`${option} takes the name of an environment variable, not the key itself.`);
 }
 
-const SPAN_UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function toSpanMs(given: OptionValue, option: string): number | undefined {
-  if (given === undefined) return undefined;
-  const [, count, unit] = /^(\d+)([smhd])$/.exec(String(given)) ?? [];
-  if (count !== undefined) return Number(count) * SPAN_UNITS[unit!]!;
-  throw new UsageError(`${option} must be a span such as 30s, 5m, 2h or 1d, not "${String(given)}".`);
-}
-
 function toCount(given: OptionValue): number {
   if (given === undefined) return DEFAULT_LIST_LIMIT;
   const count = Number(given);
@@ -380,15 +373,4 @@ function toLevel(given: OptionValue): LogLevel | undefined {
 function oneOf(given: OptionValue, choices: readonly string[], option: string): string | undefined {
   if (given === undefined || choices.includes(String(given))) return given as string | undefined;
   throw new UsageError(`${option} must be one of ${choices.join(', ')}, not "${String(given)}".`);
-}
-
-function only([first, ...rest]: string[], command: string): string | undefined {
-  if (rest.length > 0)
-    throw new UsageError(`"${command}" takes one word at most, but "${rest.join(' ')}" was given, too.`);
-  return first;
-}
-
-function none(words: string[], command: string): void {
-  if (words.length > 0)
-    throw new UsageError(`"${command}" takes no further words, but "${words.join(' ')}" was given.`);
 }

@@ -1,5 +1,6 @@
 // The normalized configuration: defaults filled in, short forms expanded, paths absolute. Plain frozen data, and itself a valid input that
 // normalizes to the same.
+import type { AuthOptions, IssuerOptions } from '../gateway/accept/auth/auth-options.ts';
 import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
@@ -22,10 +23,14 @@ export interface ParleyConfig {
   readonly roots?: readonly RootConfig[];
   readonly ask?: AskConfig;
   readonly publicUrl?: string;
+  readonly auth?: AuthConfig;
   readonly observe?: { readonly metrics?: boolean; readonly tracing?: boolean };
   readonly flows?: FlowsConfig;
   readonly log: { readonly level: LogLevel };
 }
+
+/** Issuers are objects, and paths absolute. */
+export type AuthConfig = Omit<AuthOptions, 'issuers'> & { readonly issuers?: readonly IssuerOptions[] };
 
 /** Used by `parley flows` only. */
 export interface FlowsConfig {

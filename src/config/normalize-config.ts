@@ -1,6 +1,7 @@
 // Normalizes a valid configuration. Pure and idempotent.
 import { resolve } from 'node:path';
 import { normalizeAsk, normalizeRoot } from './normalize-ask.ts';
+import { normalizeAuth } from './normalize-auth.ts';
 import type { FlowsConfig, ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { TRANSPORTS } from './check/schema.ts';
 import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './check/schema.ts';
@@ -37,6 +38,7 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       roots: input.roots?.map((root) => normalizeRoot(root, folder)),
       ask: input.ask && normalizeAsk(input.ask),
       publicUrl: input.publicUrl,
+      auth: input.auth && normalizeAuth(input.auth, folder),
       observe: input.observe && defined(input.observe),
       flows: input.flows && toFlows(input.flows, folder),
       // A user who lists the step "log" wants to see its lines.

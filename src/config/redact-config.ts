@@ -1,12 +1,12 @@
 // Removes secrets from a normalized configuration for display. Values from the environment appear as ${NAME}; other values that are or may
 // be secrets are hidden.
-import type { FlowsConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
+import type { AuthConfig, FlowsConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
 
 const HIDDEN = '[redacted]';
 
 export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, string> = new Map()): ParleyConfig {
   const show = (text: string) => withReferences(text, used);
-  const { servers, keys, steps, listen, ask, roots, flows } = config;
+  const { servers, keys, steps, listen, ask, roots, flows, auth } = config;
   const { tls } = listen;
   return {
     ...config,
@@ -16,6 +16,7 @@ export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, str
     keys: keys.map((key) => hide(key, show)),
     ...(flows && { flows: redactFlows(flows, show) }),
     ...(roots && { roots: roots.map((root) => ({ ...root, uri: show(root.uri) })) }),
+    ...(auth && { auth: redactAuth(auth, show) }),
     ...(ask?.model && { ask: { ...ask, model: redactModel(ask.model, show) } }),
   };
 }
@@ -51,6 +52,21 @@ function redactFlows(flows: FlowsConfig, show: Show): FlowsConfig {
     store: store.startsWith('redis') ? redactUrl(store, show) : show(store),
     ...(fileKey !== undefined && { fileKey: hide(fileKey, show) }),
     keys: keys.map((key) => hide(key, show)),
+  };
+}
+
+function redactAuth(auth: AuthConfig, show: Show): AuthConfig {
+  const { keys, issuers } = auth;
+  return {
+    ...auth,
+    ...(keys && { keys: keys.map((one) => ({ ...one, ...(one.key !== undefined && { key: hide(one.key, show) }) })) }),
+    ...(issuers && {
+      issuers: issuers.map(({ introspection, ...issuer }) => {
+        if (!introspection) return issuer;
+        const clientSecret = hide(introspection.clientSecret, show);
+        return { ...issuer, introspection: { ...introspection, clientSecret } };
+      }),
+    }),
   };
 }
 

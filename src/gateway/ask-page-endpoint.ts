@@ -7,6 +7,7 @@ import type { Identify } from './accept/identify.ts';
 import type { PagePort } from './accept/http/page-port.ts';
 import type { AskPage } from './ask/page/ask-page.ts';
 import type { QuestionRound } from './ask/question-round.ts';
+import type { PagesHost } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
@@ -17,6 +18,8 @@ export interface AskPageEndpointOptions {
   round(handle: string): QuestionRound | undefined;
   publicUrl: string | undefined;
   identify: Identify | undefined;
+  /** Trust a browser that `identify` does not know, because it has the link. */
+  trustsLinks?: boolean | undefined;
   /** Other pages of the separate port. */
   besides: () => Readonly<Record<string, HttpHandler>>;
   maxRequestBytes: number | undefined;
@@ -66,6 +69,12 @@ export class AskPageEndpoint {
     return identify && ((request) => principalOf(identify, request));
   }
 
+  /** What other pages of this server learn about it. */
+  get host(): PagesHost {
+    const { trustsLinks } = this.#options;
+    return { base: () => this.address(), identify: this.identify, trustsLinks };
+  }
+
   async link(round: QuestionRound): Promise<string> {
     const page = await this.#load();
     return page.link(round);
@@ -111,6 +120,14 @@ export class AskPageEndpoint {
   }
 }
 
+/** Nobody's name: a credential that does not count belongs to no one. */
+const STRANGER = '';
+
 async function principalOf(identify: Identify, request: HttpRequest): Promise<string | undefined> {
-  return (await identifyCaller(identify, request, 'http')).principal;
+  try {
+    return (await identifyCaller(identify, request, { transport: 'http' })).principal;
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.row.fault === 'client') return STRANGER;
+    throw thrown;
+  }
 }

@@ -19,6 +19,10 @@ import { version as ownVersion } from '../shared/version.ts';
 import { TransportListeners } from './accept/transport-listeners.ts';
 import type { ListenOptions, ListeningWith } from './accept/transport-listeners.ts';
 import { isLoopback } from './accept/guard.ts';
+import { createLogin } from './accept/login.ts';
+import type { Login } from './accept/login.ts';
+import type { AuthOptions } from './accept/auth/auth-options.ts';
+import { splitPages } from './accept/http/page-access.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/http/listen-http.ts';
 import { HumanChannel } from './human-channel.ts';
@@ -30,6 +34,7 @@ import { FlowLayer } from './flow/flow-layer.ts';
 import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import { serverRules } from './middleware/steps/filter/server-rules.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
+import { neededScopesOf, requireScopes } from './middleware/steps/filter/require-scopes.ts';
 import { toStep } from './middleware/chain/to-step.ts';
 import { Observer } from './observe/observer.ts';
 import type { GatewayState, ObserveOptions } from './observe/observer.ts';
@@ -73,6 +78,8 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   startMs?: number | undefined;
   /** False: servers with `start: "eager"` also wait for the first client. */
   startsEager?: boolean | undefined;
+  /** Who may call: API keys, and tokens of issuers. Default: everybody, on loopback; `identify` does it in code. */
+  auth?: AuthOptions | undefined;
   /** How clients share connections, unless the server's settings say otherwise. */
   share?: ServerSettings['share'];
   /** Counters and spans; /healthz and /readyz are always served. */
@@ -89,6 +96,7 @@ export class Gateway {
   readonly #humans: HumanChannel;
   readonly #front: ServeContext;
   readonly #doors: TransportListeners;
+  readonly #login: Login | undefined;
   readonly #names: NamingRules;
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: RoutedChain;
@@ -107,17 +115,23 @@ export class Gateway {
     const sealer = options.sealer ?? createSealer(keysFrom(options, log));
     this.#options = { ...options, log, clock, sealer, id };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
-    this.#humans = new HumanChannel({ ...options, besides: () => this.#openPages() }, { log, clock, sealer });
+    this.#login = createLogin(options, { log, clock, neededScopes: neededScopesOf(options.auth?.toolScopes) });
+    const asking = { log, clock, sealer, login: this.#login };
+    this.#humans = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
     this.#lifecycle = new StepLifecycle({ log, clock });
     this.#steps = this.#live(options.steps ?? []);
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#ids = { taskIds: new PublicIds(sealer, 'task'), sessionIds: new PublicIds(sealer, 'session') };
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
-    this.#rules = rulesOf(this.#members);
+    this.#rules = this.#rulesOf(this.#members);
     this.#whole = this.#chainOf(this.#members, true);
     this.#front = this.#frontOf(this.#whole);
-    this.#doors = new TransportListeners(this.#front, { ...options, part: (name) => this.#part(name).front });
+    this.#doors = new TransportListeners(this.#front, {
+      ...options,
+      ...(this.#login && { login: this.#login, identify: this.#login.identify }),
+      part: (name) => this.#part(name).front,
+    });
   }
 
   /**
@@ -137,7 +151,7 @@ export class Gateway {
         const known = kept.get(name);
         return known?.entry === entry ? known : this.#toMember(name, entry);
       });
-      this.#rules = rulesOf(this.#members);
+      this.#rules = this.#rulesOf(this.#members);
     }
     const steps = [...this.#steps, ...this.#rules];
     this.#whole.replace(this.#seen(this.#members), steps);
@@ -175,12 +189,7 @@ export class Gateway {
 
   async #listen(options: HttpListenOptions): Promise<HttpListening> {
     const host = options.host ?? this.#options.host ?? '127.0.0.1';
-    const openPages = this.#openPages();
-    const listening = await this.#doors.listen({
-      ...options,
-      openPages,
-      pages: this.#pages(options, isLoopback(host)),
-    });
+    const listening = await this.#doors.listen({ ...options, ...this.#pages(options, isLoopback(host)) });
     this.#humans.pageEndpoint.opened(host, listening.url);
     return listening;
   }
@@ -192,12 +201,13 @@ export class Gateway {
 
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
     this.#humans.pageEndpoint.embedded();
-    return this.#doors.endpoint({ ...options, openPages: this.#openPages(), pages: this.#pages(options, false) });
+    return this.#doors.endpoint({ ...options, ...this.#pages(options, false) });
   }
 
   async close(): Promise<void> {
     await this.#doors.close();
     await this.#humans.close();
+    this.#login?.close();
     const targets = [...this.#members.map(({ target }) => target), ...this.#retiring];
     await Promise.all(targets.map(async (target) => target instanceof UpstreamTarget && target.close()));
     await this.#lifecycle.close();
@@ -224,15 +234,20 @@ export class Gateway {
     return members.map((member) => this.#observer.member(member));
   }
 
-  #pages({ pages }: EndpointOptions, isPrivate: boolean): EndpointOptions['pages'] {
-    return { ...this.#observer.pages(isPrivate), ...this.#humans.pageEndpoint.pages, ...this.#options.pages, ...pages };
+  #pages({ pages }: EndpointOptions, isPrivate: boolean) {
+    return splitPages({
+      own: { ...this.#options.pages, ...pages },
+      ours: { ...this.#observer.pages(isPrivate), ...this.#humans.pageEndpoint.pages },
+      open: this.#openPages(),
+      isPublic: this.#options.observe?.metrics === true && !this.#login,
+    });
   }
 
   /** The pages of servers in this process, which learn the gateway's address. */
   #openPages(): OpenPages['pages'] {
     const open = this.#members.flatMap(({ target }) => target.open ?? []);
     const { pageEndpoint } = this.#humans;
-    for (const one of open) one.servedAt({ base: () => pageEndpoint.address(), identify: pageEndpoint.identify });
+    for (const one of open) one.servedAt(pageEndpoint.host);
     return Object.assign({}, ...open.map(({ pages }) => pages)) as OpenPages['pages'];
   }
 
@@ -290,6 +305,11 @@ export class Gateway {
   #membersOf(part: string): Member[] {
     const names = Object.hasOwn(this.#groups, part) ? this.#groups[part]! : [part];
     return this.#members.filter((member) => names.includes(member.name));
+  }
+
+  #rulesOf(members: readonly Member[]): Step[] {
+    const { toolScopes } = this.#options.auth ?? {};
+    return [...(toolScopes ? [requireScopes(toolScopes)] : []), ...rulesOf(members)];
   }
 
   /** `isSet`: for all servers or a group, not for a single server. */

@@ -8,6 +8,7 @@ import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/crypto/seal.ts';
 import type { Identify } from './accept/identify.ts';
+import type { Login } from './accept/login.ts';
 import { AskPageEndpoint } from './ask-page-endpoint.ts';
 import { QuestionLayer } from './ask/question-layer.ts';
 import { ConfiguredRoots } from './ask/configured-roots.ts';
@@ -28,6 +29,13 @@ export interface HumanChannelOptions {
   limits?: Partial<Limits> | undefined;
 }
 
+export interface HumanChannelContext {
+  log: Log;
+  clock: Clock;
+  sealer: Sealer;
+  login?: Login | undefined;
+}
+
 export class HumanChannel {
   readonly pageEndpoint: AskPageEndpoint;
   readonly roots: ConfiguredRoots | undefined;
@@ -35,17 +43,20 @@ export class HumanChannel {
   /** Puts whatever is asked behind it to people. */
   readonly layer: Layer = (next) => new QuestionLayer(next, this.#means);
 
-  constructor(options: HumanChannelOptions, around: { log: Log; clock: Clock; sealer: Sealer }) {
-    const { ask, publicUrl, identify, limits, besides = () => ({}) } = options;
-    const { log, clock } = around;
+  constructor(options: HumanChannelOptions, around: HumanChannelContext) {
+    const { ask, publicUrl, limits, besides = () => ({}) } = options;
+    const { log, clock, sealer, login } = around;
     this.roots = options.roots && new ConfiguredRoots(options.roots);
     this.pageEndpoint = new AskPageEndpoint({
       round: (handle) => this.#means.rounds.get(handle),
       publicUrl,
-      identify,
+      identify: login?.identifyVisitor ?? options.identify,
+      trustsLinks: login !== undefined, // browsers send no keys and no tokens
       besides,
       maxRequestBytes: limits?.maxRequestBytes,
-      ...around,
+      log,
+      clock,
+      sealer,
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
     this.#means = createAskChannels({ ...ask, standIns, page: this.pageEndpoint, log, clock, limits });

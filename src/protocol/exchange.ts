@@ -3,6 +3,7 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { JsonObject } from './message.ts';
+import type { Identity } from './identity.ts';
 import type { GatewayTool } from './gateway-tool.ts';
 import type { ResumedCall } from './suspended-call.ts';
 
@@ -16,8 +17,8 @@ export interface ClientConnection {
    * case.
    */
   headers?: Readonly<Record<string, string | string[] | undefined>> | undefined;
-  /** The claims that `identify` returned. */
-  claims?: JsonObject | undefined;
+  /** Who calls, where callers are identified. */
+  identity?: Identity | undefined;
 }
 
 /** The calling client. */

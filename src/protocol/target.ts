@@ -135,4 +135,6 @@ export interface PagesHost {
   base(): Promise<string | undefined>;
   /** The principal of this request; absent if callers are not identified. */
   identify?: ((request: HttpRequest) => Promise<string | undefined>) | undefined;
+  /** A link is enough for a browser that `identify` does not know: browsers send no tokens. */
+  trustsLinks?: boolean | undefined;
 }

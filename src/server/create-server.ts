@@ -4,6 +4,9 @@ import { TransportListeners } from '../gateway/accept/transport-listeners.ts';
 import type { ListenOptions, ListeningWith } from '../gateway/accept/transport-listeners.ts';
 import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/http/listen-http.ts';
+import { createLogin } from '../gateway/accept/login.ts';
+import type { Login } from '../gateway/accept/login.ts';
+import { splitPages } from '../gateway/accept/http/page-access.ts';
 import { isLoopback } from '../gateway/accept/guard.ts';
 import { HumanChannel } from '../gateway/human-channel.ts';
 import { createPipeline } from '../gateway/pipeline.ts';
@@ -25,10 +28,17 @@ export function createServer(options: ServerOptions): ParleyServer {
 export class ParleyServer extends Server {
   #made: TransportListeners | undefined;
   #asking: HumanChannel | undefined;
+  #logins: Login | undefined;
 
   /** Created with the first transport: what is registered by then decides whether users are asked in place of clients. */
   get #doors(): TransportListeners {
-    this.#made ??= new TransportListeners(this.#front(), { identify: this.options.identify });
+    if (this.#made) return this.#made;
+    const login = this.#login;
+    this.#made = new TransportListeners(this.#front(), {
+      identify: login?.identify ?? this.options.identify,
+      login,
+      publicUrl: this.options.publicUrl,
+    });
     return this.#made;
   }
 
@@ -43,8 +53,8 @@ export class ParleyServer extends Server {
     const asking = this.#asking;
     if (!asking) return doors.listen(options);
     const host = options.host ?? '127.0.0.1';
-    const pages = { ...(isLoopback(host) && this.#metricPages()), ...asking.pageEndpoint.pages, ...options.pages };
-    const listening = await doors.listen({ ...options, pages, openPages: this.open?.pages });
+    const metrics = isLoopback(host) && this.#metricPages();
+    const listening = await doors.listen({ ...options, ...this.#pages(options, { ...metrics }, asking) });
     asking.pageEndpoint.opened(host, listening.url);
     return listening;
   }
@@ -60,8 +70,15 @@ export class ParleyServer extends Server {
     const doors = this.#doors;
     this.#asking?.pageEndpoint.embedded();
     if (!this.#asking) return doors.endpoint(options);
-    const pages = { ...this.#asking.pageEndpoint.pages, ...options.pages };
-    return doors.endpoint({ ...options, pages, openPages: this.open?.pages });
+    return doors.endpoint({ ...options, ...this.#pages(options, {}, this.#asking) });
+  }
+
+  #pages({ pages }: EndpointOptions, metrics: NonNullable<EndpointOptions['pages']>, { pageEndpoint }: HumanChannel) {
+    return splitPages({
+      own: { ...pages },
+      ours: { ...metrics, ...pageEndpoint.pages },
+      open: { ...this.open?.pages },
+    });
   }
 
   async close(): Promise<void> {
@@ -69,6 +86,7 @@ export class ParleyServer extends Server {
     // Transports close first, so that no new task starts; the rest waits for no task any more.
     this.dropTasks();
     await closing;
+    this.#logins?.close();
     await this.closeExtensions();
   }
 
@@ -79,14 +97,23 @@ export class ParleyServer extends Server {
     };
   }
 
+  get #login(): Login | undefined {
+    const { log = createLog(), clock = systemClock } = this.options;
+    this.#logins ??= createLogin(this.options, { log, clock });
+    return this.#logins;
+  }
+
   #front(): ServeContext {
     const { options } = this;
     if (!options.ask && !this.asks) return createServeContext(this, options);
     const { log = createLog(), clock = systemClock } = options;
     const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };
-    const asking = new HumanChannel({ ...options, besides: () => this.open?.pages ?? {} }, around);
+    const asking = new HumanChannel(
+      { ...options, besides: () => this.open?.pages ?? {} },
+      { ...around, login: this.#login },
+    );
     this.#asking = asking;
-    this.open?.servedAt({ base: () => asking.pageEndpoint.address(), identify: asking.pageEndpoint.identify });
+    this.open?.servedAt(asking.pageEndpoint.host);
     return createServeContext(createPipeline(this, { questions: asking.layer }), { ...options, ...around });
   }
 }

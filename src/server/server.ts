@@ -127,6 +127,11 @@ export class Server implements Target {
     return this.#place?.identify;
   }
 
+  /** Whether a link to one of its pages is enough for a browser that `identifyVisitor` does not know. */
+  get trustsLinks(): boolean {
+    return this.#place?.trustsLinks ?? false;
+  }
+
   protected get asks(): boolean {
     return this.#extensions.some(({ asks }) => asks === true);
   }

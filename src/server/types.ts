@@ -24,6 +24,7 @@ import type { ClientView, TraceContext } from '../protocol/exchange.ts';
 import type { EventStore } from '../protocol/event-store.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { AuthOptions } from '../gateway/accept/auth/auth-options.ts';
 import type { Identify } from '../gateway/accept/identify.ts';
 import type { GatewayAskOptions } from '../gateway/ask/ask-channels.ts';
 import type { Limits } from '../shared/limits.ts';
@@ -175,6 +176,8 @@ export interface ServerOptions extends Implementation {
   keys?: string[];
   /** Identifies the caller from the HTTP request. Default: the session or connection, `local` on the stateless era. */
   identify?: Identify;
+  /** Who may call: API keys, and tokens of issuers. Not beside `identify`. */
+  auth?: Omit<AuthOptions, 'toolScopes'>;
   limits?: Partial<Limits>;
   /** Stores the streams of a session for clients that reconnect; one per session. Default: in memory. */
   events?: () => EventStore;

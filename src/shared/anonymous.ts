@@ -3,6 +3,8 @@
 import { randomId } from './crypto/ids.ts';
 
 const PREFIX = 'anonymous:';
+/** The owner of what unidentified stateless callers have. */
+export const LOCAL = 'local';
 
 export function anonymousPrincipal(kind: string, id: string = randomId()): string {
   return `${PREFIX}${kind}:${id}`;

@@ -103,6 +103,18 @@ export const ERRORS = {
     'Refused: {reason}',
     'Add the Host header to `allowedHosts` or the Origin to `allowedOrigins`; a proxy sends its own Host unless configured otherwise. See docs/eras.md.',
   ]),
+  UNAUTHORIZED: row(-32000, 401, 'client', [
+    'Log in first: {reason}',
+    'Send `Authorization: Bearer` with an API key (`parley key add`) or an access token for this URL; the header WWW-Authenticate says where tokens come from. See docs/logins.md.',
+  ]),
+  INSUFFICIENT_SCOPE: row(-32000, 403, 'client', [
+    'The key or token does not allow this: it needs the scope {scope}',
+    'Log in again with this scope, or use a key that has it.',
+  ]),
+  OPEN_TO_OTHERS: row(-32603, 500, 'config', [
+    'Refused to listen on {host} without a login: everybody who reaches the port could call every tool. TLS is no login',
+    'Make a key with `parley key add NAME`, set `auth`, or let everybody in with `--open` (in code: `open: true`). See docs/logins.md.',
+  ]),
   SESSION_MISSING: row(-32000, 400, 'client', [
     'Bad Request: Mcp-Session-Id header is required',
     'Send the id from the initialize answer, or initialize first.',

@@ -146,7 +146,7 @@ describe('TLS', () => {
       version: '1',
       log: createLog({ write: (line) => void lines.push(line) }),
     });
-    await server.listen({ port: 0, host: '0.0.0.0' });
+    await server.listen({ port: 0, host: '0.0.0.0', open: true });
     expect(lines.join()).toContain('listen.without-tls');
     await server.close();
   });

@@ -4,6 +4,7 @@ import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts
 import { createGateway } from '../../gateway/gateway.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { DemoCommand } from '../command.ts';
+import { chooseLogin } from '../serve/login-options.ts';
 import { createDemoServer } from '../demo/demo-server.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -16,13 +17,14 @@ import { toWelcomeLines } from '../welcome/welcome-lines.ts';
 const TOOLS = 'tools   add, weather, countdown, book_table, summarize; and resources, a template, a prompt';
 
 export async function runDemo(command: DemoCommand, print: Printer): Promise<number> {
-  const { port, host, stdio } = command;
+  const { port, host, open, stdio } = command;
   const log = createCliLog(command.log ?? 'error');
   const server = createDemoServer({ version: version(), log });
   const { name } = server.info;
   const started = new Date().toISOString();
   const pages = { '/status': createStatusPage(() => gateway, started) };
-  const gateway = createGateway({ name, version: version(), servers: { demo: server }, log, pages });
+  const auth = chooseLogin({ host: stdio ? undefined : host, open });
+  const gateway = createGateway({ name, version: version(), servers: { demo: server }, log, pages, auth });
   const served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options: HttpListenOptions) => gateway.listen(options),
@@ -36,14 +38,15 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
       }),
   };
   const onOpen = (opened: OpenedPort): void => {
-    for (const line of toWelcome(host, opened, print)) print.line(line);
+    for (const line of toWelcome(command, opened, print)) print.line(line);
   };
-  return stdio ? serveStdio(served, print) : serveHttp(served, { wanted: { port, host }, onOpen }, print);
+  return stdio ? serveStdio(served, print) : serveHttp(served, { wanted: { port, host, open }, onOpen }, print);
 }
 
-function toWelcome(host: string, { port, isChosen }: OpenedPort, print: Printer): string[] {
+function toWelcome({ host, open }: DemoCommand, { port, isChosen }: OpenedPort, print: Printer): string[] {
   return toWelcomeLines({
     host,
+    open,
     port,
     isChosen,
     print,

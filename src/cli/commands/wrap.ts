@@ -95,7 +95,7 @@ interface WrapContext {
 
 /** Starts the server at once. If its command cannot run, there is nothing to serve, and the command ends. */
 async function onPort(command: WrapCommand, { served, wrapped, target }: WrapContext, print: Printer): Promise<number> {
-  const { server, port, host } = command;
+  const { server, port, host, open } = command;
   const first = wrapped.ready();
   if (!isThere(server)) {
     await first; // it prints the reason
@@ -109,7 +109,7 @@ async function onPort(command: WrapCommand, { served, wrapped, target }: WrapCon
   const onOpen = (opened: OpenedPort): void => {
     for (const line of toWelcome(command, { opened, again }, print)) print.line(line);
   };
-  return serveHttp(served, { wanted: { port, host }, onOpen, until }, print);
+  return serveHttp(served, { wanted: { port, host, open }, onOpen, until }, print);
 }
 
 /** A command that cannot run now will not run later either. One that started and ended may still need something that is missing. */
@@ -145,9 +145,9 @@ interface WelcomeContext {
   again: ProgramStart;
 }
 
-function toWelcome({ host, server }: WrapCommand, { opened, again }: WelcomeContext, print: Printer): string[] {
+function toWelcome({ host, open, server }: WrapCommand, { opened, again }: WelcomeContext, print: Printer): string[] {
   const name = deriveServerName(server);
   const { port, isChosen } = opened;
   const title = `in front of ${name}`;
-  return toWelcomeLines({ host, port, isChosen, print, title, name, about: [], program: () => again });
+  return toWelcomeLines({ host, open, port, isChosen, print, title, name, about: [], program: () => again });
 }

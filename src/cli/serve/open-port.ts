@@ -53,6 +53,7 @@ function isTaken(thrown: unknown): boolean {
 
 /** Explains the system error and what to do. */
 function whyNot(error: GatewayError, { host, port = DEFAULT_PORT }: PortOptions): string {
+  if (error.code === 'OPEN_TO_OTHERS') return `${error.message}. ${error.row.hint}`;
   switch (systemCode(error)) {
     case 'EADDRINUSE':
       return `port ${port} on ${host} is taken. Choose another one, or --port 0 for any that is free.`;

@@ -10,11 +10,13 @@ import { watchConfig } from '../../config/apply/watch-config.ts';
 import type { ConfigChange } from '../../config/apply/watch-config.ts';
 import type { BuiltSteps, BuildStepOptions } from '../../config/apply/build-steps.ts';
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
+import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
 import { readEnvironment } from '../environment.ts';
 import { toOwnAddress, chooseTransports } from '../commands/serve.ts';
 import type { OwnListener } from '../commands/serve.ts';
+import { chooseLogin } from './login-options.ts';
 import { CallLog } from './call-log.ts';
 import { createCliLog, toLogPrinter } from '../cli-log.ts';
 import type { ServeCommand } from '../command.ts';
@@ -53,7 +55,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const steps = [...calls, ...(built.options.steps ?? [])];
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
   const kept = { stateFolder: ownStateFolder(), startsEager: !chooseTransports(command, found.config.listen).stdio };
-  const gateway = createGateway({ ...built.options, ...kept, steps, id: found.id, version: version(), pages });
+  const auth = loginOf(command, found);
+  const gateway = createGateway({ ...built.options, ...kept, auth, steps, id: found.id, version: version(), pages });
   // The steps of a changed file come after the call log, too.
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
@@ -81,6 +84,12 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   return serveAs(command, { found, served, listens }, print);
 }
 
+function loginOf(command: ServeCommand, { config }: ServeSetup): AuthOptions | undefined {
+  const { port } = chooseTransports(command, config.listen);
+  const host = port === undefined ? undefined : (command.host ?? config.listen.host);
+  return chooseLogin({ host, open: command.open, auth: config.auth });
+}
+
 interface ServedConfig {
   found: ServeSetup;
   served: ServeTarget;
@@ -92,7 +101,7 @@ function serveAs(command: ServeCommand, { found, served, listens }: ServedConfig
   const fromFile = listens.find((listen) => 'port' in listen);
   if (port === undefined) return serveStdio(served, print);
   const host = command.host ?? found.config.listen.host;
-  const wanted = { ...fromFile, host, port };
+  const wanted = { ...fromFile, host, port, open: command.open };
   const say = stdio ? onStderr(print) : print;
   return serveHttp(
     served,
@@ -101,7 +110,7 @@ function serveAs(command: ServeCommand, { found, served, listens }: ServedConfig
       stdio,
       onOpen(opened) {
         found.own.opened = { host, port: opened.port };
-        for (const line of toServeWelcome({ found, opened, host, print: say, share: command.share })) say.line(line);
+        for (const line of toServeWelcome({ found, opened, print: say, ...command, host })) say.line(line);
       },
     },
     print,

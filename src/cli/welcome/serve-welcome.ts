@@ -15,9 +15,10 @@ export interface ServeWelcome {
   print: Printer;
   /** As typed. */
   share: string | undefined;
+  open: boolean;
 }
 
-export function toServeWelcome({ found, opened, host, print, share }: ServeWelcome): string[] {
+export function toServeWelcome({ found, opened, host, print, share, open }: ServeWelcome): string[] {
   const { config, path } = found;
   const { port, url } = opened;
   const names = enabledServers(config).map(([name]) => name);
@@ -32,5 +33,17 @@ export function toServeWelcome({ found, opened, host, print, share }: ServeWelco
   const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
   const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', at] });
   const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);
-  return toWelcomeLines({ host, port, scheme, isChosen: true, print, title, name: 'parley', about, program, served });
+  return toWelcomeLines({
+    host,
+    open,
+    port,
+    scheme,
+    isChosen: true,
+    print,
+    title,
+    name: 'parley',
+    about,
+    program,
+    served,
+  });
 }

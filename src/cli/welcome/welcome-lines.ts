@@ -9,6 +9,8 @@ import { programName, toLaunchCommand } from './program.ts';
 
 export interface WelcomeOptions {
   host: string;
+  /** Everybody may call. */
+  open?: boolean;
   port: number;
   scheme?: 'http' | 'https';
   /** False if the default port was taken and another one is used. */
@@ -100,11 +102,17 @@ function toEntryName(name: string): string {
   return name.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'server';
 }
 
-function notes({ host, port, isChosen, scheme }: WelcomeOptions): string[] {
-  const isOpen = scheme !== 'https' && !/^(localhost|127\.|\[?::1\]?$)/.test(host);
+function notes({ host, open = false, port, isChosen, scheme }: WelcomeOptions): string[] {
+  const isElsewhere = !/^(localhost|127\.|\[?::1\]?$)/.test(host);
+  const isPlain = isElsewhere && scheme !== 'https';
   return [
     ...(isChosen ? [] : [`Port ${DEFAULT_PORT} is taken: using ${port}.`]),
-    ...(isOpen ? [`Listening on ${host} without TLS or login: anyone who can reach this machine can call it.`] : []),
+    ...(isElsewhere && open
+      ? [`Open on ${host} without a login: everybody who reaches this machine can call every tool.`]
+      : []),
+    ...(isPlain
+      ? [`Listening on ${host} without TLS: others on the way can read and change everything, keys too.`]
+      : []),
   ];
 }
 

@@ -1,11 +1,14 @@
 // The port of `parley wrap`: its pages and its announcement to other commands. Not loaded on stdio.
 import { listenHttp } from '../../gateway/accept/http/listen-http.ts';
 import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
+import { createLogin } from '../../gateway/accept/login.ts';
+import { splitPages } from '../../gateway/accept/http/page-access.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import type { ServeContext } from '../../gateway/dialect/serve/serve-context.ts';
 import { healthPage } from '../../gateway/observe/health.ts';
 import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import { announceGateway } from '../running/state-file.ts';
+import { chooseLogin } from '../serve/login-options.ts';
 import { createStatusPage, readStatus } from '../serve/status-page.ts';
 
 export class WrappedPort {
@@ -19,10 +22,13 @@ export class WrappedPort {
   }
 
   listen(options: HttpListenOptions): Promise<HttpListening> {
+    const auth = chooseLogin({ host: options.host, open: options.open === true });
+    const login = createLogin({ auth }, this.#front);
     const status = createStatusPage(() => ({ servers: this.#servers }), this.#started);
     return listenHttp(this.#front, {
       ...options,
-      pages: { ...options.pages, '/healthz': healthPage, '/status': status },
+      ...splitPages({ own: { '/status': status }, ours: { ...options.pages, '/healthz': healthPage }, open: {} }),
+      ...(login && { login, identify: login.identify }),
     });
   }
 

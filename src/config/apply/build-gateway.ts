@@ -40,6 +40,7 @@ function toOptions(config: ParleyConfig): GatewayOptions {
     ...(observe && { observe }),
     ...(config.roots && { roots: config.roots }),
     ...(config.ask && { ask: config.ask }),
+    ...(config.auth && { auth: config.auth }),
     ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
     ...(keys.length > 0 && { keys }),
     ...(allowedHosts && { allowedHosts: [...allowedHosts] }),

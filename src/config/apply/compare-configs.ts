@@ -23,6 +23,7 @@ const AT_START = [
   'keys',
   'ask',
   'publicUrl',
+  'auth',
   'startMs',
   'observe',
   'log',

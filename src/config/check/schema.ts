@@ -2,6 +2,7 @@
 // CLI, whose files are read unchanged. schema/parley.config.schema.json is generated from it.
 import { ALL_REVISIONS, ERAS } from '../../gateway/dialect/revisions.ts';
 import { LOG_LEVELS, SHARING } from '../settings.ts';
+import { AUTH } from './auth-shape.ts';
 import { ASK, ROOTS } from './ask-shape.ts';
 import { MAX_MS, limitsShape } from './limits-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
@@ -190,6 +191,7 @@ export const CONFIG = object(
     ),
     roots: ROOTS,
     ask: ASK,
+    auth: AUTH,
     publicUrl: text('How browsers of users reach this gateway, where it is not its own address.'),
     log: either(
       [object({ level }, 'What is logged.'), level],

@@ -3,6 +3,7 @@ import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import { checkShape } from './check-shape.ts';
 import type { CheckContext } from './check-shape.ts';
 import { checkAsk } from './check-ask.ts';
+import { checkAuth } from './check-auth.ts';
 import { checkRules } from './check-rules.ts';
 import { checkServer } from './check-server.ts';
 import { checkSteps } from './check-steps.ts';
@@ -35,6 +36,7 @@ export function validateConfig(value: Record<string, unknown>, context: CheckCon
   checkRules(config, servers, context.problems);
   checkListen(config, context.problems);
   checkAsk(config, context);
+  checkAuth(config, context);
   checkFlows(config, context);
   checkRest(config, context);
   return config;

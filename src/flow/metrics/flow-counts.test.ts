@@ -168,7 +168,7 @@ describe('counters of flows are seen', () => {
       parley_flow_started_total: { 'flow=trip': 1 },
       parley_flow_ended_total: { 'flow=trip,outcome=completed': 1 },
     });
-    const { port } = await served().listen({ port: 0, host: '0.0.0.0' });
+    const { port } = await served().listen({ port: 0, host: '0.0.0.0', open: true });
     expect((await metricsAt(`http://127.0.0.1:${port}/mcp`)).status).toBe(404);
   });
 });

@@ -16,7 +16,7 @@ export interface PersonPageOptions {
   /** Identifies the sender of a request, if the server can. */
   identify: () => Identify | undefined;
   /** Trust a browser that `identify` does not know, because it has the link. */
-  trustsLinks: boolean;
+  trustsLinks: () => boolean;
 }
 
 export function personPage(sessions: Sessions, { server, identify, trustsLinks }: PersonPageOptions): HttpHandler {
@@ -34,7 +34,7 @@ export function personPage(sessions: Sessions, { server, identify, trustsLinks }
       const known = identify();
       if (!known) return true;
       const visitor = await known(request);
-      return visitor === undefined ? trustsLinks : visitor === principal;
+      return visitor === undefined ? trustsLinks() : visitor === principal;
     },
   });
 }

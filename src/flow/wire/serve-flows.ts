@@ -42,7 +42,8 @@ export interface ServeFlowsOptions extends SessionOptions {
   listBytes?: number | undefined;
   /**
    * Who may open the link of a person (`ask.person`). `bearer`: everyone who has it, unless `identify` names another person.
-   * `identified`: only a browser that `identify` names as that person. Default: `identified` if the server has `identify`.
+   * `identified`: only a browser that `identify` names as that person. Default: `identified` if the server has `identify`,
+   * `bearer` with `auth`, as browsers send no keys and no tokens.
    */
   personLinks?: 'identified' | 'bearer' | undefined;
 }
@@ -129,7 +130,11 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
 function toPersonPage(server: Server, sessions: Sessions, { personLinks }: ServeFlowsOptions): HttpHandler {
   const { title, name } = server.info;
   const identify = () => server.identifyVisitor;
-  const options = { server: title ?? name, identify, trustsLinks: personLinks === 'bearer' };
+  const options = {
+    server: title ?? name,
+    identify,
+    trustsLinks: () => (personLinks ? personLinks === 'bearer' : server.trustsLinks),
+  };
   let page: Promise<HttpHandler> | undefined; // loaded with the first request
   return (request, response) => {
     page ??= import('./person-page.ts').then(({ personPage }) => personPage(sessions, options));
@@ -227,7 +232,7 @@ function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }:
 /** A durable store does not help callers whose sessions end with their connection. */
 function warnWithoutIdentify({ options }: Server, { keeps, sessions }: SessionAccess): void {
   const { store, log } = sessions.setup;
-  if (options.identify || !keeps || !store.durable) return;
+  if (options.identify || options.auth || !keeps || !store.durable) return;
   const reason =
     'the store is durable, but callers are not identified: no caller can come back to a session after a restart';
   const advice = 'Give createServer the option identify, which says from a request who calls.';

@@ -52,6 +52,13 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
+/** A request through a proxy on this machine is not local: it has another Host or a forwarding header. */
+export function isLocalRequest({ headers, socket }: Pick<HttpRequest, 'headers' | 'socket'>): boolean {
+  const from = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  const forwarding = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
+  return isLoopback(from) && isLoopback(hostName(headers.host ?? '')) && !forwarding.some((name) => name in headers);
+}
+
 function toOwn(publicUrl: string | undefined): URL | undefined {
   if (publicUrl === undefined) return undefined;
   if (/^https?:\/\//i.test(publicUrl) && URL.canParse(publicUrl)) return new URL(publicUrl);

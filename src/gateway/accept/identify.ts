@@ -1,7 +1,9 @@
-// Identifies callers with the embedding program's `identify` hook. Nothing that a client says about itself counts.
+// Identifies callers with the program's `identify` hook, or with the one that `auth` makes (auth/). Nothing that a client says about
+// itself counts.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Identity } from '../../protocol/identity.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import { LOCAL, isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest } from '../../shared/http.ts';
 
@@ -13,40 +15,61 @@ export interface IdentifyRequest {
   /** The path with its query. */
   readonly url?: string | undefined;
   readonly remoteAddress?: string | undefined;
+  /** The URL of the endpoint that is called, as a token names it in `aud`; undefined if unknown. */
+  readonly resource?: string | undefined;
 }
 
-export interface Identity {
-  /** Owns sessions, parked calls, caches and counters. */
-  readonly principal: string;
-  /** Facts about the caller for steps and tools, such as the claims of a token. */
-  readonly claims?: JsonObject | undefined;
-}
+type Answer = string | Identity | false | undefined;
 
-type Answer = string | Identity | undefined;
-
-/** Returns a name, a name with claims, or undefined for an unknown caller. May be asynchronous. */
+/**
+ * Returns a name, a name with claims, undefined for an unknown caller, or false to refuse the request with 401. May be asynchronous.
+ */
 export type Identify = (request: IdentifyRequest) => Answer | Promise<Answer>;
+
+/** A caller; without a principal it is unknown. */
+export type Caller = Partial<Identity>;
+
+export interface IdentifyPlace {
+  transport: 'http' | 'websocket';
+  resource?: string | undefined;
+}
 
 /** Synchronous unless `identify` is not. Throws what `identify` throws. */
 export function identifyCaller(
   identify: Identify | undefined,
   request: HttpRequest,
-  transport: 'http' | 'websocket',
-): Partial<Identity> | Promise<Partial<Identity>> {
+  { transport, resource }: IdentifyPlace,
+): Caller | Promise<Caller> {
   if (!identify) return NOBODY;
   const { headers, method, url } = request;
-  const found = identify({ headers, transport, method, url, remoteAddress: request.socket?.remoteAddress });
-  return found instanceof Promise ? found.then(toIdentity) : toIdentity(found);
+  const found = identify({ headers, transport, method, url, remoteAddress: request.socket?.remoteAddress, resource });
+  return found instanceof Promise ? found.then(toCaller) : toCaller(found);
 }
 
-const NOBODY: Partial<Identity> = {};
+const NOBODY: Caller = {};
 
-function toIdentity(found: Answer): Partial<Identity> {
+/** Undefined for an unknown caller. */
+export function toIdentity(caller: Caller): Identity | undefined {
+  return caller.principal === undefined ? undefined : (caller as Identity);
+}
+
+function toCaller(found: Answer): Caller {
   if (found === undefined) return NOBODY;
-  if (typeof found === 'string') return { principal: found };
-  if (isObject(found) && typeof found.principal === 'string') return found;
+  if (found === false) throw new GatewayError('UNAUTHORIZED', { reason: 'the server does not know this caller' });
+  if (typeof found === 'string') return { principal: toUserName(found) };
+  if (isObject(found) && typeof found.principal === 'string') {
+    const principal = toUserName(found.principal);
+    return principal === found.principal ? found : { ...found, principal };
+  }
   throw new GatewayError('BAD_OPTION', {
     option: 'identify',
-    reason: 'it must return a string, { principal, claims } or undefined',
+    reason: 'it must return a string, { principal, claims }, undefined or false',
   });
+}
+
+const USER = 'user:';
+
+/** A user may have any name: also those that the gateway uses for callers without one. */
+function toUserName(name: string): string {
+  return name === LOCAL || isAnonymous(name) || name.startsWith(USER) ? USER + name : name;
 }

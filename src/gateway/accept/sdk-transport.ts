@@ -5,7 +5,7 @@ import type { Message } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import { DuplexConnection } from './duplex-connection.ts';
-import { anonymousPrincipal } from '../../shared/anonymous.ts';
+import { LOCAL, anonymousPrincipal } from '../../shared/anonymous.ts';
 import { toWritable } from './write-answer.ts';
 
 /** Resolves when the transport has started; the connection lives until either side closes it. */
@@ -14,7 +14,7 @@ export async function acceptSdkTransport(
   transport: Transport,
   onClose: () => void = () => {},
 ): Promise<{ close(): Promise<void> }> {
-  const principals = { handshake: anonymousPrincipal('transport'), stateless: 'local' };
+  const principals = { handshake: anonymousPrincipal('transport'), stateless: LOCAL };
   const close = async (): Promise<void> => {
     connection.close();
     await transport.close();

@@ -2,7 +2,7 @@
 // does not read, so a slow reader slows its own requests; one that lets too much pile up is disconnected.
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from '../../protocol/message.ts';
-import { anonymousPrincipal } from '../../shared/anonymous.ts';
+import { LOCAL, anonymousPrincipal } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { LineReader } from '../codec/lines.ts';
 import { WriteBatcher } from '../codec/write-batcher.ts';
@@ -55,7 +55,7 @@ export function acceptStdio(context: ServeContext, options: StdioListenOptions =
   };
   const resume = (): void => void input.resume();
   const onError = (): void => end(0);
-  const principals = { handshake: anonymousPrincipal('stdio'), stateless: 'local' };
+  const principals = { handshake: anonymousPrincipal('stdio'), stateless: LOCAL };
   const connection = new DuplexConnection(context, { principals, from: { transport: 'stdio' }, send, exit: end });
   const lines = new LineReader({
     maxBytes: maxRequestBytes,

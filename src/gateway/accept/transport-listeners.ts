@@ -3,7 +3,7 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import { createHttpEndpoint } from './http/http-endpoint.ts';
-import type { EndpointOptions, HttpEndpoint } from './http/http-endpoint.ts';
+import type { EndpointOptions, EndpointSetup, HttpEndpoint } from './http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './http/listen-http.ts';
 import { acceptStdio } from './stdio.ts';
 import type { StdioListening, StdioListenOptions } from './stdio.ts';
@@ -16,10 +16,10 @@ export type ListeningWith<O extends ListenOptions> = O extends { stdio: true } ?
 
 export class TransportListeners {
   readonly #context: ServeContext;
-  readonly #defaults: EndpointOptions;
+  readonly #defaults: EndpointSetup;
   readonly #open = new Set<{ close(): unknown }>();
 
-  constructor(context: ServeContext, defaults: EndpointOptions = {}) {
+  constructor(context: ServeContext, defaults: EndpointSetup = {}) {
     this.#context = context;
     this.#defaults = defaults;
   }

@@ -28,7 +28,7 @@ function speaking(name: string) {
 async function listening(options: GatewayOptions, host = '127.0.0.1') {
   const gateway = createGateway({ log, ...options });
   closing.push(() => gateway.close());
-  const { url, port } = await gateway.listen({ port: 0, host });
+  const { url, port } = await gateway.listen({ port: 0, host, open: true });
   const get = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
     const text = await response.text();

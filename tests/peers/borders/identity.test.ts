@@ -52,11 +52,14 @@ test('an async identify with claims reaches steps, for clients of both SDKs', as
       connection: {
         transport: 'http',
         session: expect.any(String),
-        claims: { team: 'anns' },
+        identity: { principal: 'ann', claims: { team: 'anns' } },
         headers: { 'x-trace': 'abc' },
       },
     },
-    { principal: 'bob', connection: { transport: 'http', claims: { team: 'bobs' }, headers: { 'x-trace': 'abc' } } },
+    {
+      principal: 'bob',
+      connection: { transport: 'http', identity: { claims: { team: 'bobs' } }, headers: { 'x-trace': 'abc' } },
+    },
   ]);
   expect(seen[1].connection).not.toHaveProperty('session');
 });

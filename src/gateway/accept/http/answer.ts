@@ -1,5 +1,6 @@
 // Writes short HTTP answers: JSON bodies, errors, and refused upgrades.
 import type { Duplex } from 'node:stream';
+import type { Identity } from '../../../protocol/identity.ts';
 import type { RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -41,12 +42,34 @@ export function answerThrown(
 
 /** An HTTP error whose body is a JSON-RPC error, for clients that show only one of the two. */
 export function answerError(response: HttpResponse, error: GatewayError, id: RequestId | null = null): void {
-  const headers = error.code === 'TOO_MANY' ? { 'retry-after': '1' } : undefined;
+  const headers = headersOf(error);
   answerJson(response, error.row.status, writeMessage(toErrorMessage(id, plainError(error))), headers);
 }
 
+function headersOf({ code, details: { challenge } }: GatewayError): Record<string, string> | undefined {
+  if (code === 'TOO_MANY') return { 'retry-after': '1' };
+  if (code === 'UNAUTHORIZED' || code === 'INSUFFICIENT_SCOPE') {
+    return { 'www-authenticate': typeof challenge === 'string' ? challenge : 'Bearer' };
+  }
+  return undefined;
+}
+
+/** Ends a stream when the key or token that opened it is no longer valid. */
+export function endWhenInvalid(identity: Identity | undefined, response: HttpResponse): void {
+  const forget = identity?.validity?.watch(() => response.end());
+  if (forget) response.on('close', forget);
+}
+
 /** Destroys the socket, because a client that never closes its end must not keep it open. */
-export function refuseUpgrade(socket: Duplex, status: string): void {
+export function refuseUpgrade(socket: Duplex, status: string, headers = ''): void {
   socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${headers}Content-Length: 0\r\n\r\n`);
+}
+
+/** Refuses an upgrade for the reason of this error. */
+export function refuseUpgradeFor(socket: Duplex, error: GatewayError): void {
+  if (error.code !== 'UNAUTHORIZED' && error.code !== 'INSUFFICIENT_SCOPE')
+    return refuseUpgrade(socket, '403 Forbidden');
+  const status = error.code === 'UNAUTHORIZED' ? '401 Unauthorized' : '403 Forbidden';
+  refuseUpgrade(socket, status, `WWW-Authenticate: ${headersOf(error)!['www-authenticate']}\r\n`);
 }

@@ -5,16 +5,20 @@ import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { answerThrown, refuseUpgrade } from './answer.ts';
+import { answerThrown, endWhenInvalid, refuseUpgrade, refuseUpgradeFor } from './answer.ts';
 import { answerPreflight, allowOrigin } from './cors.ts';
 import { runRequestUnlessLoop, isByGateway } from '../refuse-loops.ts';
 import { createGuard } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
 import { LegacySse } from './legacy-sse.ts';
-import { identifyCaller } from '../identify.ts';
-import type { Identify, Identity } from '../identify.ts';
+import { identifyCaller, toIdentity } from '../identify.ts';
+import type { Caller, Identify, IdentifyPlace } from '../identify.ts';
+import type { Login } from '../login.ts';
 import { readMount } from './mount.ts';
 import type { Mount } from './mount.ts';
+import { checkPage } from './page-access.ts';
+import { createResourceUrls } from './resource-url.ts';
+import type { ListeningAddress, ResourceUrls } from './resource-url.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
 import { acceptWebSocketsLazily } from './lazy-websockets.ts';
@@ -38,6 +42,16 @@ export interface EndpointOptions extends GuardOptions {
   openPages?: Readonly<Record<string, HttpHandler>> | undefined;
 }
 
+/** What the listener adds to the options. */
+export interface EndpointSetup extends EndpointOptions {
+  /** Made of `auth`; its `identify` is the one of the options. */
+  login?: Login | undefined;
+  /** Callers whom `identify` does not know are refused. */
+  needsIdentity?: boolean | undefined;
+  /** Where the port is open; undefined inside another HTTP server. */
+  address?: (() => ListeningAddress | undefined) | undefined;
+}
+
 export interface HttpEndpoint {
   /** Answers 404 on other paths, or calls `next` if given: `app.use(endpoint.handle)`. */
   readonly handle: (request: HttpRequest, response: HttpResponse, next?: () => void) => void;
@@ -48,31 +62,43 @@ export interface HttpEndpoint {
 }
 
 /** A request whose caller is not identified yet. */
-interface Arrival extends Pick<HttpVisit, 'request' | 'response'> {
-  caller: Promise<Partial<Identity>>;
+interface Arrival extends Pick<HttpVisit, 'request' | 'response' | 'access'> {
+  caller: Promise<Caller>;
 }
 
 const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
 
-export function createHttpEndpoint(shared: ServeContext, options: EndpointOptions = {}): HttpEndpoint {
+export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup = {}): HttpEndpoint {
   const context: ServeContext = { ...shared, listens: new Set() }; // closing this endpoint must not end the streams of another
   const mount = readMount(options.path);
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const routes = createRoutes(context, options, mount);
+  const { login, needsIdentity, address = () => undefined } = options;
+  if (login && options.identify !== login.identify)
+    throw new GatewayError('BAD_OPTION', { option: 'identify', reason: '`auth` says already who calls' });
+  const urls = createResourceUrls({ publicUrl: options.publicUrl, mount, address });
+  const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
+    const found = identifyCaller(options.identify, request, place);
+    if (!needsIdentity) return found;
+    return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
+  };
   const sockets = acceptWebSocketsLazily(context, (socket, thrown) => failUpgrade(context, socket, thrown));
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.toLocal(pathOf(request));
-    if (next && !isOurs(path, options)) return next();
+    if (next && !isOurs(path, options) && !(options.login && wellKnownOf(request, options.login, urls))) return next();
     try {
       guard.check(request);
       allowOrigin(request, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
       const open = options.openPages;
       if (open && Object.hasOwn(open, path)) return open[path]!(request, response);
-      const caller = identifyCaller(options.identify, request, 'http');
-      if (caller instanceof Promise) routes.enterLater(path, { request, response, caller });
-      else routes.enter(path, { request, response, principal: caller.principal, claims: caller.claims });
+      const wellKnown = login && wellKnownOf(request, login, urls);
+      if (wellKnown) return wellKnown(request, response);
+      const access = login && { login, resource: urls.of(request, path) };
+      const caller = identify(request, { transport: 'http', resource: access?.resource });
+      if (caller instanceof Promise) routes.enterLater(path, { request, response, access, caller });
+      else routes.enter(path, { request, response, access, principal: caller.principal, identity: toIdentity(caller) });
     } catch (thrown) {
       refuse(context, response, thrown, path);
     }
@@ -86,9 +112,9 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointOption
       try {
         guard.check(request);
         if (mount.toLocal(pathOf(request)) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
-        const go = (caller: Partial<Identity>): void =>
+        const go = (caller: Caller): void =>
           runRequestUnlessLoop(context, request, () => sockets.upgrade(request, socket, head, caller));
-        const caller = identifyCaller(options.identify, request, 'websocket');
+        const caller = identify(request, { transport: 'websocket', resource: login && urls.of(request, '/ws') });
         if (caller instanceof Promise) caller.then(go).catch((thrown) => failUpgrade(context, socket, thrown));
         else go(caller);
       } catch (thrown) {
@@ -114,25 +140,38 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
     else if (path === '/sse') legacy.stream(visit);
     else if (path === '/message') legacy.message(visit);
     else if (options.part && path.startsWith('/mcp/')) partOf(path, toPart, parts).handle(visit);
-    else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
+    else if (isPage(path, options)) showPage(path, visit, options);
     else answerNotFound(visit.response, mount);
   };
   const enter = (path: string, visit: HttpVisit): void => {
+    if (visit.request.method === 'GET') endWhenInvalid(visit.identity, visit.response);
     if (isByGateway(visit.request)) runRequestUnlessLoop(context, visit.request, () => go(path, visit));
     else go(path, visit);
   };
   return {
     enter,
     /** Separate from `enter`, because V8 allocates the closure's context for every request. */
-    enterLater(path: string, { request, response, caller }: Arrival): void {
-      const arrived = caller.then(({ principal, claims }) => enter(path, { request, response, principal, claims }));
-      arrived.catch((thrown: unknown) => refuse(context, response, thrown, path));
+    enterLater(path: string, { caller, ...arrival }: Arrival): void {
+      const arrived = caller.then((found) =>
+        enter(path, { ...arrival, principal: found.principal, identity: toIdentity(found) }),
+      );
+      arrived.catch((thrown: unknown) => refuse(context, arrival.response, thrown, path));
     },
     close(): void {
       legacy.close();
       for (const one of [streamable, ...parts.values()]) one.close();
     },
   };
+}
+
+function wellKnownOf(request: HttpRequest, login: Login, urls: ResourceUrls): HttpHandler | undefined {
+  const path = pathOf(request);
+  return path.startsWith('/.well-known/') ? login.wellKnown(path, urls.of(request, '/mcp')) : undefined;
+}
+
+function refuseUnknown(caller: Caller): Caller {
+  if (caller.principal !== undefined) return caller;
+  throw new GatewayError('UNAUTHORIZED', { reason: 'the server does not know this caller' });
 }
 
 function isOurs(path: string, options: EndpointOptions): boolean {
@@ -142,6 +181,11 @@ function isOurs(path: string, options: EndpointOptions): boolean {
 
 function isPage(path: string, { pages }: EndpointOptions): boolean {
   return pages !== undefined && Object.hasOwn(pages, path);
+}
+
+function showPage(path: string, visit: HttpVisit, { pages, publicUrl }: EndpointOptions): void {
+  checkPage(path, visit, publicUrl);
+  pages![path]!(visit.request, visit.response);
 }
 
 /** One per name, created on first use; unknown names are refused before. */
@@ -161,7 +205,7 @@ function answerNotFound(response: HttpResponse, { path }: Mount): void {
 }
 
 function failUpgrade(context: ServeContext, socket: Duplex, thrown: unknown): void {
-  if (thrown instanceof GatewayError) return refuseUpgrade(socket, '403 Forbidden');
+  if (thrown instanceof GatewayError) return refuseUpgradeFor(socket, thrown);
   context.log.error({ cause: thrown }, 'upgrade.failed');
   refuseUpgrade(socket, '500 Internal Server Error');
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import type { Identity } from '../identify.ts';
+import type { Caller } from '../identify.ts';
 import { refuseUpgrade } from './answer.ts';
 import type { WebSocketAcceptor } from './websocket.ts';
 
@@ -13,7 +13,7 @@ export function acceptWebSocketsLazily(
   let loading: Promise<WebSocketAcceptor> | undefined;
   let isClosed = false;
 
-  async function hand(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Partial<Identity>) {
+  async function hand(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller) {
     loading ??= import('./websocket.ts').then(({ acceptWebSockets }) => acceptWebSockets(context));
     try {
       const sockets = await loading;

@@ -1,6 +1,7 @@
 // HTTP+SSE (2024-11-05). A GET on /sse opens the stream and names the URL to POST to; answers arrive on the stream. A
 // POST on /sse without a body also opens a session, to which a GET then attaches. A POST with a body is handled as
 // Streamable HTTP, because clients that probe send their first POST there.
+import type { ClientConnection } from '../../../protocol/exchange.ts';
 import { anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { ticksOf } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -56,6 +57,7 @@ export class LegacySse {
     if (!session) throw new GatewayError('SESSION_MISSING');
     readRequestBody(request, this.#context.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
+      session.from.identity = visit.identity;
       response.writeHead(202).end();
       const incoming = this.#reader.read(body);
       const take = (): void => receiveInput(session.conversation, incoming, session.outlet);
@@ -101,6 +103,8 @@ class SseSession {
   readonly id: string = randomId();
   readonly owner: string | undefined;
   readonly conversation: Conversation;
+  /** How the client connected with its latest request. */
+  readonly from: ClientConnection;
   readonly outlet: Outlet;
   lastSeen: number;
   readonly #context: ServeContext;
@@ -109,7 +113,7 @@ class SseSession {
 
   constructor(
     context: ServeContext,
-    { principal: owner, claims, request }: HttpVisit,
+    { principal: owner, identity, request }: HttpVisit,
     onExit: (session: SseSession) => void,
   ) {
     this.#context = context;
@@ -121,10 +125,11 @@ class SseSession {
       end: (answer) => answer && this.#write(encodeAnswer(answer, context.log)),
       release: () => {},
     };
+    this.from = { transport: 'sse', session: this.id, headers: request.headers, identity };
     const principal = owner ?? anonymousPrincipal('session', this.id);
     this.conversation = new Conversation(context, principal, this.outlet, {
       onExit: () => onExit(this),
-      from: { transport: 'sse', session: this.id, headers: request.headers, claims },
+      from: this.from,
     });
   }
 

@@ -5,11 +5,14 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { isLoopback } from '../guard.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
-import type { EndpointOptions } from './http-endpoint.ts';
+import type { ListeningAddress } from './resource-url.ts';
+import type { EndpointOptions, EndpointSetup } from './http-endpoint.ts';
 
 export interface HttpListenOptions extends EndpointOptions {
   /** 0 takes any free port. */
   port: number;
+  /** Lets everybody in on an address that others can reach. Default: a login (`auth` or `identify`) is needed there. */
+  open?: boolean | undefined;
   tls?: { key: string | Buffer; cert: string | Buffer } | undefined;
 }
 
@@ -22,10 +25,18 @@ export interface HttpListening {
 
 const MAX_HEADER_BYTES = 32 * 1024;
 
-export async function listenHttp(context: ServeContext, options: HttpListenOptions): Promise<HttpListening> {
+export async function listenHttp(
+  context: ServeContext,
+  options: HttpListenOptions & EndpointSetup,
+): Promise<HttpListening> {
   const { port, host = '127.0.0.1', tls } = options;
   if (!tls && !isLoopback(host)) context.log.warn({ host }, 'listen.without-tls');
-  const endpoint = createHttpEndpoint(context, { ...options, host });
+  const isOpen = isLoopback(host) || options.open === true;
+  if (!isOpen && !options.identify) throw new GatewayError('OPEN_TO_OTHERS', { host });
+  if (!isLoopback(host) && !options.identify) context.log.warn({ host }, 'listen.open');
+  await options.login?.ready();
+  let address: ListeningAddress | undefined;
+  const endpoint = createHttpEndpoint(context, { ...options, host, needsIdentity: !isOpen, address: () => address });
   const server = tls
     ? (await import('node:https')).createServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
     : createServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
@@ -38,6 +49,7 @@ export async function listenHttp(context: ServeContext, options: HttpListenOptio
   });
   server.on('error', (error) => context.log.error({ error }, 'listen.failed'));
   const bound = (server.address() as AddressInfo).port;
+  address = { port: bound, isTls: tls !== undefined };
   return {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}${options.path ?? '/mcp'}`,
     port: bound,

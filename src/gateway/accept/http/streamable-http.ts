@@ -1,7 +1,9 @@
 // Streamable HTTP at /mcp for both eras: POST, and for handshake sessions GET (event stream or long poll) and DELETE.
 // The dialects decide which era a POST belongs to; this file applies the HTTP rules around it.
-import type { JsonObject, Message, RequestId } from '../../../protocol/message.ts';
+import type { Identity } from '../../../protocol/identity.ts';
+import type { Message, RequestId } from '../../../protocol/message.ts';
 import { isNotification, isRequest } from '../../../protocol/message.ts';
+import { LOCAL } from '../../../shared/anonymous.ts';
 import { DeadlineList } from '../../../shared/deadline-list.ts';
 import { CONNECTION_CLOSED } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -14,8 +16,9 @@ import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { RECURRING } from '../../dialect/meta.ts';
 import { receiveStatelessNotification } from '../../dialect/stateless/receive-notification.ts';
 import { isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
-import { answerError, answerJson, answerThrown } from './answer.ts';
+import { answerError, answerJson, answerThrown, endWhenInvalid } from './answer.ts';
 import { callerOf } from '../caller.ts';
+import type { Login } from '../login.ts';
 import { runUnlessLoop, readMessageVia } from '../refuse-loops.ts';
 import { readAccept, readRequestBody } from './read-request.ts';
 import type { AcceptedTypes } from './read-request.ts';
@@ -31,9 +34,11 @@ import { SseResponse } from './sse-response.ts';
 export interface HttpVisit {
   request: HttpRequest;
   response: HttpResponse;
-  /** From the `identify` hook. */
+  /** Undefined for an unknown caller. */
   principal: string | undefined;
-  claims?: JsonObject | undefined;
+  identity?: Identity | undefined;
+  /** What decides about calls, where a login is needed. */
+  access?: { login: Login; resource: string | undefined } | undefined;
 }
 
 type OneMessage = Extract<ParsedInput, { kind: 'message' }>;
@@ -119,6 +124,7 @@ export class StreamableHttp {
   }
 
   take(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
+    if (visit.access) checkCalls(visit, incoming);
     const { headers } = visit.request;
     const sessionId = headers['mcp-session-id'] as string | undefined;
     const session = sessionId !== undefined && this.#knows(sessionId, visit);
@@ -131,7 +137,7 @@ export class StreamableHttp {
   }
 
   #stateless(
-    { request, response, principal = 'local', claims }: HttpVisit,
+    { request, response, principal = LOCAL, identity }: HttpVisit,
     { message }: OneMessage,
     accepted: AcceptedTypes,
   ): void {
@@ -143,7 +149,8 @@ export class StreamableHttp {
       return outlet.end();
     }
     const headers = (name: string) => request.headers[name] as string | undefined;
-    const from = { transport: 'http', headers: request.headers, claims } as const;
+    const from = { transport: 'http', headers: request.headers, identity } as const;
+    if (isEndless(message)) endWhenInvalid(identity, response);
     const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
     // In the stateless era, closing the stream cancels the request.
     if (!running || outlet.ended) return;
@@ -178,7 +185,7 @@ export class StreamableHttp {
     const session = this.#sessions.get(sessionId, visit.principal);
     checkSessionVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
     session.from.headers = visit.request.headers;
-    session.from.claims = visit.claims;
+    session.from.identity = visit.identity;
     const outlet = this.#outlet(visit, accepted, session);
     outlet.request = idOf(incoming);
     const cameAt = session.lastSeen;
@@ -238,10 +245,10 @@ export class StreamableHttp {
     return true;
   }
 
-  #create({ principal: owner, claims, request }: HttpVisit, name: SessionName | undefined): HttpSession {
+  #create({ principal: owner, identity, request }: HttpVisit, name: SessionName | undefined): HttpSession {
     return new HttpSession(this.#context, {
       owner,
-      from: { transport: 'http', headers: request.headers, claims },
+      from: { transport: 'http', headers: request.headers, identity },
       name,
       onExit: (session) => this.#sessions.remove(session),
       onEnd: ({ key }) => this.#durable?.end(key),
@@ -262,6 +269,17 @@ export class StreamableHttp {
     checkSessionVersion(request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
     return session;
   }
+}
+
+/** A call that needs more than the key or token allows is answered with 403, so that the client can log in for it. */
+export function checkCalls({ identity, access }: HttpVisit, incoming: ParsedInput): void {
+  if (!identity || !access?.login.checkCall) return;
+  for (const message of messagesIn(incoming)) access.login.checkCall(message, identity, access.resource);
+}
+
+function messagesIn(incoming: ParsedInput): Message[] {
+  if (incoming.kind === 'batch') return incoming.items.flatMap(messagesIn);
+  return incoming.kind === 'message' ? [incoming.message] : [];
 }
 
 /** An error must name the request, if its id could be read. */

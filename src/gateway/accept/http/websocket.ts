@@ -5,21 +5,23 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
-import { anonymousPrincipal } from '../../../shared/anonymous.ts';
+import { LOCAL, anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { boundVia } from '../../../shared/via.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
 import { encode } from '../../codec/encoded-message.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
-import type { Identity } from '../identify.ts';
+import { toIdentity } from '../identify.ts';
+import type { Caller } from '../identify.ts';
 import { refuseUpgrade } from './answer.ts';
 
 /** Above this many unsent bytes, reading from the client pauses. */
 const PAUSE_BYTES = 1024 * 1024;
+const POLICY_VIOLATION = 1008;
 
 export interface WebSocketAcceptor {
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Partial<Identity>): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
   close(): void;
 }
 
@@ -37,7 +39,7 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
         return refuseUpgrade(socket, '503 Service Unavailable');
       }
       server.handleUpgrade(request, socket, head, (client) =>
-        accept(context, client, { ...caller, headers: request.headers }),
+        accept(context, client, { caller, headers: request.headers }),
       );
     },
     close() {
@@ -50,9 +52,10 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
 function accept(
   context: ServeContext,
   client: WebSocket,
-  { principal, claims, headers }: Partial<Identity> & { headers: IncomingHttpHeaders },
+  { caller, headers }: { caller: Caller; headers: IncomingHttpHeaders },
 ): void {
-  const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? 'local' };
+  const { principal, validity } = caller;
+  const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
   const sent = (): void => {
     if (client.isPaused && client.bufferedAmount < PAUSE_BYTES) client.resume();
   };
@@ -69,7 +72,7 @@ function accept(
   };
   const connection = new DuplexConnection(context, {
     principals,
-    from: { transport: 'websocket', headers, claims },
+    from: { transport: 'websocket', headers, identity: toIdentity(caller) },
     send,
     exit: () => client.close(1000),
   });
@@ -79,7 +82,11 @@ function accept(
   };
   client.on('message', boundVia(take));
   client.on('error', (error) => context.log.debug({ error }, 'websocket.error'));
-  client.on('close', () => connection.close());
+  const forget = validity?.watch(() => client.close(POLICY_VIOLATION, 'The key or token is no longer valid'));
+  client.on('close', () => {
+    forget?.();
+    connection.close();
+  });
   keepAlive(client, {
     clock: context.clock,
     everyMs: context.limits.keepAliveMs,

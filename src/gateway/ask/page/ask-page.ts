@@ -30,6 +30,8 @@ export interface AskPageOptions {
   baseUrl: () => string | Promise<string>;
   /** Identifies the person from the browser's request; it must be the principal of the call. */
   identify?: ((request: HttpRequest) => string | undefined | Promise<string | undefined>) | undefined;
+  /** Trust a browser that `identify` does not know, because it has the link. */
+  trustsLinks?: boolean | undefined;
   /** Largest form with its files, in bytes. */
   maxRequestBytes?: number | undefined;
 }
@@ -50,9 +52,12 @@ export interface AskPage {
 const METHODS = ['GET', 'HEAD', 'POST'];
 
 export function createAskPage(options: AskPageOptions): AskPage {
-  const { sealer, clock, identify } = options;
-  const isTheirs = async (principal: string, request: HttpRequest) =>
-    !identify || (await identify(request)) === principal;
+  const { sealer, clock, identify, trustsLinks = false } = options;
+  const isTheirs = async (principal: string, request: HttpRequest) => {
+    if (!identify) return true;
+    const visitor = await identify(request);
+    return visitor === undefined ? trustsLinks : visitor === principal;
+  };
   const page = { ...options, isTheirs, links: askLinks(sealer), owners: new MemoryPageOwners(clock) };
   return {
     link: async (round) => toLink(sealer, round, await options.baseUrl()),

@@ -1,0 +1,82 @@
+// `parley key`: makes, lists and removes API keys. The file keeps hashes; a key is printed once, when it is made.
+import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../../gateway/accept/auth/key-file.ts';
+import type { KeptKey } from '../../gateway/accept/auth/key-file.ts';
+import { drawRandomBytes } from '../../shared/crypto/ids.ts';
+import type { KeyCommand } from '../command.ts';
+import { ownStateFolder } from '../running/state-file.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
+
+export async function runKey(command: KeyCommand, print: Printer): Promise<number> {
+  const path = command.file ?? keyFileIn(ownStateFolder());
+  let kept: KeptKey[];
+  try {
+    kept = readKeyFile(path);
+  } catch (error) {
+    print.problem(`${path} cannot be read: ${(error as Error).message}`);
+    return 1;
+  }
+  if (command.action === 'add') return add(command, { path, kept }, print);
+  if (command.action === 'rm') return remove(command, { path, kept }, print);
+  list(command, kept, print);
+  return 0;
+}
+
+interface KeyFile {
+  path: string;
+  kept: KeptKey[];
+}
+
+/** Guessing one takes for ever. */
+const KEY_BYTES = 32;
+
+function add(
+  { key: name = '', user, scopes, groups, expires, json }: KeyCommand,
+  file: KeyFile,
+  print: Printer,
+): number {
+  if (file.kept.some((one) => one.name === name)) {
+    print.problem(`there is a key called "${name}" already. Remove it first: parley key rm ${name}`);
+    return 1;
+  }
+  const key = KEY_PREFIX + drawRandomBytes(KEY_BYTES).toString('base64url');
+  const made: KeptKey = {
+    name,
+    hash: hashKey(key),
+    ...(user !== undefined && { user }),
+    ...(scopes.length > 0 && { scopes }),
+    ...(groups.length > 0 && { groups }),
+    ...(expires !== undefined && { expires }),
+    created: new Date().toISOString(),
+  };
+  writeKeyFile(file.path, [...file.kept, made]);
+  if (json) print.line(JSON.stringify({ name, key, ...(expires !== undefined && { expires }) }));
+  else {
+    print.line(key);
+    print.note('This is the only time it is shown. Clients send it as the header "Authorization: Bearer KEY".');
+  }
+  return 0;
+}
+
+function remove({ key: name }: KeyCommand, { path, kept }: KeyFile, print: Printer): number {
+  const left = kept.filter((one) => one.name !== name);
+  if (left.length === kept.length) {
+    print.problem(`there is no key called "${name}". To see them: parley key ls`);
+    return 1;
+  }
+  writeKeyFile(path, left);
+  return 0;
+}
+
+function list({ json }: KeyCommand, kept: readonly KeptKey[], print: Printer): void {
+  if (json) return print.line(JSON.stringify(kept.map(({ hash: _, ...shown }) => shown)));
+  if (kept.length === 0) return print.line('There are no keys. To make one: parley key add NAME');
+  const rows = kept.map(({ name, user = name, scopes, expires, created }) => [
+    name,
+    user,
+    scopes?.join(' ') ?? 'all but admin',
+    expires?.slice(0, 10) ?? 'never',
+    created?.slice(0, 10) ?? '-',
+  ]);
+  for (const line of toTable([['KEY', 'USER', 'SCOPES', 'EXPIRES', 'MADE'], ...rows])) print.line(line);
+}

@@ -1,0 +1,20 @@
+// Which login a command asks for: the one of the configuration, or the API keys of this user where others can reach the port.
+import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/key-file.ts';
+import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
+import { isLoopback } from '../../gateway/accept/guard.ts';
+import { ownStateFolder } from '../running/state-file.ts';
+
+export interface LoginWish {
+  /** The address to listen on; undefined for stdio alone. */
+  host: string | undefined;
+  open: boolean;
+  auth?: AuthOptions | undefined;
+}
+
+/** Undefined: everybody may call. Then a port that others can reach is refused, unless it is to be open. */
+export function chooseLogin({ host, open, auth }: LoginWish): AuthOptions | undefined {
+  const keyFile = auth?.keyFile ?? keyFileIn(ownStateFolder());
+  if (auth) return { ...auth, keyFile };
+  if (host === undefined || isLoopback(host) || open) return undefined;
+  return readKeyFile(keyFile).length > 0 ? { keyFile } : undefined;
+}

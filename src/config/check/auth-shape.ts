@@ -1,0 +1,62 @@
+// The configuration key that says who may call.
+import { either, integer, list, object, record, text } from './shape.ts';
+import type { TypeOf } from './shape.ts';
+
+const scopes = (about: string) => list(text('A scope.', { notEmpty: true }), about);
+
+const API_KEY = object(
+  {
+    name: text('What it is called in lists and logs.', { notEmpty: true }),
+    key: text('The key; name a variable.'),
+    hash: text('Or its hash: `sha256:` and 64 hexadecimal digits.'),
+    user: text('Who uses it. Keys of one user share sessions, questions and tasks. Default: its name.', {
+      notEmpty: true,
+    }),
+    scopes: scopes('What it allows. Default: everything but the admin scope.'),
+    groups: list(text('A group.'), 'Groups of its user, for steps.'),
+    expires: text('Until when it works, such as 2027-01-31. Default: for ever.'),
+  },
+  'An API key.',
+);
+
+const ISSUER = object(
+  {
+    issuer: text('Its URL, as tokens name it in `iss`.', { notEmpty: true }),
+    audience: either(
+      [list(text('One of them.'), 'Any of them.'), text('What `aud` may be.')],
+      'What `aud` may be beside the URL of the endpoint, for issuers that know no resource indicators.',
+    ),
+    jwksUrl: text('Where its keys are. Default: as its metadata says.'),
+    algorithms: list(text('Such as RS256.'), 'How tokens may be signed. Default: the asymmetric ways.'),
+    groupsClaim: text('The claim with the groups of a user. Default: groups.', { notEmpty: true }),
+    introspection: object(
+      {
+        clientId: text('The id of this gateway at the issuer.'),
+        clientSecret: text('Its secret; name a variable.'),
+        url: text('Default: as the metadata of the issuer says.'),
+        cacheMs: integer('How long an answer counts. Default: 10000.', { min: 0, max: 3_600_000 }),
+      },
+      'Asks the issuer about tokens that are no JWT (RFC 7662).',
+    ),
+  },
+  'An issuer of access tokens.',
+);
+
+export const AUTH = object(
+  {
+    keys: list(API_KEY, 'API keys, beside those that `parley key add` makes.'),
+    keyFile: text('The file of `parley key`, relative to this file. Default: the one in your state folder.', {
+      notEmpty: true,
+    }),
+    issuers: list(
+      either([ISSUER, text('Its URL.')], 'An issuer, or just its URL.'),
+      'OpenID and OAuth issuers whose access tokens are accepted.',
+    ),
+    scopes: scopes('Scopes that every caller needs.'),
+    toolScopes: record(scopes('Scopes.'), 'Scopes that the call of a tool needs, by names or globs of tools.'),
+    adminScope: text('The scope for `/status` and `/metrics`. Default: admin.', { notEmpty: true }),
+  },
+  'Who may call (docs/logins.md). Without it: everybody, on loopback alone.',
+);
+
+export type AuthInput = TypeOf<typeof AUTH>;

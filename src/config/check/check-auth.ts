@@ -1,0 +1,58 @@
+// Checks `auth`. Problems never repeat a key or a secret.
+import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
+import type { AuthInput } from './auth-shape.ts';
+import type { CheckContext } from './check-shape.ts';
+import { toPathId } from '../read/source-positions.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import type { ConfigInput } from './schema.ts';
+
+type KeyInput = NonNullable<AuthInput['keys']>[number];
+type IssuerInput = NonNullable<AuthInput['issuers']>[number];
+
+export function checkAuth({ auth, publicUrl, listen }: ConfigInput, context: CheckContext): void {
+  if (!auth) return;
+  const names = new Set<string>();
+  (auth.keys ?? []).forEach((key, index) => {
+    if (key === undefined) return;
+    checkKey(key, ['auth', 'keys', index], context);
+    if (key.name !== undefined && names.has(key.name))
+      context.problems.error(['auth', 'keys', index], `two keys are called "${key.name}"`, 'Give each its own name.');
+    names.add(key.name ?? '');
+  });
+  (auth.issuers ?? []).forEach(
+    (issuer, index) => issuer !== undefined && checkIssuer(issuer, ['auth', 'issuers', index], context),
+  );
+  const host = typeof listen === 'object' ? listen.host : undefined;
+  const isElsewhere = host !== undefined && !/^(localhost|127\.|\[?::1\]?$)/.test(host);
+  if ((auth.issuers?.length ?? 0) > 0 && isElsewhere && publicUrl === undefined) {
+    const what = 'tokens are for the URL that clients use, and that is unknown';
+    context.problems.error(['auth', 'issuers'], what, 'Add "publicUrl", such as https://mcp.example.com.');
+  }
+}
+
+function checkKey({ name, key, hash, expires }: KeyInput, path: ConfigPath, { problems, missing }: CheckContext): void {
+  if (name === undefined) problems.error(path, 'this key has no "name"', 'Name it after its user or program.');
+  if ((key === undefined) === (hash === undefined))
+    problems.error(path, 'a key needs either "key" or "hash"', 'Make one with: parley key add NAME.');
+  const isKnown = key !== undefined && !missing.has(toPathId([...path, 'key']));
+  if (isKnown && key.length < MIN_KEY_LENGTH)
+    problems.error([...path, 'key'], `this key is too short: it needs ${MIN_KEY_LENGTH} characters`, MAKE);
+  if (hash !== undefined && !/^sha256:[0-9a-f]{64}$/.test(hash) && !missing.has(toPathId([...path, 'hash'])))
+    problems.error([...path, 'hash'], 'this is not a hash', 'Write "sha256:" and 64 hexadecimal digits.');
+  if (expires !== undefined && Number.isNaN(Date.parse(expires)))
+    problems.error([...path, 'expires'], 'this is not a date', 'Write it like 2027-01-31.');
+}
+
+const MAKE = 'Make one with: openssl rand -base64 32.';
+
+function checkIssuer(given: IssuerInput, path: ConfigPath, { problems, missing }: CheckContext): void {
+  const issuer = typeof given === 'string' ? given : given.issuer;
+  const at = typeof given === 'string' ? path : [...path, 'issuer'];
+  if (missing.has(toPathId(at))) return;
+  const isUrl = issuer !== undefined && URL.canParse(issuer) && /^https?:/.test(issuer);
+  if (!isUrl) problems.error(path, 'the issuer is not an https:// URL', 'Such as https://login.example.com.');
+  if (typeof given === 'string' || !given.introspection) return;
+  const { clientId, clientSecret } = given.introspection;
+  if (clientId === undefined || clientSecret === undefined)
+    problems.error([...path, 'introspection'], 'it needs "clientId" and "clientSecret"', 'Register the gateway there.');
+}

@@ -1,0 +1,54 @@
+// What `auth` of createGateway, createServer and the configuration file says: who may call, and how callers prove who they are.
+export interface AuthOptions {
+  /** API keys, each with a name. A removed key stops working at once. */
+  keys?: readonly ApiKeyOptions[] | undefined;
+  /** A file with more keys, as `parley key` writes it. It is read again when it changes. */
+  keyFile?: string | undefined;
+  /** OpenID and OAuth issuers whose access tokens are accepted, such as https://login.example.com. */
+  issuers?: readonly (string | IssuerOptions)[] | undefined;
+  /** Scopes that every caller needs. */
+  scopes?: readonly string[] | undefined;
+  /** Scopes that the call of a tool needs, by names or globs of tools. */
+  toolScopes?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The scope for /status and /metrics. Default: `admin`. */
+  adminScope?: string | undefined;
+}
+
+export interface ApiKeyOptions {
+  name: string;
+  /** The key itself, or its `hash`: `sha256:` and 64 hexadecimal digits. */
+  key?: string | undefined;
+  hash?: string | undefined;
+  /** Who uses it: keys with the same user share sessions, questions and tasks. Default: the name of the key. */
+  user?: string | undefined;
+  /** What it allows. Default: everything but `adminScope`. */
+  scopes?: readonly string[] | undefined;
+  groups?: readonly string[] | undefined;
+  /** ISO 8601. Default: never. */
+  expires?: string | undefined;
+}
+
+export interface IssuerOptions {
+  issuer: string;
+  /** What `aud` may be beside the URL of the endpoint, for issuers that know no resource indicators. */
+  audience?: string | readonly string[] | undefined;
+  /** Default: what the metadata of the issuer says. */
+  jwksUrl?: string | undefined;
+  /** Default: the asymmetric ones. */
+  algorithms?: readonly string[] | undefined;
+  /** The claim that lists groups. Default: `groups`. */
+  groupsClaim?: string | undefined;
+  /** For tokens that are no JWT: asks the issuer (RFC 7662). */
+  introspection?: IntrospectionOptions | undefined;
+}
+
+export interface IntrospectionOptions {
+  clientId: string;
+  clientSecret: string;
+  /** Default: what the metadata of the issuer says. */
+  url?: string | undefined;
+  /** How long an answer counts. Default 10000. */
+  cacheMs?: number | undefined;
+}
+
+export const DEFAULT_ADMIN_SCOPE = 'admin';

@@ -1,0 +1,33 @@
+// The refusals of the login, with the header that says what to do about them (RFC 6750, RFC 9728).
+import { GatewayError } from '../../../shared/errors.ts';
+
+export interface ChallengeParts {
+  /** The URL of the protected resource metadata; undefined if no issuer is configured. */
+  metadata?: string | undefined;
+  scopes?: readonly string[] | undefined;
+  error?: 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | undefined;
+  description?: string | undefined;
+}
+
+/** 401: there is no credential, or none that counts. */
+export function unauthorized(reason: string, parts: ChallengeParts): GatewayError {
+  return new GatewayError('UNAUTHORIZED', { reason, challenge: writeChallenge(parts) });
+}
+
+/** 403: the credential is good, and allows too little. Names all the scopes that the request needs. */
+export function insufficientScope(needed: readonly string[], metadata: string | undefined): GatewayError {
+  const description = `this needs the scope ${needed.join(' ')}`;
+  const challenge = writeChallenge({ error: 'insufficient_scope', scopes: needed, metadata, description });
+  return new GatewayError('INSUFFICIENT_SCOPE', { scope: needed.join(' '), challenge });
+}
+
+export function writeChallenge({ metadata, scopes = [], error, description }: ChallengeParts): string {
+  const parts = Object.entries({
+    error,
+    error_description: description,
+    scope: scopes.length > 0 ? scopes.join(' ') : undefined,
+    resource_metadata: metadata,
+  }).filter((part): part is [string, string] => part[1] !== undefined);
+  const written = parts.map(([name, value]) => `${name}="${value.replace(/["\\]|[^\x20-\x7e]/g, '')}"`);
+  return `Bearer ${written.length > 0 ? written.join(', ') : 'realm="mcp"'}`;
+}

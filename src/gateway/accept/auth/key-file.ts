@@ -1,0 +1,73 @@
+// The file with the API keys of this user: names, hashes, scopes. It holds no key itself, and only its owner can read it.
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isObject } from '../../../protocol/message.ts';
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { ApiKeyOptions } from './auth-options.ts';
+
+/** A key as the file has it. */
+export interface KeptKey extends Omit<ApiKeyOptions, 'key'> {
+  hash: string;
+  /** ISO 8601. */
+  created?: string | undefined;
+}
+
+export const MAX_KEYS = 10_000;
+/** Lets people and scanners recognise a key. */
+export const KEY_PREFIX = 'parley_';
+const NAME = 'api-keys.json';
+const HASH = /^sha256:[0-9a-f]{64}$/;
+
+export function keyFileIn(stateFolder: string): string {
+  return join(stateFolder, NAME);
+}
+
+export function hashKey(key: string): string {
+  return `sha256:${lazyCrypto().createHash('sha256').update(key).digest('hex')}`;
+}
+
+/** Empty if there is no file. Throws if it cannot be understood: a key that is not read must not pass for a removed one. */
+export function readKeyFile(path: string): KeptKey[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  const { keys } = JSON.parse(text) as { keys?: unknown };
+  if (!Array.isArray(keys) || !keys.every(isKept)) throw broken(path);
+  return keys;
+}
+
+function isKept(value: unknown): value is KeptKey {
+  if (!isObject(value)) return false;
+  const { name, hash, expires } = value;
+  const isDated = expires === undefined || (typeof expires === 'string' && !Number.isNaN(Date.parse(expires)));
+  return typeof name === 'string' && typeof hash === 'string' && HASH.test(hash) && isDated;
+}
+
+function broken(path: string): GatewayError {
+  return new GatewayError('BAD_OPTION', { option: 'auth.keyFile', reason: `${path} is not a file of \`parley key\`` });
+}
+
+/** Written completely before it gets its name, so that a gateway never reads half of it. */
+export function writeKeyFile(path: string, keys: readonly KeptKey[]): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.${randomId()}`;
+  try {
+    const file = openSync(fresh, 'wx', 0o600);
+    try {
+      writeSync(file, `${JSON.stringify({ keys }, null, 2)}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(fresh, path);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,165 @@
+// The API keys of a gateway, from its options and from a file that `parley key` changes while it runs. Keys are kept as hashes. The file
+// is looked at with every request, and once a second while streams are open, so that a removed key stops working at once.
+import { statSync } from 'node:fs';
+import type { Identity, Validity } from '../../../protocol/identity.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { MIN_KEY_LENGTH } from '../../../shared/crypto/state-keys.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Log } from '../../../shared/log.ts';
+import type { ApiKeyOptions } from './auth-options.ts';
+import { MAX_KEYS, hashKey, readKeyFile } from './key-file.ts';
+import type { KeptKey } from './key-file.ts';
+
+export interface KeyRingOptions {
+  keys?: readonly ApiKeyOptions[] | undefined;
+  keyFile?: string | undefined;
+  clock: Clock;
+  log: Log;
+}
+
+interface RingEntry {
+  digest: Buffer;
+  /** Milliseconds since 1970. */
+  expires: number;
+  identity: Identity;
+}
+
+const POLL_MS = 1000;
+
+export class KeyRing {
+  readonly #options: KeyRingOptions;
+  readonly #own: readonly RingEntry[];
+  /** By the start of the hash, which says nothing about the key. */
+  #entries = new Map<string, RingEntry>();
+  #seen: string | undefined;
+  readonly #watched = new Map<() => void, RingEntry>();
+  #stopPoll: (() => void) | undefined;
+
+  constructor(options: KeyRingOptions) {
+    this.#options = options;
+    this.#own = (options.keys ?? []).map((key) => this.#toEntry(toKept(key)));
+    this.#set([]);
+    this.#refresh();
+  }
+
+  get isEmpty(): boolean {
+    this.#refresh();
+    return this.#entries.size === 0;
+  }
+
+  /** Undefined for an unknown, removed or expired key. */
+  find(presented: string): Identity | undefined {
+    this.#refresh();
+    const digest = lazyCrypto().createHash('sha256').update(presented).digest();
+    const entry = this.#entries.get(slotOf(digest));
+    // The slot is found by a hash; the comparison of the rest takes the same time for every wrong key.
+    if (!entry || !lazyCrypto().timingSafeEqual(entry.digest, digest)) return undefined;
+    return entry.expires > this.#options.clock.now() ? entry.identity : undefined;
+  }
+
+  close(): void {
+    this.#stopPoll?.();
+    this.#watched.clear();
+  }
+
+  #refresh(): void {
+    const { keyFile, log } = this.#options;
+    if (keyFile === undefined) return;
+    const seen = versionOf(keyFile);
+    if (seen === this.#seen) return;
+    try {
+      this.#set(readKeyFile(keyFile).map((key) => this.#toEntry(key)));
+    } catch (error) {
+      log.error({ error, path: keyFile }, 'keys.unreadable'); // the keys of the file are out of use until it can be read
+      this.#set([]);
+    }
+    this.#seen = seen;
+  }
+
+  #set(kept: readonly RingEntry[]): void {
+    const all = [...kept, ...this.#own].slice(0, MAX_KEYS);
+    const known = this.#entries;
+    this.#entries = new Map(
+      all.map((entry) => {
+        const slot = slotOf(entry.digest);
+        return [slot, isSame(known.get(slot), entry) ? known.get(slot)! : entry];
+      }),
+    );
+  }
+
+  #toEntry({ name, hash, user = name, scopes, groups, expires }: KeptKey): RingEntry {
+    const entry: RingEntry = {
+      digest: Buffer.from(hash.slice('sha256:'.length), 'hex'),
+      expires: expires === undefined ? Infinity : Date.parse(expires),
+      identity: {
+        principal: `key:${user}`,
+        key: name,
+        ...(scopes && { scopes }),
+        ...(groups && { groups }),
+        validity: this.#validityOf(() => entry),
+      },
+    };
+    return entry;
+  }
+
+  #validityOf(entry: () => RingEntry): Validity {
+    return {
+      watch: (end) => {
+        const once = (): void => end(); // one function may watch several times
+        this.#watched.set(once, entry());
+        this.#stopPoll ??= this.#poll();
+        return () => this.#watched.delete(once);
+      },
+    };
+  }
+
+  #poll(): () => void {
+    return this.#options.clock.after(POLL_MS, () => {
+      this.#refresh();
+      const now = this.#options.clock.now();
+      for (const [end, entry] of [...this.#watched]) {
+        if (this.#entries.get(slotOf(entry.digest)) === entry && entry.expires > now) continue;
+        this.#watched.delete(end);
+        end();
+      }
+      this.#stopPoll = this.#watched.size > 0 ? this.#poll() : undefined;
+    });
+  }
+}
+
+function toKept({ key, hash, ...rest }: ApiKeyOptions): KeptKey {
+  const option = `auth.keys, ${JSON.stringify(rest.name)}`;
+  if (typeof rest.name !== 'string' || rest.name === '') throw bad('auth.keys', 'each key needs a name');
+  if ((key === undefined) === (hash === undefined)) throw bad(option, 'give either "key" or "hash"');
+  if (key !== undefined && key.length < MIN_KEY_LENGTH)
+    throw bad(option, `a key needs at least ${MIN_KEY_LENGTH} characters; \`parley key add\` makes one`);
+  if (hash !== undefined && !/^sha256:[0-9a-f]{64}$/.test(hash))
+    throw bad(option, 'a hash is "sha256:" and 64 hexadecimal digits');
+  if (rest.expires !== undefined && Number.isNaN(Date.parse(rest.expires)))
+    throw bad(option, '"expires" is no date; write it like 2027-01-31');
+  return { ...rest, hash: hash ?? hashKey(key!) };
+}
+
+function bad(option: string, reason: string): GatewayError {
+  return new GatewayError('BAD_OPTION', { option, reason });
+}
+
+function slotOf(digest: Buffer): string {
+  return digest.toString('base64', 0, 12);
+}
+
+/** An unchanged key keeps its entry, and with it its open streams. */
+function isSame(one: RingEntry | undefined, other: RingEntry): boolean {
+  return one !== undefined && describe(one) === describe(other);
+}
+
+function describe({ digest, expires, identity }: RingEntry): string {
+  return JSON.stringify([digest.toString('base64'), expires, identity]);
+}
+
+/** Changes whenever the file does. */
+function versionOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : 'missing';
+}

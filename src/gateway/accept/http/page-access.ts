@@ -1,0 +1,53 @@
+// Who may see which page beside MCP. Health checks and pages whose link is a secret need no login. /status and /metrics are for operators:
+// with a login they need its admin scope; without one they are for this machine alone, and not behind a proxy.
+import { GatewayError } from '../../../shared/errors.ts';
+import type { HttpHandler } from '../../../shared/http.ts';
+import { isAdmin } from '../auth/scopes.ts';
+import { isLocalRequest } from '../guard.ts';
+import type { HttpVisit } from './streamable-http.ts';
+
+type Pages = Readonly<Record<string, HttpHandler>>;
+
+export interface PageSources {
+  /** Of the program; they win over ours. */
+  own: Pages;
+  ours: Pages;
+  /** Pages whose URL is a secret. */
+  open: Pages;
+  /** The operator chose to show /metrics to everybody. */
+  isPublic?: boolean | undefined;
+}
+
+export interface SplitPages {
+  pages: Record<string, HttpHandler>;
+  openPages: Record<string, HttpHandler>;
+}
+
+const HEALTH = ['/healthz', '/readyz'];
+const BY_LINK = ['/ask'];
+
+export function splitPages({ own, ours, open, isPublic = false }: PageSources): SplitPages {
+  const unguarded = [...HEALTH, ...BY_LINK, ...(isPublic ? ['/metrics'] : [])];
+  const isOpen = (path: string): boolean => unguarded.includes(path) && !Object.hasOwn(own, path);
+  const parts = (wanted: boolean) => Object.entries(ours).filter(([path]) => isOpen(path) === wanted);
+  return {
+    pages: { ...Object.fromEntries(parts(false)), ...own },
+    openPages: { ...Object.fromEntries(parts(true)), ...open },
+  };
+}
+
+const ADMIN = new Set(['/status', '/metrics']);
+
+/** Throws unless this visitor may see the page. */
+export function checkPage(path: string, { request, identity, access }: HttpVisit, publicUrl: string | undefined): void {
+  if (!ADMIN.has(path)) return;
+  if (access) {
+    const { adminScope } = access.login;
+    if (!identity || !isAdmin(identity, adminScope))
+      throw new GatewayError('INSUFFICIENT_SCOPE', { scope: adminScope });
+  } else if (publicUrl !== undefined || !isLocalRequest(request)) {
+    throw new GatewayError('NOT_ALLOWED', {
+      reason: `${path} is for this machine; with \`auth\`, for its admin scope`,
+    });
+  }
+}

@@ -1,0 +1,68 @@
+// The login of callers: made of `auth`, or of the program's own `identify`. What `auth` needs is loaded with the first request.
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { HttpHandler } from '../../shared/http.ts';
+import type { Identity } from '../../protocol/identity.ts';
+import type { Message } from '../../protocol/message.ts';
+import type { Log } from '../../shared/log.ts';
+import type { AuthOptions } from './auth/auth-options.ts';
+import { DEFAULT_ADMIN_SCOPE } from './auth/auth-options.ts';
+import type { Authenticator } from './auth/authenticator.ts';
+import type { Identify } from './identify.ts';
+
+export interface Login {
+  readonly identify: Identify;
+  /** Identifies browsers at pages, which send no credential: undefined for those. */
+  readonly identifyVisitor: Identify;
+  /** The scope for /status and /metrics. */
+  readonly adminScope: string;
+  /** Throws INSUFFICIENT_SCOPE for a call that needs more than the caller may do. */
+  checkCall?(message: Message, identity: Identity, resource: string | undefined): void;
+  /** Answers what clients ask before they log in. `resource`: the URL of /mcp. */
+  wellKnown(path: string, resource: string | undefined): HttpHandler | undefined;
+  /** Loads what it needs. Throws BAD_OPTION. */
+  ready(): Promise<void>;
+  close(): void;
+}
+
+/** The scopes that the call of this tool needs. */
+export type NeededScopes = (tool: string) => readonly string[];
+
+export interface LoginContext {
+  clock: Clock;
+  log: Log;
+  neededScopes?: NeededScopes | undefined;
+}
+
+/** Undefined without `auth`. */
+export function createLogin(
+  { auth, identify }: { auth?: AuthOptions | undefined; identify?: Identify | undefined },
+  context: LoginContext,
+): Login | undefined {
+  if (!auth) return undefined;
+  if (identify) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: 'give either `auth` or `identify`' });
+  let made: Authenticator | undefined;
+  let loading: Promise<Authenticator> | undefined;
+  const load = (): Promise<Authenticator> =>
+    (loading ??= import('./auth/authenticator.ts').then(
+      ({ createAuthenticator }) => (made = createAuthenticator(auth, context)),
+    ));
+  const asking: Identify = (request) => made?.identify(request) ?? load().then((one) => one.identify(request));
+  return {
+    identify: asking,
+    identifyVisitor: (request) => (request.headers.authorization === undefined ? undefined : asking(request)),
+    adminScope: auth.adminScope ?? DEFAULT_ADMIN_SCOPE,
+    checkCall: (message, identity, resource) => made?.checkCall(message, identity, resource),
+    wellKnown(path, resource) {
+      if (!(auth.issuers?.length ?? 0) || !path.startsWith('/.well-known/oauth-')) return undefined;
+      return (request, response) => {
+        load().then(
+          (one) => one.answerWellKnown({ path, resource }, request, response),
+          () => response.writeHead(503).end(),
+        );
+      };
+    },
+    ready: async () => void (await load()),
+    close: () => made?.close(),
+  };
+}

@@ -1,6 +1,8 @@
 // The table of commands with their options and examples. The parser, the help and the shell completion all use it.
-import { DEFAULT_HOST, DEFAULT_PORT, LOG_LEVELS, SHARING } from '../config/settings.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
+import { COMMON_OPTIONS } from './option-specs.ts';
+import type { OptionSpec } from './option-specs.ts';
 
 export const DEFAULT_START_SECONDS = 50;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
@@ -11,16 +13,6 @@ export const OPEN_STATES = ['waiting', 'working', 'parked', 'ending'] as const;
 export const ENDED_STATES = ['completed', 'cancelled', 'failed', 'expired'] as const;
 export const DEFAULT_LIST_LIMIT = 50;
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
-
-export interface OptionSpec {
-  type: 'string' | 'boolean';
-  /** Placeholder for the value in the help; a boolean has none. */
-  value?: string;
-  text: string;
-  short?: string;
-  multiple?: boolean;
-  choices?: readonly string[];
-}
 
 export interface CommandSpec {
   name: string;
@@ -35,56 +27,7 @@ export interface CommandSpec {
   words?: { choices?: readonly string[]; file?: boolean; names?: 'tools' };
 }
 
-const port: OptionSpec = { type: 'string', value: 'N', text: '0 takes any free port' };
-const host: OptionSpec = {
-  type: 'string',
-  value: 'H',
-  text: `the address to listen on (default ${DEFAULT_HOST}); anything but loopback needs a login ("parley key add")`,
-};
-const open: OptionSpec = {
-  type: 'boolean',
-  text: 'let everybody in who reaches the address of --host, without a login',
-};
-const log: OptionSpec = {
-  type: 'string',
-  value: 'LEVEL',
-  text: `what to log on stderr: ${LOG_LEVELS.join(', ')}`,
-  choices: LOG_LEVELS,
-};
-const share: OptionSpec = {
-  type: 'string',
-  value: 'HOW',
-  text: `how clients share server processes: ${SHARING.join(', ')}; with "all", servers cannot ask them`,
-  choices: SHARING,
-};
-const url: OptionSpec = {
-  type: 'string',
-  value: 'URL',
-  text: 'the gateway or server to connect to; a bare URL works, too',
-};
-const header: OptionSpec = {
-  type: 'string',
-  value: 'K:V',
-  text: 'a header for the URL, may be repeated; ${NAME} is an environment variable',
-  multiple: true,
-};
-const config: OptionSpec = {
-  type: 'string',
-  value: 'FILE',
-  text: 'start the servers of this file, for this command only',
-};
-const pid: OptionSpec = { type: 'string', value: 'N', text: 'the gateway with this process id, if several run' };
-const timeout: OptionSpec = {
-  type: 'string',
-  value: 'S',
-  text: 'seconds to wait for an answer (default 60), and for servers to start (default 30, or "startMs" of the file)',
-};
-const logCalls: OptionSpec = {
-  type: 'boolean',
-  text: 'one line on stderr for each call: server, tool, duration, outcome; no arguments, no results',
-};
-const json: OptionSpec = { type: 'boolean', text: 'print JSON' };
-const help: OptionSpec = { type: 'boolean', short: 'h', text: 'this help' };
+const { port, host, open, log, share, url, header, config, pid, timeout, logCalls, json, help } = COMMON_OPTIONS;
 
 /** Options of every command that connects to a gateway or server. */
 const reach = { url, header, config, pid, timeout };
@@ -384,7 +327,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       expires: {
         type: 'string',
         value: 'WHEN',
-        text: 'until when it works: a span such as 90d, or a date such as 2027-01-31',
+        text: 'until when it works: a span such as 90d, or a date such as 30 Jun 2027',
       },
       file: { type: 'string', value: 'FILE', text: 'the file of the keys (default: in your state folder)' },
       json,

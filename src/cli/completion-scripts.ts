@@ -1,6 +1,7 @@
 // Completion scripts for four shells: commands, options, and the words that they take.
 import { COMMAND_SPECS } from './command-specs.ts';
-import type { CommandSpec, OptionSpec } from './command-specs.ts';
+import type { CommandSpec } from './command-specs.ts';
+import type { OptionSpec } from './option-specs.ts';
 
 export function toBash(): string {
   const cases = COMMAND_SPECS.map((spec) => {

@@ -1,7 +1,8 @@
 // Texts of `parley --help`, of the help of each command, and of usage errors.
 import { programName } from './welcome/program.ts';
 import { COMMAND_SPECS, findCommandSpec } from './command-specs.ts';
-import type { CommandSpec, OptionSpec } from './command-specs.ts';
+import type { CommandSpec } from './command-specs.ts';
+import type { OptionSpec } from './option-specs.ts';
 
 const FOOT = `Exit status: 0 done, 1 something failed, 2 the command line was not understood.
 Results go to stdout, everything else to stderr. NO_COLOR=1 turns colours off.`;

@@ -9,7 +9,7 @@ import type { Condition } from '../flow/operator/condition.ts';
 import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, ServeCommand, Shell } from './command.ts';
 import { UsageError, none, only, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
-import { toKey } from './to-key-command.ts';
+import { toKeyCommand } from './to-key-command.ts';
 import { programName } from './welcome/program.ts';
 import {
   DEFAULT_LIST_LIMIT,
@@ -43,7 +43,7 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
   read: toRead,
   prompt: toPrompt,
   status: toStatus,
-  key: toKey,
+  key: toKeyCommand,
   demo: toDemo,
   completion: ({ words }) => {
     const shell = only(words, 'completion');

@@ -5,7 +5,7 @@ import { KEY_ACTIONS } from './command-specs.ts';
 import { UsageError, none, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
 
-export function toKey({ values, words }: ParsedArgs): KeyCommand {
+export function toKeyCommand({ values, words }: ParsedArgs): KeyCommand {
   const [action, key, ...more] = words;
   const known = KEY_ACTIONS.find((one) => one === action);
   if (!known) throw new UsageError(`Say what to do: ${KEY_ACTIONS.join(', ')}.`);
@@ -31,6 +31,6 @@ function toExpiry(given: OptionValue): string | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
   const at = /^\d+[smhd]$/.test(text) ? systemClock.now() + toSpanMs(text, '--expires')! : Date.parse(text);
-  if (Number.isNaN(at)) throw new UsageError('--expires must be a span such as 90d, or a date such as 2027-01-31.');
+  if (Number.isNaN(at)) throw new UsageError('--expires must be a span such as 90d, or a date such as 30 Jun 2027.');
   return new Date(at).toISOString();
 }

@@ -3,7 +3,6 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { JsonObject } from './message.ts';
-import type { Identity } from './identity.ts';
 import type { GatewayTool } from './gateway-tool.ts';
 import type { ResumedCall } from './suspended-call.ts';
 
@@ -19,6 +18,36 @@ export interface ClientConnection {
   headers?: Readonly<Record<string, string | string[] | undefined>> | undefined;
   /** Who calls, where callers are identified. */
   identity?: Identity | undefined;
+}
+
+/** Who calls, as the login found out. Nothing that a client says about itself counts. */
+export interface Identity {
+  /** Owns sessions, parked calls, questions, flows, tasks, caches and counters. It stays when a token is renewed. */
+  readonly principal: string;
+  /** Facts about the caller for steps and tools, such as the claims of a token. */
+  readonly claims?: JsonObject | undefined;
+  /** Who vouches for the caller, such as https://login.example.com, and how it names them. */
+  readonly issuer?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  /** What the key or token allows. */
+  readonly scopes?: readonly string[] | undefined;
+  /** The name of the API key. */
+  readonly key?: string | undefined;
+  /** How long the key or token is valid; absent if for as long as the connection. */
+  readonly validity?: Validity | undefined;
+}
+
+/** Ends streams and connections whose key was removed or whose token expired. */
+export interface Validity {
+  /** Calls `end` once. Returns a function that forgets it. */
+  watch(end: () => void): () => void;
+}
+
+/** The needed scopes that this caller lacks. A key without a list of scopes has all of them. */
+export function missingScopes({ scopes, key }: Identity, needed: readonly string[]): readonly string[] {
+  if (scopes === undefined && key !== undefined) return [];
+  return needed.filter((scope) => !scopes?.includes(scope));
 }
 
 /** The calling client. */

@@ -42,7 +42,10 @@ export const LAYERS: Record<string, Room> = {
 
 /** The stages of src/gateway in the order of a request; files in src/gateway itself connect them. */
 export const STAGES: Record<string, Room> = {
-  accept: { holds: 'transports in: HTTP, HTTP+SSE, WebSocket, stdio; sessions', uses: ['codec', 'dialect'] },
+  accept: {
+    holds: 'transports in: HTTP, HTTP+SSE, WebSocket, stdio; sessions; who calls (`auth/`)',
+    uses: ['codec', 'dialect'],
+  },
   codec: { holds: 'bytes ↔ JSON-RPC', uses: [] },
   dialect: { holds: 'revisions and eras: towards clients (`serve/`) and servers (`speak/`)', uses: [] },
   observe: { holds: 'counters, spans, health', uses: [] },

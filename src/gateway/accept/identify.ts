@@ -1,7 +1,7 @@
 // Identifies callers with the program's `identify` hook, or with the one that `auth` makes (auth/). Nothing that a client says about
 // itself counts.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Identity } from '../../protocol/identity.ts';
+import type { Identity } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import { LOCAL, isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';

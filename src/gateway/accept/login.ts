@@ -2,7 +2,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler } from '../../shared/http.ts';
-import type { Identity } from '../../protocol/identity.ts';
+import type { Identity } from '../../protocol/exchange.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
 import type { AuthOptions } from './auth/auth-options.ts';

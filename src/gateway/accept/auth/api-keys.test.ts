@@ -8,8 +8,8 @@ import { BOTH, openStream, send } from '../../../../tests/helpers/http-wire.ts';
 import { socketWire } from '../../../../tests/helpers/line-wire.ts';
 import { callModern, modern, openSession, rpc } from '../../../../tests/helpers/mcp-http.ts';
 import { until } from '../../../../tests/helpers/until.ts';
-import type { Identity } from '../../../protocol/identity.ts';
-import type { StepExchange } from '../../../protocol/step.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
+import type { Next, StepExchange } from '../../../protocol/step.ts';
 import { createServer } from '../../../server/create-server.ts';
 import { createLog } from '../../../shared/log.ts';
 import { createGateway } from '../../gateway.ts';
@@ -36,7 +36,7 @@ async function serving(options: Partial<GatewayOptions> = {}, listen: { host?: s
   server.tool('echo', {}, ({ text }) => String(text));
   server.tool('erase', {}, () => 'erased');
   const seen: (Identity | undefined)[] = [];
-  const look = (exchange: StepExchange, next: () => Promise<never>) => {
+  const look = (exchange: StepExchange, next: Next) => {
     if (exchange.method === 'tools/call') seen.push(exchange.client.connection?.identity);
     return next();
   };
@@ -45,7 +45,7 @@ async function serving(options: Partial<GatewayOptions> = {}, listen: { host?: s
     log,
     auth: { keys },
     names: 'on-collision',
-    steps: [look as never],
+    steps: [look],
     ...options,
   });
   closing.push(() => gateway.close());
@@ -265,11 +265,11 @@ describe('`identify`', () => {
   it('can refuse with false, and a user may be called like a caller without a name', async () => {
     const principals: string[] = [];
     const identify: GatewayOptions['identify'] = ({ headers }) => (headers['x-user'] as string | undefined) ?? false;
-    const look = (exchange: StepExchange, next: () => Promise<never>) => {
+    const look = (exchange: StepExchange, next: Next) => {
       principals.push(exchange.client.principal);
       return next();
     };
-    const { url } = await serving({ auth: undefined, identify, steps: [look as never] });
+    const { url } = await serving({ auth: undefined, identify, steps: [look] });
     expect((await callModern(url, 'echo', {})).status).toBe(401);
     for (const user of ['local', 'anonymous:session:1', 'user:local', 'ann'])
       await callModern(url, 'echo', {}, { 'x-user': user });

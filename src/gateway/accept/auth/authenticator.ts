@@ -1,6 +1,6 @@
 // Checks the credential of every request: an API key, or an access token of a configured issuer. A caller without one is refused.
-import type { Identity } from '../../../protocol/identity.ts';
-import { missingScopes } from '../../../protocol/identity.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
+import { missingScopes } from '../../../protocol/exchange.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
 import type { HttpHandler } from '../../../shared/http.ts';
@@ -9,7 +9,7 @@ import type { LoginContext } from '../login.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { readCredential } from './bearer.ts';
 import { insufficientScope, unauthorized } from './challenge.ts';
-import { KeyRing } from './key-ring.ts';
+import { ApiKeys } from './api-keys.ts';
 
 export interface Authenticator {
   /** Throws UNAUTHORIZED or INSUFFICIENT_SCOPE. Synchronous for keys, and for tokens that were seen before. */
@@ -28,7 +28,7 @@ export interface WellKnownRequest {
 
 export function createAuthenticator(auth: AuthOptions, context: LoginContext): Authenticator {
   const { scopes: needed = [], keys, keyFile } = auth;
-  const ring = new KeyRing({ keys, keyFile, clock: context.clock, log: context.log });
+  const ring = new ApiKeys({ keys, keyFile, clock: context.clock, log: context.log });
   const metadataOf = (_resource: string | undefined): string | undefined => undefined;
   const refuse = (reason: string, resource: string | undefined, error?: 'invalid_token'): never => {
     const description = error && reason;

@@ -1,5 +1,5 @@
 // What the scopes of a key or token allow.
-import type { Identity } from '../../../protocol/identity.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
 
 /** Reading counters and states of servers is never implied. */
 export function isAdmin({ scopes }: Identity, adminScope: string): boolean {

@@ -1,6 +1,6 @@
 // Writes short HTTP answers: JSON bodies, errors, and refused upgrades.
 import type { Duplex } from 'node:stream';
-import type { Identity } from '../../../protocol/identity.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
 import type { RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';

@@ -73,20 +73,12 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const mount = readMount(options.path);
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const routes = createRoutes(context, options, mount);
-  const { login, needsIdentity, address = () => undefined } = options;
-  if (login && options.identify !== login.identify)
-    throw new GatewayError('BAD_OPTION', { option: 'identify', reason: '`auth` says already who calls' });
-  const urls = createResourceUrls({ publicUrl: options.publicUrl, mount, address });
-  const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
-    const found = identifyCaller(options.identify, request, place);
-    if (!needsIdentity) return found;
-    return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
-  };
+  const { login, urls, identify } = createEntrance(options, mount);
   const sockets = acceptWebSocketsLazily(context, (socket, thrown) => failUpgrade(context, socket, thrown));
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.toLocal(pathOf(request));
-    if (next && !isOurs(path, options) && !(options.login && wellKnownOf(request, options.login, urls))) return next();
+    if (next && !isOurs(path, options) && !(login && wellKnownOf(request, login, urls))) return next();
     try {
       guard.check(request);
       allowOrigin(request, response);
@@ -127,6 +119,19 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       routes.close();
     },
   };
+}
+
+/** Finds out who calls, and for which URL. */
+function createEntrance({ login, needsIdentity, address = () => undefined, ...options }: EndpointSetup, mount: Mount) {
+  if (login && options.identify !== login.identify)
+    throw new GatewayError('BAD_OPTION', { option: 'identify', reason: '`auth` says already who calls' });
+  const urls = createResourceUrls({ publicUrl: options.publicUrl, mount, address });
+  const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
+    const found = identifyCaller(options.identify, request, place);
+    if (!needsIdentity) return found;
+    return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
+  };
+  return { login, urls, identify };
 }
 
 /** Maps each path, as mounted at /mcp, to its handler. */

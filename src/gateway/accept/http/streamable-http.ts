@@ -1,6 +1,6 @@
 // Streamable HTTP at /mcp for both eras: POST, and for handshake sessions GET (event stream or long poll) and DELETE.
 // The dialects decide which era a POST belongs to; this file applies the HTTP rules around it.
-import type { Identity } from '../../../protocol/identity.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import { isNotification, isRequest } from '../../../protocol/message.ts';
 import { LOCAL } from '../../../shared/anonymous.ts';

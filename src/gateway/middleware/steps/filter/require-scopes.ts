@@ -1,5 +1,5 @@
 // Calls of some tools need scopes that the caller's key or token may lack. The rules hold for a tool under every name it has.
-import { missingScopes } from '../../../../protocol/identity.ts';
+import { missingScopes } from '../../../../protocol/exchange.ts';
 import type { Origin, Step } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { toNameRule, toToolRules } from './name-rule.ts';

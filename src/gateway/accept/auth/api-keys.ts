@@ -1,7 +1,7 @@
 // The API keys of a gateway, from its options and from a file that `parley key` changes while it runs. Keys are kept as hashes. The file
 // is looked at with every request, and once a second while streams are open, so that a removed key stops working at once.
 import { statSync } from 'node:fs';
-import type { Identity, Validity } from '../../../protocol/identity.ts';
+import type { Identity, Validity } from '../../../protocol/exchange.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import { MIN_KEY_LENGTH } from '../../../shared/crypto/state-keys.ts';
@@ -11,14 +11,14 @@ import type { ApiKeyOptions } from './auth-options.ts';
 import { MAX_KEYS, hashKey, readKeyFile } from './key-file.ts';
 import type { KeptKey } from './key-file.ts';
 
-export interface KeyRingOptions {
+export interface ApiKeysOptions {
   keys?: readonly ApiKeyOptions[] | undefined;
   keyFile?: string | undefined;
   clock: Clock;
   log: Log;
 }
 
-interface RingEntry {
+interface KeyEntry {
   digest: Buffer;
   /** Milliseconds since 1970. */
   expires: number;
@@ -27,16 +27,16 @@ interface RingEntry {
 
 const POLL_MS = 1000;
 
-export class KeyRing {
-  readonly #options: KeyRingOptions;
-  readonly #own: readonly RingEntry[];
+export class ApiKeys {
+  readonly #options: ApiKeysOptions;
+  readonly #own: readonly KeyEntry[];
   /** By the start of the hash, which says nothing about the key. */
-  #entries = new Map<string, RingEntry>();
+  #entries = new Map<string, KeyEntry>();
   #seen: string | undefined;
-  readonly #watched = new Map<() => void, RingEntry>();
+  readonly #watched = new Map<() => void, KeyEntry>();
   #stopPoll: (() => void) | undefined;
 
-  constructor(options: KeyRingOptions) {
+  constructor(options: ApiKeysOptions) {
     this.#options = options;
     this.#own = (options.keys ?? []).map((key) => this.#toEntry(toKept(key)));
     this.#set([]);
@@ -77,7 +77,7 @@ export class KeyRing {
     this.#seen = seen;
   }
 
-  #set(kept: readonly RingEntry[]): void {
+  #set(kept: readonly KeyEntry[]): void {
     const all = [...kept, ...this.#own].slice(0, MAX_KEYS);
     const known = this.#entries;
     this.#entries = new Map(
@@ -88,8 +88,8 @@ export class KeyRing {
     );
   }
 
-  #toEntry({ name, hash, user = name, scopes, groups, expires }: KeptKey): RingEntry {
-    const entry: RingEntry = {
+  #toEntry({ name, hash, user = name, scopes, groups, expires }: KeptKey): KeyEntry {
+    const entry: KeyEntry = {
       digest: Buffer.from(hash.slice('sha256:'.length), 'hex'),
       expires: expires === undefined ? Infinity : Date.parse(expires),
       identity: {
@@ -103,7 +103,7 @@ export class KeyRing {
     return entry;
   }
 
-  #validityOf(entry: () => RingEntry): Validity {
+  #validityOf(entry: () => KeyEntry): Validity {
     return {
       watch: (end) => {
         const once = (): void => end(); // one function may watch several times
@@ -137,7 +137,7 @@ function toKept({ key, hash, ...rest }: ApiKeyOptions): KeptKey {
   if (hash !== undefined && !/^sha256:[0-9a-f]{64}$/.test(hash))
     throw bad(option, 'a hash is "sha256:" and 64 hexadecimal digits');
   if (rest.expires !== undefined && Number.isNaN(Date.parse(rest.expires)))
-    throw bad(option, '"expires" is no date; write it like 2027-01-31');
+    throw bad(option, '"expires" is no date; write it like 30 Jun 2027');
   return { ...rest, hash: hash ?? hashKey(key!) };
 }
 
@@ -150,11 +150,11 @@ function slotOf(digest: Buffer): string {
 }
 
 /** An unchanged key keeps its entry, and with it its open streams. */
-function isSame(one: RingEntry | undefined, other: RingEntry): boolean {
+function isSame(one: KeyEntry | undefined, other: KeyEntry): boolean {
   return one !== undefined && describe(one) === describe(other);
 }
 
-function describe({ digest, expires, identity }: RingEntry): string {
+function describe({ digest, expires, identity }: KeyEntry): string {
   return JSON.stringify([digest.toString('base64'), expires, identity]);
 }
 

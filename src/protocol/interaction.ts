@@ -7,6 +7,8 @@ import { toInvalid } from './params.ts';
 
 export const FLOW_VERSION = '0.1.0';
 
+const MAX_RECEIPT_NAME = 200;
+
 /** In `_meta` of `interaction.start`: an id chosen by the client, so that a repeated start yields the same session. */
 export const START_ID = 'mcp-parley/start-id';
 
@@ -28,6 +30,35 @@ export const UNACKNOWLEDGED = 'mcp-parley/unacknowledged';
 
 export function isUnacknowledged({ _meta: meta }: JsonObject): boolean {
   return isObject(meta) && meta[UNACKNOWLEDGED] === true;
+}
+
+/**
+ * In `_meta` of a call, added by a gateway: it acknowledges the result once its own client has it. In `_meta` of the result: the session
+ * to acknowledge with `interaction.acknowledge`. Until then the server keeps the result for the next call.
+ */
+export const RECEIPT = 'mcp-parley/receipt';
+
+export interface ReceiptRequest {
+  /** Whom the result is for, among all for whom the gateway calls. */
+  caller: string;
+  /** The process that holds the result, if no other process can recognize the caller. */
+  holder?: string | undefined;
+}
+
+/** A malformed one counts as none: the result is then acknowledged when it leaves the server. */
+export function readReceiptRequest({ _meta: meta }: JsonObject): ReceiptRequest | undefined {
+  const wanted = isObject(meta) ? meta[RECEIPT] : undefined;
+  const { caller, holder } = isObject(wanted) ? wanted : {};
+  if (!isReceiptName(caller) || (holder !== undefined && !isReceiptName(holder))) return undefined;
+  return { caller, holder };
+}
+
+export function asksForReceipt({ _meta: meta }: JsonObject): boolean {
+  return isObject(meta) && RECEIPT in meta;
+}
+
+function isReceiptName(name: unknown): name is string {
+  return typeof name === 'string' && name.length > 0 && name.length <= MAX_RECEIPT_NAME;
 }
 
 /** Whether a message is about an interactive session. */
@@ -54,6 +85,12 @@ export function withCalls(declaration: JsonObject, more: JsonObject = {}): { exp
 export function takesStartIds({ experimental }: ServerCapabilities): boolean {
   const said = (experimental as JsonObject | undefined)?.[CALLS];
   return isObject(said) && said.startIds === true;
+}
+
+/** Whether results of calls are kept until they are acknowledged, if the caller wants that. */
+export function givesReceipts({ experimental }: ServerCapabilities): boolean {
+  const said = (experimental as JsonObject | undefined)?.[CALLS];
+  return isObject(said) && said.receipts === true;
 }
 
 export function playsCalls({ experimental }: ServerCapabilities): boolean {

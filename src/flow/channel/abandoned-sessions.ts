@@ -7,7 +7,7 @@ import { earlyEndOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { pause } from '../../shared/timing.ts';
-import type { SessionRequest, StartRequest } from '../session/verbs/requests.ts';
+import type { SessionRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/session-context.ts';
 import { toStartFingerprint } from '../session/verbs/start-id.ts';
@@ -16,6 +16,7 @@ import type { StateView } from '../session/view.ts';
 import { peopleOf } from '../session/external/people.ts';
 import { waitForTurn } from '../session/verbs/session-watch.ts';
 import { isEnded } from '../store/store.ts';
+import type { CallReceipts, CallStart } from './call-receipts.ts';
 
 /** How often to poll a working session, which may run in another process. */
 const LOOK_MS = 250;
@@ -24,6 +25,7 @@ export interface ResumeContext {
   sessions: Sessions;
   /** Waiting calls in this process, by session id. */
   waiting: ReadonlyMap<string, Pick<Exchange, 'isConnected'>>;
+  receipts: Pick<CallReceipts, 'isForAnother'>;
 }
 
 /** The client of the session is connected. After a lost connection, both the client and its user on another connection may continue. */
@@ -33,7 +35,7 @@ function hasWaitingCall({ waiting }: ResumeContext, sessionId: string): boolean 
 }
 
 /** The newest abandoned session whose input does not differ from the new arguments. */
-export async function findAbandoned(start: StartRequest, context: ResumeContext): Promise<StateView | undefined> {
+export async function findAbandoned(start: CallStart, context: ResumeContext): Promise<StateView | undefined> {
   const { principal, tool, args = {} } = start;
   const { sessions } = context;
   const all = await sessions.list(principal);
@@ -79,34 +81,35 @@ export async function awaitRest(sessions: Sessions, session: SessionRequest, sig
   }
 }
 
-async function findEnded(
-  { principal, tool, args }: StartRequest,
-  context: ResumeContext,
-): Promise<StateView | undefined> {
+async function findEnded(start: CallStart, context: ResumeContext): Promise<StateView | undefined> {
+  const { principal, tool, args, receipt } = start;
   const { sessions } = context;
-  const bytes = await sessions.setup.store.getBlob(toNoteKey(principal, tool));
+  const bytes = await sessions.setup.store.getBlob(toNoteKey(start));
   const sessionId = bytes && Buffer.from(bytes).toString();
   if (sessionId === undefined || hasWaitingCall(context, sessionId)) return undefined;
+  if (context.receipts.isForAnother(sessionId, receipt)) return undefined;
   const view = await sessions.getState({ principal, sessionId }).catch(ignoreEnded);
   const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStartFingerprint(tool, args);
   return isSame && view.outcome ? view : undefined;
 }
 
 /** Reserves the id of a new session, so that its caller can come back for it. */
-export async function reserveSessionId(sessions: Sessions, start: StartRequest): Promise<string> {
+export async function reserveSessionId(sessions: Sessions, start: CallStart): Promise<string> {
   const id = sessions.setup.newId();
   await rememberSession(sessions, start, id);
   return id;
 }
 
 /** Writes the note before the session is stored, so that a caller who comes back after a crash finds the session or nothing. */
-export function rememberSession({ setup }: Sessions, { principal, tool }: StartRequest, id: string): Promise<void> {
+export function rememberSession({ setup }: Sessions, start: CallStart, id: string): Promise<void> {
   const { store, limits } = setup;
-  return store.putBlob(toNoteKey(principal, tool), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
+  return store.putBlob(toNoteKey(start), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
 }
 
-function toNoteKey(principal: string, tool: string): string {
-  return hash('sha256', `mcp-parley/last-call\0${toOwner(principal)}\0${tool}`, 'base64url');
+/** Callers whom a gateway recognizes have their own notes. */
+function toNoteKey({ principal, tool, receipt }: CallStart): string {
+  const caller = receipt && receipt.holder === undefined ? `\0${receipt.caller}` : '';
+  return hash('sha256', `mcp-parley/last-call\0${toOwner(principal)}\0${tool}${caller}`, 'base64url');
 }
 
 /** An expired session stays in the list until it is loaded. */

@@ -1,6 +1,7 @@
 // Runs a flow for a tools/call. Arguments count as answers; the other questions are asked in any way the client supports, round by round,
 // until the flow ends.
 import type { Exchange } from '../../protocol/exchange.ts';
+import { readReceiptRequest } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject } from '../../protocol/params.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -12,7 +13,6 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
-import type { StartRequest } from '../session/verbs/requests.ts';
 import { peopleOf } from '../session/external/people.ts';
 import { SessionWatch } from '../session/verbs/session-watch.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -21,6 +21,8 @@ import type { Turn } from '../session/turn/turn.ts';
 import { isEnded } from '../store/store.ts';
 import type { TokenSessions } from '../token/token-sessions.ts';
 import { awaitRest, reserveSessionId } from './abandoned-sessions.ts';
+import { withReceipt } from './call-receipts.ts';
+import type { CallReceipts, CallStart } from './call-receipts.ts';
 import { localeOf } from './locale-of.ts';
 import { CannotAskError, acceptWithoutAsking } from './cannot-ask.ts';
 import { ResumeDeclinedError, offerResume } from './offer-resume.ts';
@@ -39,6 +41,8 @@ export interface FlowCallContext {
   tokenSessions: TokenSessions;
   /** Waiting calls in this process, by stored session. */
   waiting: Map<string, Exchange>;
+  /** Results that a gateway has and its client may not have yet. */
+  receipts: CallReceipts;
 }
 
 /** Time for the answer to leave this process. */
@@ -49,23 +53,32 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, context: FlowC
   const args = readOptionalObject(exchange.params, 'arguments') ?? {};
   const client = { name: info.name, version: info.version };
   const locale = localeOf(exchange, flow.options.messages);
-  const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit', locale };
+  // The result of a task is fetched from here.
+  const receipt = exchange.task && flow.options.long ? undefined : readReceiptRequest(exchange.params);
+  const start: CallStart = { principal, tool: flow.name, args, client, via: 'elicit', locale, receipt };
   try {
     const { suspended, ...round } = await startCall(exchange, start, context);
     if (suspended) return suspended;
     const turn = await playRounds(round, exchange, context);
-    acknowledgeLater(exchange, context, turn);
-    return await toResult(turn, flow);
+    const isHeld = receipt !== undefined && turn.header.started !== undefined && isEnded(turn.header);
+    if (!isHeld) {
+      acknowledgeLater(exchange, context, turn);
+      return await toResult(turn, flow);
+    }
+    stopWaiting(context.waiting, turn.header.id, exchange);
+    context.receipts.hold(turn.header.id, receipt);
+    return withReceipt(await toResult(turn, flow), turn.header.id);
   } catch (thrown) {
     return toErrorResult(thrown);
   }
 }
 
-async function startCall(exchange: Exchange, start: StartRequest, context: FlowCallContext): Promise<TokenCallRound> {
+async function startCall(exchange: Exchange, start: CallStart, context: FlowCallContext): Promise<TokenCallRound> {
   if (exchange.resumed?.state !== undefined) return callWithToken(exchange, start, context);
   const left = await offerResume(exchange, start, context);
   if (left) return { turn: left };
-  if (exchange.maySuspend) return callWithToken(exchange, start, context); // not after it has asked something and waits here
+  // Not after it has asked something and waits here, nor for a gateway, which would lose the state for its client.
+  if (exchange.maySuspend && !start.receipt) return callWithToken(exchange, start, context);
   const { sessions, waiting } = context;
   const sessionId = isAnonymous(start.principal) ? undefined : await reserveSessionId(sessions, start);
   if (sessionId !== undefined) waiting.set(sessionId, exchange);

@@ -9,6 +9,7 @@ import { memoryStore } from '../store/memory.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
+import { CallReceipts } from './call-receipts.ts';
 import { callWithToken } from './token-call.ts';
 
 const login = flow({ name: 'login' }, async (ask) => {
@@ -25,6 +26,7 @@ function process() {
     sessions,
     tokenSessions: new TokenSessions([login], { tokens, shared: store }),
     waiting: new Map<string, Exchange>(),
+    receipts: new CallReceipts(),
   };
 }
 let store = memoryStore();

@@ -9,6 +9,7 @@ import type { ManualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { reserveSessionId } from './abandoned-sessions.ts';
+import { CallReceipts } from './call-receipts.ts';
 import { offerResume } from './offer-resume.ts';
 
 const start = { principal: 'me', tool: 'x', via: 'elicit' as const };
@@ -29,7 +30,7 @@ async function left() {
   const { header } = await sessions.start(start);
   await sessions.answer({ principal: 'me', sessionId: header.id, answers: [{ value: '1' }], via: 'elicit' });
   await sessions.close();
-  return { clock, sessions: make(), waiting: new Map<string, Exchange>() };
+  return { clock, sessions: make(), waiting: new Map<string, Exchange>(), receipts: new CallReceipts() };
 }
 
 it('an abandoned session is offered', async () => {
@@ -72,7 +73,14 @@ async function atWork() {
   const sessionId = await reserveSessionId(dead, start);
   await dead.start({ ...start, sessionId });
   await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
-  return { clock, sessions: make('next', clock), waiting: new Map<string, Exchange>(), runs, sessionId };
+  return {
+    clock,
+    sessions: make('next', clock),
+    waiting: new Map<string, Exchange>(),
+    receipts: new CallReceipts(),
+    runs,
+    sessionId,
+  };
 }
 
 it('a working session is followed until it has its result', async () => {
@@ -149,7 +157,7 @@ it('a failing session is followed while it undoes its effects, and its failure i
     return { action: 'accept', content: { resume: true } };
   };
   const watched = { ...exchange, ask } as unknown as Exchange;
-  const following = offerResume(watched, start, { sessions, waiting: new Map() });
+  const following = offerResume(watched, start, { sessions, waiting: new Map(), receipts: new CallReceipts() });
   await until('it to end', async () => {
     clock.move(2000);
     await sessions.sweep();
@@ -174,7 +182,11 @@ it('answers of other people do not count as answers of the caller', async () => 
     asked.push(params.message);
     return { action: 'accept', content: { resume: true } };
   };
-  await offerResume({ ...exchange, ask } as unknown as Exchange, start, { sessions, waiting: new Map() });
+  await offerResume({ ...exchange, ask } as unknown as Exchange, start, {
+    sessions,
+    waiting: new Map(),
+    receipts: new CallReceipts(),
+  });
   expect(asked).toEqual(['You began this before. Waiting for cto.']);
   await sessions.close();
 });

@@ -7,12 +7,12 @@ import { earlyEndOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { peopleOf } from '../session/external/people.ts';
-import type { StartRequest } from '../session/verbs/requests.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 import { isEnded } from '../store/store.ts';
 import { awaitRest, findAbandoned, isSessionWorking } from './abandoned-sessions.ts';
 import type { ResumeContext } from './abandoned-sessions.ts';
+import type { CallStart } from './call-receipts.ts';
 import { askAlive, describeWaiting } from './report-progress.ts';
 import { answerContent } from './client-form.ts';
 
@@ -28,7 +28,7 @@ export class ResumeDeclinedError extends Error {
 /** Returns the session to resume, or undefined to start a new one. Throws ResumeDeclinedError. */
 export async function offerResume(
   exchange: Exchange,
-  start: StartRequest,
+  start: CallStart,
   context: ResumeContext,
 ): Promise<Turn | undefined> {
   const { principal } = start;

@@ -9,6 +9,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
+import { CallReceipts } from './call-receipts.ts';
 
 const LEASE_MS = 60;
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
@@ -50,7 +51,12 @@ async function overtaken({ asksMore }: { asksMore: boolean }) {
   const client = { principal: 'me', info: { name: 'test', version: '1' } };
   const call = { method: 'tools/call', params: { name: 'pay', arguments: {} }, client, isConnected: true };
   const exchange = { ...call, canAsk: () => true, ask, notify() {}, signal } as unknown as Exchange;
-  const result = callFlow(exchange, pay, { sessions: first!, tokenSessions, waiting: new Map() });
+  const result = callFlow(exchange, pay, {
+    sessions: first!,
+    tokenSessions,
+    waiting: new Map(),
+    receipts: new CallReceipts(),
+  });
   await until('the step', () => runs === 1);
   silent = leaseOwner;
   clock.move(2 * LEASE_MS);
@@ -108,7 +114,12 @@ it('a call continues if another process continued the session before its answer 
   const exchange = { ...call, canAsk: () => true, ask, notify() {}, signal } as unknown as Exchange;
   const tokenSessions = new TokenSessions([page], { tokens: createTokens({ keys: ['a key'] }) });
   let isOver = false;
-  const result = callFlow(exchange, page, { sessions: first!, tokenSessions, waiting: new Map() });
+  const result = callFlow(exchange, page, {
+    sessions: first!,
+    tokenSessions,
+    waiting: new Map(),
+    receipts: new CallReceipts(),
+  });
   void result.finally(() => (isOver = true));
   await until('the step', () => runs === 1);
   finish();

@@ -1,7 +1,7 @@
 // Serves flows as tools of a server. Clients list and call them like other tools, or use the methods of MCP Flow.
 import { randomBytes } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { ClientView } from '../../protocol/exchange.ts';
 import { FLOW_VERSION, withCalls } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
@@ -14,6 +14,7 @@ import { checkOptionNames } from '../authoring/known-options.ts';
 import type { NamesOf } from '../authoring/known-options.ts';
 import { callFlow } from '../channel/call-flow.ts';
 import type { FlowCallContext } from '../channel/call-flow.ts';
+import { CallReceipts } from '../channel/call-receipts.ts';
 import type { AnyFlow } from '../define.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
@@ -87,11 +88,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const baseUrl = options.baseUrl ?? (() => server.baseUrl());
   const setup = { ...options, log, clock, keys, explored, sealResults, baseUrl };
   const sessions = new Sessions(flows, setup);
-  const called = {
-    sessions,
-    tokenSessions: carriedByCalls(flows, { ...setup, store: sessions.setup.store }),
-    waiting: new Map<string, Exchange>(),
-  };
+  const called = createCallContext(flows, sessions, setup);
   const access = options.tokens
     ? createTokenAccess(carriedBySessions(flows, { ...setup, keys: options.keys }))
     : createStoredAccess(sessions);
@@ -110,8 +107,8 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     reached: once(() => warnWithoutIdentify(server, access)),
     pages: { [EVENT_PATH]: eventPage(sessions), [PERSON_PATH]: toPersonPage(server, sessions, options) },
     metrics: async () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), await open.family()],
-    methods: { ...native, capabilities: () => declaration },
-    capabilities: () => withCalls(declaration, access.keeps ? { startIds: true } : {}) as ServerCapabilities,
+    methods: { ...native, ...called.receipts.methods(sessions), capabilities: () => declaration },
+    capabilities: () => withCalls(declaration, { startIds: access.keeps, receipts: true }) as ServerCapabilities,
     attend(watcher) {
       const leaving = [delivery.attend(watcher), people.attend(watcher)];
       return () => {
@@ -199,6 +196,15 @@ function addTool(
     { ...about, input, ...(flow.options.long && { task: 'optional' as const }) },
     (exchange) => callFlow(exchange, flow, called),
   );
+}
+
+function createCallContext(flows: readonly AnyFlow[], sessions: Sessions, setup: ServeFlowsOptions): FlowCallContext {
+  return {
+    sessions,
+    tokenSessions: carriedByCalls(flows, { ...setup, store: sessions.setup.store }),
+    waiting: new Map(),
+    receipts: new CallReceipts(),
+  };
 }
 
 /** Sessions of calls whose state travels with each question. Their files and secrets are in the store. */

@@ -3,7 +3,14 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { TargetLayer } from '../../protocol/layer.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { FLOW_VERSION, flowOf, isInteraction, readStartId, withCalls } from '../../protocol/interaction.ts';
+import {
+  FLOW_VERSION,
+  flowOf,
+  givesReceipts,
+  isInteraction,
+  readStartId,
+  withCalls,
+} from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject, readString, toInvalid } from '../../protocol/params.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
@@ -74,7 +81,8 @@ export class FlowLayer extends TargetLayer {
     const capabilities = this.target.capabilities(client);
     const flow = flowOf(capabilities);
     if (!flow) return capabilities;
-    const experimental = { ...capabilities.experimental, ...withCalls(flow).experimental };
+    const receipts = givesReceipts(capabilities) && { receipts: true };
+    const experimental = { ...capabilities.experimental, ...withCalls(flow, receipts || {}).experimental };
     return { ...capabilities, experimental } as ServerCapabilities;
   }
 

@@ -1,11 +1,12 @@
 // Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the
 // session, under a public id. For any other client the session does not exist.
 import type { Exchange } from '../../protocol/exchange.ts';
-import { START_ID } from '../../protocol/interaction.ts';
+import { RECEIPT, START_ID } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
-import { toPlainObject } from '../../protocol/raw/raw-object.ts';
+import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import type { FlowDeclarations } from './flow-declarations.ts';
@@ -48,6 +49,14 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   } catch (thrown) {
     throw publishError(thrown, name, tool, false);
   }
+}
+
+/** Replaces the session in the receipt of a call: a gateway in front acknowledges it by its public id. */
+export function publishReceipt({ client, server }: Exchange, result: ResultObject, ids: PublicIds): ResultObject {
+  const meta = fieldOf(result, '_meta');
+  if (!isObject(meta) || typeof meta[RECEIPT] !== 'string' || server === undefined) return result;
+  const receipt = ids.publish(server, meta[RECEIPT], client.principal);
+  return { ...toPlainObject(result), _meta: { ...meta, [RECEIPT]: receipt } };
 }
 
 /** Clients that share a connection are one principal to the server, so their start ids must not collide. */

@@ -2,7 +2,7 @@
 // owns what it names. With a single target everything passes unchanged, including cursors.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { isInteraction } from '../../protocol/interaction.ts';
+import { asksForReceipt, isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -25,7 +25,7 @@ import type { Member } from './member.ts';
 import { FlowDeclarations } from './flow-declarations.ts';
 import { publishForWatcher } from './flow-session-ids.ts';
 import { isList, routeByMethod } from './route-by-method.ts';
-import { publisherOf, routeFlow } from './route-flow.ts';
+import { publishReceipt, publisherOf, routeFlow } from './route-flow.ts';
 import type { FlowRouting } from './route-flow.ts';
 import { publishChange, publishTask, routeTask } from './route-task.ts';
 import { PublicIds } from './public-ids.ts';
@@ -274,6 +274,12 @@ export class Router implements Target {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
+    const result = this.#route(exchange);
+    if (exchange.method !== 'tools/call' || !asksForReceipt(exchange.params)) return result;
+    return Promise.resolve(result).then((value) => publishReceipt(exchange, value, this.#flow.ids));
+  }
+
+  #route(exchange: Exchange): Promise<ResultObject> | ResultObject {
     const [only] = this.#members;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
     if (isInteraction(exchange.method)) return routeFlow(exchange, this.#flow);

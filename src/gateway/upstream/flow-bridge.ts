@@ -27,7 +27,7 @@ const MAX_PLAIN = 10_000;
 
 export class FlowBridge {
   readonly #leases: ConnectionLeases;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #sessions = new WeakMap<UpstreamConnection, UpstreamFlowSessions>();
   /** Non-interactive tools of an interactive server. */
   readonly #plain = new Set<string>();
@@ -35,7 +35,7 @@ export class FlowBridge {
 
   constructor(leases: ConnectionLeases, clock: Clock) {
     this.#leases = leases;
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   /** Registers a client; the returned function removes it. */
@@ -119,7 +119,7 @@ export class FlowBridge {
   /** Two connections may lead to two processes that use the same session ids. */
   #sessionsOn(connection: UpstreamConnection): UpstreamFlowSessions {
     let sessions = this.#sessions.get(connection);
-    if (!sessions) this.#sessions.set(connection, (sessions = new UpstreamFlowSessions(this.#clock)));
+    if (!sessions) this.#sessions.set(connection, (sessions = new UpstreamFlowSessions(this.clock)));
     return sessions;
   }
 

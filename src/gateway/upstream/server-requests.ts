@@ -1,6 +1,6 @@
 // Sends each request to the server in the way that its method needs, and translates the server's errors.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { isInteraction } from '../../protocol/interaction.ts';
+import { givesReceipts, isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -104,6 +104,26 @@ export class ServerRequests {
   }
 
   #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    if (!givesReceipts(server.capabilities)) return this.#send(exchange, server);
+    // A suspended call is repeated by the client, which also fetches the result of a task.
+    const isWithClient = exchange.maySuspend || exchange.task?.requested === true;
+    return isWithClient ? this.#send(exchange, server) : this.#callWithReceipt(exchange, server);
+  }
+
+  async #callWithReceipt(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    const { callWithReceipt } = await import('./receipts.ts'); // few servers have flows
+    const { flow, connections } = this.#options;
+    return callWithReceipt(exchange, {
+      clock: flow.clock,
+      send: (own) => this.#send(own, server),
+      acknowledge: async (sessionId) => {
+        const upstream = await connections.home(exchange.client).supervised.get();
+        return upstream.call({ method: 'interaction.acknowledge', params: { sessionId } });
+      },
+    });
+  }
+
+  #send(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     const call = new CallWithUrls(exchange, this.#toolCalls);
     const { flow } = this.#options;
     if (!flow.plays(exchange, server)) return call.send();

@@ -204,9 +204,10 @@ export class StatelessExchange extends ServedExchange {
 }
 
 /** In this era, questions carry neither `elicitationId` nor a task: the state correlates them. */
-function toQuestion({ method, params }: Ask): JsonObject {
+function toQuestion({ method, params, human }: Ask): JsonObject {
   if (params === undefined) return { method };
   const { elicitationId, task, _meta, ...rest } = params;
-  const { [META.relatedTask]: _task, ...meta } = isObject(_meta) ? _meta : {};
+  const { [META.relatedTask]: _task, ...own } = isObject(_meta) ? _meta : {};
+  const meta = human ? { ...own, [META.human]: true } : own; // a gateway must not let a model answer it
   return { method, params: Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest };
 }

@@ -2,6 +2,8 @@
 // process, questions do not.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createLog, createServer } from 'mcp-parley';
+import { flow, serveFlows } from 'mcp-parley/flow';
 import { expect, test } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
 import { send } from '../helpers/http-wire.ts';
@@ -103,4 +105,15 @@ test('the response of a client with forms: it never answers the next question', 
   await session.post({ jsonrpc: '2.0', id: next, result: { action: 'decline' } });
   await second.until('the result', ({ messages }) => messages.some(({ result }) => result));
   expect(gateway.paid()).toEqual(['tea']);
+});
+
+test('the handle of an earlier process of a server of flows, of a client with forms: it is not told that there is no such tool', async () => {
+  const server = createServer({ name: 'shop', version: '1', log: createLog({ level: 'silent' }) });
+  serveFlows(server, [flow({ name: 'order' }, async (ask) => ask.text('what'))]);
+  const { url } = await server.listen({ port: 0 });
+  const session = await openSession(url, { capabilities: { elicitation: {} } });
+  const answered = (await session.call('parley_answer', { handle: 'ask_of-another-process' })).json;
+  expect(answered.error).toBeUndefined();
+  expect(textOf(answered)).toContain('the gateway restarted');
+  await server.close();
 });

@@ -92,14 +92,14 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   #takeAnswer(exchange: Exchange): Result {
     if (this.#takesAnswers(exchange.client)) return this.#withOwnTool(exchange);
-    const passed = new AskableCall(exchange, this.#channels, this).run(this.#handle);
-    return this.#channels.areAny && hasHandle(exchange.params) ? this.#orLost(passed, exchange) : passed;
+    const pass = (): Result => new AskableCall(exchange, this.#channels, this).run(this.#handle);
+    return this.#channels.areAny && hasHandle(exchange.params) ? this.#orLost(pass, exchange) : pass();
   }
 
   /** A server may have a tool of this name. If none has, the handle is from an earlier process of this gateway. */
-  async #orLost(passed: Result, exchange: Exchange): Promise<ResultObject> {
+  async #orLost(pass: () => Result, exchange: Exchange): Promise<ResultObject> {
     try {
-      return await passed;
+      return await pass();
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || thrown.code !== 'TOOL_NOT_FOUND') throw thrown;
       return this.#withOwnTool(exchange);

@@ -39,6 +39,8 @@ export class PromptDelivery {
   /** The highest progress of each session. */
   readonly #furthest = new BoundedMap<string, number>(MAX_CLAIMS);
   readonly #sent = new SentPrompts();
+  /** The question that the client of each session was asked last, whether it has acknowledged it or not. */
+  readonly #asked = new BoundedMap<string, string>(MAX_CLAIMS);
   readonly #speakers = new WeakSet<ClientView>();
   /** Sessions with a question for a human that the client has not acknowledged. */
   readonly #unsure = new Set<string>();
@@ -71,6 +73,7 @@ export class PromptDelivery {
   sending(client: ClientView, { header, questions }: Pick<Turn, 'header' | 'questions'>): void {
     const [question] = questions;
     this.#sent.add(header.id, this.#recipient(client), question);
+    if (question) this.#asked.set(header.id, question.promptId);
     const { current = -Infinity } = question?.progress ?? {};
     if (current > (this.#furthest.get(header.id) ?? -Infinity)) this.#furthest.set(header.id, current);
   }
@@ -87,6 +90,10 @@ export class PromptDelivery {
   /** The sessions whose client is there to be told what happens in them. */
   followed(): string[] {
     return this.#claims.entries().flatMap(([sessionId, client]) => (this.#watchers.has(client) ? [sessionId] : []));
+  }
+
+  askedLast(sessionId: string): string | undefined {
+    return this.#asked.get(sessionId);
   }
 
   /** Sends the next message after the current reply, and then what follows from running steps. */
@@ -207,6 +214,7 @@ export class PromptDelivery {
     this.#claims.delete(sessionId);
     this.#sent.forget(sessionId);
     this.#furthest.delete(sessionId);
+    this.#asked.delete(sessionId);
   }
 
   #notify(sessionId: string, method: string, params: JsonObject): void {
@@ -231,7 +239,9 @@ export class PromptDelivery {
     const watcher = client && this.#watchers.get(client);
     if (!client || !watcher?.ask) return;
     // Requests may overtake each other, so an answer for a human question counts only after the client has acknowledged it.
-    const isSure = turn.questions[0]?.by !== 'human';
+    const [question] = turn.questions;
+    const isSure = question?.by !== 'human';
+    if (question) this.#asked.set(sessionId, question.promptId);
     if (isSure) this.sending(client, turn);
     else this.#unsure.add(sessionId);
     const again = lookAgain(turn.header, { now: this.#clock.now(), isTold: true });

@@ -29,7 +29,7 @@ import { TokenSessions } from '../token/token-sessions.ts';
 import { AskedPeople } from './asked-people.ts';
 import { createStoredAccess, createTokenAccess } from './session-access.ts';
 import type { SessionAccess } from './session-access.ts';
-import { watchEndedElsewhere } from './ended-elsewhere.ts';
+import { watchElsewhere } from './changed-elsewhere.ts';
 import { eventPage } from './event-page.ts';
 import { createFlowMethods } from './flow-methods.ts';
 import { PromptDelivery } from './prompt-delivery.ts';
@@ -163,7 +163,7 @@ function connectDelivery(
     else if (event.kind === 'person') delivery.person(event.header);
     else if (event.kind === 'progress') delivery.progress(event);
   });
-  const stopElsewhere = watchEndedElsewhere(sessions, delivery);
+  const stopElsewhere = watchElsewhere(sessions, delivery);
   return {
     delivery,
     people,

@@ -1,7 +1,9 @@
-// Watches the store for sessions that another process has ended: `parley flows cancel --code`, a server that handled a cancel first, or one
-// with a second client of the user. That process cannot reach the client, so this one tells it.
+// Watches the store for sessions that another process has ended or continued: `parley flows cancel --code`, a server that handled a cancel
+// first, or one with a second client of the user. That process cannot reach the client, so this one tells it how the session ended or what it
+// asks now.
 import type { Header } from '../journal.ts';
 import type { Sessions } from '../session/sessions.ts';
+import { callerQuestions } from '../session/external/waits.ts';
 import { withOutcome } from '../session/turn/outcome.ts';
 import { isEnded } from '../store/store.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
@@ -9,15 +11,15 @@ import { pause } from '../../shared/timing.ts';
 
 /** As often as a shared store is polled for due sessions. */
 const LOOK_MS = 5000;
-/** How long this process takes at most to announce an end of its own. */
+/** How long this process takes at most to announce a change of its own. */
 const OWN_MS = 1000;
 /** Sessions per look; the rest waits for the next one. */
 const MAX_LOOKS = 200;
 
 /** Stops when the returned function is called. */
-export function watchEndedElsewhere(sessions: Sessions, delivery: PromptDelivery): () => void {
+export function watchElsewhere(sessions: Sessions, delivery: PromptDelivery): () => void {
   const { store, clock, log, lasting } = sessions.setup;
-  if (!store.durable || !lasting) return () => {}; // no other process can end them
+  if (!store.durable || !lasting) return () => {}; // no other process can change them
   let next = 0;
   let isStopped = false;
   const look = async (): Promise<void> => {
@@ -25,11 +27,13 @@ export function watchEndedElsewhere(sessions: Sessions, delivery: PromptDelivery
     if (next >= all.length) next = 0;
     const some = all.slice(next, next + MAX_LOOKS);
     next += MAX_LOOKS;
-    const ended = await endedOf(sessions, some);
-    if (ended.length === 0) return;
+    const changed = (await headersOf(sessions, some)).filter((header) => isUntold(header, delivery));
+    if (changed.length === 0) return;
     await pause(clock, OWN_MS);
     const untold = new Set(delivery.followed());
-    for (const header of ended) if (untold.has(header.id)) tell(sessions, delivery, header);
+    const still = changed.map(({ id }) => id).filter((id) => untold.has(id));
+    for (const header of await headersOf(sessions, still))
+      if (isUntold(header, delivery)) tell(sessions, delivery, header);
   };
   const again = (): void => {
     if (isStopped) return;
@@ -41,13 +45,21 @@ export function watchEndedElsewhere(sessions: Sessions, delivery: PromptDelivery
   return () => void (isStopped = true);
 }
 
-async function endedOf({ setup: { store } }: Sessions, ids: readonly string[]): Promise<Header[]> {
-  const ended: Header[] = [];
+async function headersOf({ setup: { store } }: Sessions, ids: readonly string[]): Promise<Header[]> {
+  const headers: Header[] = [];
   for (const id of ids) {
     const header = store.browse ? await browsed(store.browse(id)) : (await store.load(id))?.header;
-    if (header && isEnded(header)) ended.push(header);
+    if (header) headers.push(header);
   }
-  return ended;
+  return headers;
+}
+
+/** It has ended, or asks something else than its client was asked last. */
+function isUntold(header: Header, delivery: PromptDelivery): boolean {
+  if (isEnded(header)) return true;
+  const open = header.state === 'waiting_user' ? callerQuestions(header) : [];
+  const asked = delivery.askedLast(header.id);
+  return open.length > 0 && !open.some(({ promptId }) => promptId === asked);
 }
 
 /** Without its journal. */
@@ -59,5 +71,6 @@ async function browsed(pages: AsyncIterable<{ header: Header }[]>): Promise<Head
 function tell({ setup }: Sessions, delivery: PromptDelivery, header: Header): void {
   if (header.state === 'cancelled') delivery.cancelled(header);
   else if (header.reason === 'expired') delivery.expired(header);
-  else delivery.moved({ header, questions: [], ...withOutcome(setup, header) });
+  else if (isEnded(header)) delivery.moved({ header, questions: [], ...withOutcome(setup, header) });
+  else delivery.moved({ header, questions: callerQuestions(header) });
 }

@@ -1,4 +1,4 @@
-// A session that another process has ended: the client learns it from the process that it is connected to.
+// A session that another process has ended or continued: the client learns it from the process that it is connected to.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,4 +78,26 @@ test('a call is answered within seconds, and its form withdrawn', async () => {
   const withdrawn = ({ method, params }: Wire['messages'][number]) =>
     method === 'notifications/cancelled' && params!['requestId'] === form.id;
   await wire.find('the withdrawal', withdrawn);
+});
+
+const askingTwice = async (ask: Ask) => {
+  const city = await ask.text('city', { message: 'Where to?', alone: true });
+  return `${city}, ${await ask.text('day', { message: 'When?', alone: true })}`;
+};
+
+test('a client that speaks MCP Flow is asked the next question, once, when another process has taken an answer', async () => {
+  const { wire, other, told } = await two(askingTwice);
+  const { sessionId } = (await wire.request('interaction.start', { toolName: 'trip' })).result as { sessionId: string };
+  await other.answer({ principal: 'ada', sessionId, answers: [{ value: 'Oslo' }] });
+  const isNext = ({ params }: Wire['messages'][number]) =>
+    (params?.['prompt'] as { promptId?: string } | undefined)?.promptId === 'day~1';
+  const { id, params } = await told('the next question', isNext);
+  expect(params).toMatchObject({ sessionId, prompt: { message: 'When?' } });
+  const withdrawn = wire.messages.find(({ method }) => method === 'interaction.withdrawn');
+  expect(withdrawn?.params).toMatchObject({ sessionId, promptId: 'city~1', reason: 'moved' });
+  wire.write({ jsonrpc: '2.0', id: id!, error: { code: -32603, message: 'It cannot be shown' } });
+  await other.answer({ principal: 'ada', sessionId, answers: [{ value: 'Monday' }] });
+  const end = await told('the end', ({ method }) => method === 'interaction.complete');
+  expect(end.params).toMatchObject({ result: { data: 'Oslo, Monday' } });
+  expect(wire.messages.filter(isNext)).toHaveLength(1);
 });

@@ -242,11 +242,10 @@ export class RpcPeer implements Wire, LinkEvents {
   }
 
   #onResponse(response: ResponseMessage, from: RequestId | undefined, sent: string | undefined): void {
-    if (isLostAnswer(response) && response.id !== null) {
-      const reason = 'error' in response ? response.error.message : 'the answer was lost';
+    if ('error' in response && response.id !== null && isLostAnswer(response)) {
       const lost = this.#pending.take(response.id);
       if (lost) this.#abandon(lost);
-      return lost?.reject(this.#closed(reason));
+      return lost?.reject(this.#closed(response.error.message));
     }
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
     if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return;

@@ -29,8 +29,7 @@ export function toFlowError(method: string, { code, message, data }: WireError):
 }
 
 /** Restores the original code of a server's Flow error. */
-export function fromFlowError<T>(method: string, said: Promise<T>): Promise<T> {
-  if (!isInteraction(method)) return said;
+export function fromFlowError<T>(said: Promise<T>): Promise<T> {
   return said.catch((thrown: unknown) => {
     throw thrown instanceof ProtocolError ? toMeant(thrown) : thrown;
   });

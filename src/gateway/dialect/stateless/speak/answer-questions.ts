@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents } from '../../../../protocol/server-view.ts';
 import { toSuspended } from '../../../../protocol/suspended-call.ts';
-import type { SuspendedCall } from '../../../../protocol/suspended-call.ts';
+import type { ResumedCall, SuspendedCall } from '../../../../protocol/suspended-call.ts';
 import { CALL_METHODS } from '../../../../protocol/methods.ts';
 import { rejectOnAbort } from '../../../../shared/timing.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
@@ -26,9 +26,7 @@ export function whyNotAnswerable(method: string, { inputRequests, requestState }
 }
 
 /** The params of a call, with the answers to its earlier questions. */
-export function withAnswers({ params = {}, resumed }: OutgoingCall): JsonObject {
-  if (!resumed) return params;
-  const { state, answers } = resumed;
+export function withAnswers({ params }: OutgoingCall, { state, answers }: ResumedCall): JsonObject {
   return {
     ...params,
     ...(Object.keys(answers).length > 0 && { inputResponses: answers }),

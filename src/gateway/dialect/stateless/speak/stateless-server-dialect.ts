@@ -65,7 +65,7 @@ export class StatelessServerDialect implements ServerDialect {
     if (call.method === 'ping') return this.#ping(call);
     return this.#round(
       { call, round: 0, progress: call.onProgress && new RisingProgress(call.onProgress) },
-      withAnswers(call),
+      call.resumed ? withAnswers(call, call.resumed) : (call.params ?? {}),
     );
   }
 
@@ -187,7 +187,8 @@ export class StatelessServerDialect implements ServerDialect {
     wired.read = (said) => this.#understand(at, said);
     wired.onNotify = (notification) => this.#onRelated(notification, call);
     if (method === 'tools/call') wired.onLate = this.#cancelTask;
-    return fromFlowError(method, this.wire.call(wired) as Promise<ResultObject>);
+    const sent = this.wire.call(wired) as Promise<ResultObject>;
+    return isInteraction(method) ? fromFlowError(sent) : sent;
   }
 
   #checked(method: string, said: unknown): ResultObject {

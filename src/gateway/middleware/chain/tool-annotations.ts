@@ -7,7 +7,7 @@ import { ToolFacts } from '../../../protocol/tool-facts.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { listAllEntries, toListEntries } from './list-entries.ts';
 import type { ListEntry } from './list-entries.ts';
-import type { ChainLookup } from '../steps/names/name-mapper.ts';
+import type { ChainLookup } from '../steps/names/map-names.ts';
 
 export class ToolAnnotations {
   readonly #facts = new ToolFacts();

@@ -4,7 +4,7 @@ import { isObject } from '../../../../protocol/message.ts';
 import type { Next, Origin, Outcome, StepExchange } from '../../../../protocol/step.ts';
 import type { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import type { ListEntry } from '../../chain/list-entries.ts';
-import type { ChainLookup } from '../names/name-mapper.ts';
+import type { ChainLookup } from '../names/map-names.ts';
 import { toNameRule } from '../filter/name-rule.ts';
 import { badOption } from '../../chain/step-options.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';

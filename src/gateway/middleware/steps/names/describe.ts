@@ -2,7 +2,7 @@
 import type { Step } from '../../../../protocol/step.ts';
 import { mapNames } from './map-names.ts';
 import { toNameRule, toToolRules } from '../filter/name-rule.ts';
-import type { MapEntry } from './name-mapper.ts';
+import type { MapEntry } from './map-names.ts';
 import { badOption, withDefaults } from '../../chain/step-options.ts';
 
 /** By name or glob; the first match counts. */

@@ -4,7 +4,7 @@ import type { Origin, Step } from '../../../../protocol/step.ts';
 import { toShortName } from '../../../../shared/short-name.ts';
 import { mapNames } from './map-names.ts';
 import { qualifiedName, toToolRules } from '../filter/name-rule.ts';
-import type { MapEntry } from './name-mapper.ts';
+import type { MapEntry } from './map-names.ts';
 import { badOption, withDefaults } from '../../chain/step-options.ts';
 
 export interface RenameOptions {

@@ -9,7 +9,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { META } from '../../dialect/meta.ts';
 import { delayAbort } from './delayed-abort.ts';
-import type { Send } from '../connections/connection-lease.ts';
+import type { Send } from '../connections/connection-leases.ts';
 
 export type StatusListener = (statusMessage: string) => void;
 

@@ -10,7 +10,7 @@ import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { toMethodLabel } from './labels.ts';
+import { toMethodLabel } from './metrics.ts';
 import { tapOutcome } from './observed-layer.ts';
 import { toSpanContext, toTraceContext } from './trace-context.ts';
 

@@ -56,6 +56,6 @@ export class ToolFacts {
 
   /** Whether the list has to be fetched to know this tool. */
   misses(name: string): boolean {
-    return this.#isStale && !this.get(name);
+    return this.#isStale && !this.#tools.peek(name);
   }
 }

@@ -15,6 +15,9 @@ import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/crypto/ids.ts';
 import { toFormSchema } from './schema/form-schema.ts';
 import type { Asker, FormAnswer } from './types.ts';
+import { describeProblem } from '../protocol/form/answer-problem.ts';
+import { checkField } from '../protocol/form/check-field.ts';
+import { toSchemaFields } from '../protocol/form/schema-field.ts';
 
 const KINDS: Record<Parameters<Asker['can']>[0], Ask> = {
   elicit: { method: 'elicitation/create', params: { mode: 'form' } },
@@ -72,10 +75,25 @@ export class ExchangeAsker implements Asker {
   }
 }
 
-/** Clients may let users type anything, so the answer is checked against the form. */
-function checkAnswer(content: unknown, form: JsonObject): void {
-  const { problems } = cachedSchemaCheck(form, 'form')(content);
+/** Clients may let users type anything, so the answer is checked against the form, by the rules of every channel. */
+function checkAnswer(content: JsonObject, form: JsonObject): void {
+  const { problems } = cachedSchemaCheck(withoutPatterns(form), 'form')(content);
   if (problems) throw new GatewayError('ANSWER_INVALID', { reason: toReason(problems) });
+  for (const field of toSchemaFields(form)) {
+    // Whether a client may leave a required text empty is for `minLength` to say.
+    const checked = content[field.name] === '' ? undefined : checkField(field, content[field.name]);
+    if (!checked || 'value' in checked) continue;
+    const reason = `${field.name}: ${describeProblem(checked)}`;
+    throw new GatewayError('ANSWER_INVALID', { reason });
+  }
+}
+
+/** The JSON Schema check runs patterns without a time limit. */
+function withoutPatterns(form: JsonObject): JsonObject {
+  const properties = Object.entries(form['properties'] as Record<string, JsonObject>).map(
+    ([name, { pattern, ...field }]) => [name, field] as const,
+  );
+  return { ...form, properties: Object.fromEntries(properties) };
 }
 
 /** The protocol has only file roots; a handler must not be led to fetch anything else. */

@@ -1,13 +1,14 @@
 // Parses a typed answer into a value for its question. The rules of the question check it later.
 import type { Question } from '../../flow/question/question.ts';
+import { readNumber } from '../../protocol/form/read-written.ts';
 
-export function parseTypedAnswer({ kind, prompt }: Question, text: string): unknown {
+export function parseTypedAnswer({ kind, prompt }: Pick<Question, 'kind' | 'prompt'>, text: string): unknown {
   const trimmed = text.trim();
   switch (kind) {
     case 'confirm':
       return YES_NO[trimmed.toLowerCase()] ?? text;
     case 'number':
-      return trimmed === '' || Number.isNaN(Number(trimmed)) ? text : Number(trimmed);
+      return readNumber(trimmed) ?? text;
     case 'choice':
       return toChoice(prompt.choices, trimmed);
     case 'choices':

@@ -7,6 +7,7 @@ import { checkAnswer } from '../../flow/question/check-answer.ts';
 import type { Complaint, Field, Question } from '../../flow/question/question.ts';
 import { printable } from '../../shared/visible.ts';
 import { confirm } from './confirm.ts';
+import { parseTypedAnswer } from '../flows/typed-answer.ts';
 
 export const CANCELLED = Symbol('cancelled');
 
@@ -103,11 +104,9 @@ function complaintOf(field: TerminalQuestion, text: string): Complaint | undefin
 }
 
 /** Parses typed text into a value of the question's kind. */
-function toValue({ kind, prompt }: TerminalQuestion, text: string): unknown {
-  if (text === '') return undefined;
-  if (kind === 'number') return Number.isNaN(Number(text)) ? text : Number(text);
-  if (kind === 'file') return toFile(text, prompt.validation?.maxBytes);
-  return kind === 'custom' ? toJson(text) : text;
+function toValue(field: TerminalQuestion, text: string): unknown {
+  if (field.kind !== 'file') return parseTypedAnswer(field, text);
+  return text === '' ? undefined : toFile(text, field.prompt.validation?.maxBytes);
 }
 
 function toFile(path: string, maxBytes = Infinity): unknown {
@@ -118,14 +117,6 @@ function toFile(path: string, maxBytes = Infinity): unknown {
     mimeType: TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream',
     data: readFileSync(path).toString('base64'),
   };
-}
-
-function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function toText(value: unknown): string {

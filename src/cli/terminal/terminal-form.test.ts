@@ -52,7 +52,7 @@ describe('a form', () => {
     const typed = 'A\nAda\n3\n19:00\n13\n1.5\nx\n12\nmaybe\nno\n\n';
     const { answer, shown } = await ask({ requestedSchema: FORM }, typed);
     expect(answer).toEqual({ action: 'accept', content: { name: 'Ada', time: '19:00', people: 12, vegan: false } });
-    for (const words of ['At least 2 characters.', 'from 1 to 2.', 'At most 12.', 'whole number', 'Type y or n.']) {
+    for (const words of ['at least 2 characters.', 'from 1 to 2.', 'at most 12.', 'whole number', 'Type y or n.']) {
       expect(shown).toContain(words);
     }
   });

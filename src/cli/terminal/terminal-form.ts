@@ -2,8 +2,10 @@
 // defaults and agrees wherever no input is required.
 import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
 import type { AskContext } from '../../client/types.ts';
-import { readField, toTerminalFields } from './terminal-field.ts';
-import type { TerminalField } from './terminal-field.ts';
+import { toSchemaFields } from '../../protocol/form/schema-field.ts';
+import type { FieldOption } from '../../protocol/form/field-options.ts';
+import type { SchemaField } from '../../protocol/form/schema-field.ts';
+import { readField } from './terminal-field.ts';
 import type { Terminal } from './terminal.ts';
 
 type Content = NonNullable<ElicitResult['content']>;
@@ -27,12 +29,12 @@ export function createTerminalForm(
     // The question may come from the server or from an approval step; the client cannot tell.
     terminal.say(`${tool} needs your answer: ${request.message}`);
     if (request.mode === 'url') return openLink(request.url, asking);
-    const fields = toTerminalFields(request.requestedSchema);
+    const fields = toSchemaFields(request.requestedSchema);
     return fields.length === 0 ? confirm(asking) : fillIn(fields, asking);
   };
 }
 
-async function fillIn(fields: TerminalField[], asking: FormContext): Promise<ElicitResult> {
+async function fillIn(fields: SchemaField[], asking: FormContext): Promise<ElicitResult> {
   if (fields.some((field) => !isAgreed(field, asking))) asking.terminal.say(HOW);
   const content: Content = {};
   for (const field of fields) {
@@ -44,37 +46,42 @@ async function fillIn(fields: TerminalField[], asking: FormContext): Promise<Eli
 }
 
 /** Whether `yes` can fill in the field. */
-function isAgreed(field: TerminalField, { yes }: FormContext): boolean {
-  return yes && (agreed(field) !== undefined || !field.isRequired);
+function isAgreed(field: SchemaField, { yes }: FormContext): boolean {
+  return yes && (agreed(field) !== undefined || !field.required);
 }
 
-function agreed({ fallback, kind, isRequired }: TerminalField): unknown {
-  return fallback ?? (kind === 'boolean' && isRequired ? true : undefined);
+function agreed({ default: preset, kind, required }: SchemaField): unknown {
+  return preset ?? (kind === 'boolean' && required ? true : undefined);
 }
 
-async function askField(field: TerminalField, { terminal, signal }: FormContext): Promise<Answer> {
-  const { isRequired, fallback, choices } = field;
-  choices.forEach(({ title }, index) => terminal.say(`  ${index + 1}) ${title}`));
+async function askField(field: SchemaField, { terminal, signal }: FormContext): Promise<Answer> {
+  const { required, default: preset } = field;
+  optionsOf(field).forEach(({ title }, index) => terminal.say(`  ${index + 1}) ${title}`));
   for (;;) {
     const typed = await terminal.ask(promptOf(field), signal);
     if (typed === undefined) return { end: 'cancel' };
     if (DECLINE.test(typed.trim())) return { end: 'decline' };
-    if (typed.trim() === '' && (fallback !== undefined || !isRequired)) return { value: fallback };
+    if (typed.trim() === '' && (preset !== undefined || !required)) return { value: preset };
     const read = readField(field, typed);
     if ('value' in read) return read;
     terminal.say(`  ${read.problem}`);
   }
 }
 
-function promptOf({ label, kind, fallback, isRequired, choices }: TerminalField): string {
-  const form = { boolean: ' y/n', choices: ' several, with commas', choice: '', text: '', number: '', integer: '' }[
-    kind
-  ];
+function promptOf(field: SchemaField): string {
+  const { title, description, kind, default: preset, required } = field;
+  const how = kind === 'boolean' ? ' y/n' : kind === 'choices' ? ' several, with commas' : '';
+  const label = `${title}${description === undefined ? '' : ` (${description})`}${how}`;
   const ended = (line: string): string => (line.endsWith('?') ? `${line} ` : `${line}: `);
-  if (fallback === undefined) return ended(`${label}${form}${isRequired ? '' : ' [none]'}`);
-  const titleOf = (value: unknown): string => choices.find((one) => one.value === value)?.title ?? String(value);
-  const shown = kind === 'boolean' ? (fallback === true ? 'y' : 'n') : [fallback].flat().map(titleOf).join(', ');
-  return ended(`${label}${form} [${shown}]`);
+  if (preset === undefined) return ended(`${label}${required ? '' : ' [none]'}`);
+  const titleOf = (value: unknown): string =>
+    optionsOf(field).find((one) => one.value === value)?.title ?? String(value);
+  const shown = kind === 'boolean' ? (preset === true ? 'y' : 'n') : [preset].flat().map(titleOf).join(', ');
+  return ended(`${label} [${shown}]`);
+}
+
+function optionsOf(field: SchemaField): readonly FieldOption[] {
+  return 'options' in field ? field.options : [];
 }
 
 /** A form without fields is a yes/no question. */

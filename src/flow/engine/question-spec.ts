@@ -5,9 +5,9 @@ import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.t
 import type { FormFields } from '../authoring/fields.ts';
 import { fingerprint, toMessageText } from '../authoring/messages.ts';
 import type { Catalogue, Words } from '../authoring/messages.ts';
-import { compilePattern } from '../question/pattern.ts';
 import { toQuestionPin } from '../question/pin.ts';
 import type { Choice, Prompt, PromptType, Validation } from '../../protocol/form/prompt.ts';
+import { requirePattern } from '../../protocol/form/pattern.ts';
 import type { Field, Kind } from '../question/question.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 
@@ -140,7 +140,7 @@ function isEmpty(object: object): boolean {
 
 function toPattern(pattern: string | RegExp): string {
   const source = typeof pattern === 'string' ? pattern : pattern.source;
-  compilePattern(source);
+  requirePattern(source);
   return source;
 }
 

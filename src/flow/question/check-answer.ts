@@ -7,8 +7,9 @@ import { toReason } from '../../protocol/schema/schema-problem.ts';
 import { checkChoiceAnswer, checkChoicesAnswer } from './check-choice.ts';
 import { checkDateAnswer } from './check-date.ts';
 import { checkFileAnswer } from './check-file.ts';
-import { checkTextAnswer } from './check-text.ts';
+import { toComplaint } from './complaint.ts';
 import type { Complaint, Field, Kind } from './question.ts';
+import { checkNumber, checkText } from '../../protocol/form/check-field.ts';
 
 export type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };
 
@@ -17,7 +18,7 @@ export type Check = (value: unknown, question: Field) => Complaint | undefined;
 
 const CHECKS: Record<Exclude<Kind, 'form'>, Check> = {
   text: checkTextAnswer,
-  number: checkNumber,
+  number: checkNumberAnswer,
   confirm: (value) => (typeof value === 'boolean' ? undefined : { error: 'Must be true or false' }),
   date: checkDateAnswer,
   choice: checkChoiceAnswer,
@@ -48,13 +49,20 @@ function checkAbsent({ kind, prompt: { defaultValue, validation } }: Field): Ans
   return { value: undefined, from: 'default' };
 }
 
-function checkNumber(value: unknown, { prompt }: Field): Complaint | undefined {
-  const { min, max, integer } = prompt.validation ?? {};
-  if (typeof value !== 'number' || !Number.isFinite(value)) return { error: 'Must be a number' };
-  if (integer && !Number.isInteger(value)) return { error: 'Must be a whole number' };
-  if (typeof min === 'number' && value < min) return { error: `Must be at least ${min}` };
-  if (typeof max === 'number' && value > max) return { error: `Must be at most ${max}` };
-  return undefined;
+function checkTextAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
+  const { min, max, pattern, format } = prompt.validation ?? {};
+  const checked = checkText({ minLength: toBound(min), maxLength: toBound(max), pattern, format }, value);
+  const isLike = 'code' in checked && checked.code === 'pattern' && prompt.placeholder !== undefined;
+  return isLike ? { ...toComplaint(checked)!, suggestion: `Like ${prompt.placeholder}` } : toComplaint(checked);
+}
+
+function checkNumberAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
+  const { min, max, integer = false } = prompt.validation ?? {};
+  return toComplaint(checkNumber({ integer, minimum: toBound(min), maximum: toBound(max) }, value));
+}
+
+function toBound(bound: unknown): number | undefined {
+  return typeof bound === 'number' ? bound : undefined;
 }
 
 function checkCustomAnswer(value: unknown, { prompt }: Field): Complaint | undefined {

@@ -62,6 +62,9 @@ export const ENGLISH: ProblemSentences = {
   fileType: 'Choose a file of one of these types: {limit}.',
 };
 
-export function describeProblem({ code, limit }: AnswerProblem, sentences: ProblemSentences = ENGLISH): string {
+export function describeProblem(
+  { code, limit }: Exclude<CheckedValue, { value: unknown }>,
+  sentences: ProblemSentences = ENGLISH,
+): string {
   return sentences[code].replace('{limit}', () => String(limit ?? ''));
 }

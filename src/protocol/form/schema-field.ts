@@ -16,20 +16,20 @@ interface Named {
   readonly default: unknown;
 }
 
-interface TextRules {
+export interface TextFieldRules {
   readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
   readonly pattern: string | undefined;
 }
 
-export interface TextField extends Named, TextRules {
+export interface TextField extends Named, TextFieldRules {
   readonly kind: 'text';
   readonly format: TextFormat | undefined;
   readonly multiline: boolean;
 }
 
 /** Asked only on a page, and never shown again. */
-export interface SecretField extends Named, TextRules {
+export interface SecretField extends Named, TextFieldRules {
   readonly kind: 'secret';
 }
 

@@ -10,7 +10,7 @@ export function hasFormat(format: TextFormat, text: string): boolean {
   switch (format) {
     case 'email':
       return (
-        text.length <= MAX_EMAIL && /^[^\s@"<>(),;:\\[\]]+@[^\s@."<>(),;:\\[\]]+(\.[^\s@."<>(),;:\\[\]]+)*$/.test(text)
+        text.length <= MAX_EMAIL && /^[^\s@"<>(),;:\\[\]]+@[^\s@."<>(),;:\\[\]]+(\.[^\s@."<>(),;:\\[\]]+)+$/.test(text)
       );
     case 'uri':
       return /^[a-z][a-z0-9+.-]*:\S+$/i.test(text) && URL.canParse(text);

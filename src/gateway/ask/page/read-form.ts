@@ -1,5 +1,5 @@
 // Reads a posted form into the answers of its round, or into the entries and problems to show again.
-import { checkField } from '../../../protocol/form/validate-answer.ts';
+import { checkWritten } from '../../../protocol/form/validate-answer.ts';
 import type { SchemaField } from '../../../protocol/form/schema-field.ts';
 import type { CheckedValue, AnswerProblem } from '../../../protocol/form/answer-problem.ts';
 import type { RoundAnswer } from '../question-round.ts';
@@ -53,7 +53,7 @@ async function readSection(section: Section, form: FormData): Promise<{ filled: 
 
 function checkEntry(field: SchemaField, entry: FieldEntry): CheckedValue | undefined {
   const meant = valueOf(field, entry);
-  return 'code' in meant ? meant : checkField(field, meant.value);
+  return 'code' in meant ? meant : checkWritten(field, meant.value);
 }
 
 async function readEntry(field: SchemaField, name: string, form: FormData): Promise<FieldEntry> {

@@ -3,7 +3,7 @@
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
-import { checkField } from '../../../protocol/form/validate-answer.ts';
+import { checkWritten } from '../../../protocol/form/validate-answer.ts';
 import { isForPageOnly, toSchemaFields } from '../../../protocol/form/schema-field.ts';
 import type { SchemaField } from '../../../protocol/form/schema-field.ts';
 import { describeProblem } from '../../../protocol/form/answer-problem.ts';
@@ -43,10 +43,10 @@ function consent(about: JsonObject): FieldPrompt {
 }
 
 function check(field: SchemaField, value: unknown): { value: unknown } | { error: string } {
-  const checked = checkField(field, value);
+  const checked = checkWritten(field, value);
   if (!checked) return { value: undefined };
   if ('value' in checked) return checked;
-  return { error: describeProblem({ property: field.name, code: checked.code, limit: checked.limit }) };
+  return { error: describeProblem(checked) };
 }
 
 /** The form's message comes first; with several fields, each is named. */

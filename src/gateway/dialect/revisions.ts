@@ -24,10 +24,20 @@ export interface Features {
   progressMessage: boolean;
   audio: boolean;
   toolAnnotations: boolean;
-  /** Titles, structured output, resource links, elicitation forms. */
+  /** Titles, structured output, resource links. */
   structured: boolean;
-  /** Icons, tasks, URL elicitation, sampling with tools, primed streams. */
+  elicitation: boolean;
+  /** Forms with option titles, multiple choice and defaults of every type. */
+  choiceForms: boolean;
+  urlElicitation: boolean;
+  samplingTools: boolean;
+  tasks: boolean;
+  /** Icons, and a description and website of the server. */
   icons: boolean;
+  /** A stream begins with an event, so that its client can resume it. */
+  primedStreams: boolean;
+  /** Wrong arguments of a tool are told to the model in a result. */
+  argumentErrorsInResults: boolean;
 }
 
 const oldest: Features = {
@@ -39,7 +49,14 @@ const oldest: Features = {
   audio: false,
   toolAnnotations: false,
   structured: false,
+  elicitation: false,
+  choiceForms: false,
+  urlElicitation: false,
+  samplingTools: false,
+  tasks: false,
   icons: false,
+  primedStreams: false,
+  argumentErrorsInResults: false,
 };
 const march: Features = {
   ...oldest,
@@ -50,8 +67,17 @@ const march: Features = {
   audio: true,
   toolAnnotations: true,
 };
-const june: Features = { ...march, batches: false, chainCodes: false, structured: true };
-const november: Features = { ...june, icons: true };
+const june: Features = { ...march, batches: false, chainCodes: false, structured: true, elicitation: true };
+const november: Features = {
+  ...june,
+  choiceForms: true,
+  urlElicitation: true,
+  samplingTools: true,
+  tasks: true,
+  icons: true,
+  primedStreams: true,
+  argumentErrorsInResults: true,
+};
 
 const HANDSHAKE = new Map<string, Features>([
   ['2024-11-05', oldest],

@@ -9,7 +9,7 @@ export function toHandshakeCapabilities(capabilities: ServerCapabilities, featur
   return {
     ...rest,
     ...(features.completionsFlag && completions !== undefined && { completions }),
-    ...(features.icons && tasks !== undefined && { tasks }),
+    ...(features.tasks && tasks !== undefined && { tasks }),
     ...withoutTasksExtension(extensions as JsonObject | undefined),
   };
 }

@@ -19,7 +19,7 @@ export function toHandshakeError(
   if (error instanceof ProtocolError) return { error: plainError(error) };
   const { code, details } = error;
   if (code === 'INVALID_ARGUMENTS') {
-    if (features.icons) return asResult(error.message);
+    if (features.argumentErrorsInResults) return asResult(error.message);
     return { error: toWire(-32602, 'Invalid params', { parameter: details.parameter, error: details.error }) };
   }
   if (code === 'CLIENT_CANNOT_BE_ASKED') {

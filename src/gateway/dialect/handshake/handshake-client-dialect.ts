@@ -55,7 +55,7 @@ export class HandshakeClientDialect implements ClientDialect {
   }
 
   get primesStreams(): boolean {
-    return this.#features.icons;
+    return this.#features.primedStreams;
   }
 
   /** The result of `initialize`. */
@@ -73,11 +73,11 @@ export class HandshakeClientDialect implements ClientDialect {
 
   toNeutral(request: RequestMessage): ReturnType<ClientDialect['toNeutral']> {
     const { method } = request;
-    if (FOREIGN.has(method) || (TASK_METHODS.has(method) && !this.#features.icons)) return undefined;
+    if (FOREIGN.has(method) || (TASK_METHODS.has(method) && !this.#features.tasks)) return undefined;
     const split = splitMeta(request.params);
     if (method !== 'tools/call' || !isObject(split.params.task)) return { request, split };
     const { task, ...params } = split.params;
-    if (!this.#features.icons) return { request, split: { ...split, params } };
+    if (!this.#features.tasks) return { request, split: { ...split, params } };
     const { ttl } = task as { ttl?: unknown };
     return {
       request,
@@ -116,9 +116,9 @@ export class HandshakeClientDialect implements ClientDialect {
         if (!change.isDirect && !isSubscribed(change.uri)) return undefined;
         return toNotification('notifications/resources/updated', { uri: change.uri, ...change.more });
       case 'task':
-        return this.#features.icons ? toNotification('notifications/tasks/status', toTask(change.task)) : undefined;
+        return this.#features.tasks ? toNotification('notifications/tasks/status', toTask(change.task)) : undefined;
       case 'elicited':
-        if (!this.#features.icons) return undefined;
+        if (!this.#features.urlElicitation) return undefined;
         return toNotification('notifications/elicitation/complete', {
           elicitationId: change.elicitationId,
           ...change.more,
@@ -146,8 +146,8 @@ export class HandshakeClientDialect implements ClientDialect {
   }
 
   canAsk(ask: Ask): boolean {
-    if (ask.method === 'elicitation/create' && !this.#features.structured) return false;
-    if (ask.params?.mode === 'url' && !this.#features.icons) return false;
+    if (ask.method === 'elicitation/create' && !this.#features.elicitation) return false;
+    if (ask.params?.mode === 'url' && !this.#features.urlElicitation) return false;
     return missingCapability(ask, this.client.capabilities) === undefined;
   }
 

@@ -202,7 +202,7 @@ export class HandshakeServerDialect implements ServerDialect {
   /** A server without tasks may reject a request for one. */
   #canRunTasks(): boolean {
     const { tasks } = this.server.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
-    return featuresOf(this.server.revision).icons && tasks?.requests?.tools?.call !== undefined;
+    return featuresOf(this.server.revision).tasks && tasks?.requests?.tools?.call !== undefined;
   }
 }
 

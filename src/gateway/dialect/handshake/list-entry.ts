@@ -18,7 +18,8 @@ export function toHandshakeEntry(entry: JsonObject, features: Features): JsonObj
 
 function shape(entry: JsonObject, features: Features): JsonObject {
   let { icons, execution, title, outputSchema, _meta, ...rest } = entry;
-  if (features.icons) rest = { ...rest, ...present({ icons, execution }) };
+  if (features.icons) rest = { ...rest, ...present({ icons }) };
+  if (features.tasks) rest = { ...rest, ...present({ execution }) };
   if (features.structured)
     rest = { ...rest, ...present({ title, outputSchema: wrapOutputSchema(outputSchema), _meta }) };
   else rest = toAnnotated(rest);

@@ -17,7 +17,7 @@ export interface OlderAsk {
 export function toOlderAsk({ method, params }: Ask, features: Features): OlderAsk {
   if (params === undefined) return { method };
   if (method === 'elicitation/create') return toElicitation(params, features);
-  if (method === 'sampling/createMessage' && !features.icons)
+  if (method === 'sampling/createMessage' && !features.samplingTools)
     return { method, params: toOlderSampling(params, features) };
   return { method, params };
 }
@@ -27,7 +27,7 @@ function toElicitation(params: JsonObject, features: Features): OlderAsk {
   // The stateless era has no elicitation ids: the call that asks identifies the question.
   if (params.mode === 'url')
     return { method, params: { ...params, elicitationId: params.elicitationId ?? randomId() } };
-  if (features.icons) return { method, params };
+  if (features.choiceForms) return { method, params };
   const { mode, requestedSchema, ...rest } = params;
   if (!isObject(requestedSchema)) return { method, params: rest };
   const { schema, fromContent } = toForm(requestedSchema);

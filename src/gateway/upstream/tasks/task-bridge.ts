@@ -173,7 +173,7 @@ export class TaskBridge {
   #toHandshake(exchange: Exchange, handler: ResultHandler): Promise<ResultObject> {
     const isRequired =
       this.#options.tools(exchange.client).get(String(exchange.params.name))?.taskSupport === 'required';
-    const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
+    const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).tasks;
     return !isRequired || knowsTasks ? this.#send(exchange, handler) : handleResult(this.#await(exchange), handler);
   }
 

@@ -125,7 +125,7 @@ const STRANGER = '';
 
 async function principalOf(identify: Identify, request: HttpRequest): Promise<string | undefined> {
   try {
-    return (await identifyCaller(identify, request, { transport: 'http' })).principal;
+    return (await identifyCaller(identify, request, { transport: 'http' }))?.principal;
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.row.fault === 'client') return STRANGER;
     throw thrown;

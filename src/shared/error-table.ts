@@ -111,6 +111,10 @@ export const ERRORS = {
     'The key or token does not allow this: it needs the scope {scope}',
     'Log in again with this scope, or use a key that has it.',
   ]),
+  LOGIN_UNAVAILABLE: row(-32603, 503, 'config', [
+    'The login cannot be checked at the moment',
+    'The log says why: `login.unavailable`. The issuer in `auth.issuers` must answer with its metadata and keys.',
+  ]),
   OPEN_TO_OTHERS: row(-32603, 500, 'config', [
     'Refused to listen on {host} without a login: everybody who reaches the port could call every tool. TLS is no login',
     'Make a key with `parley key add NAME`, set `auth`, or let everybody in with `--open` (in code: `open: true`). See docs/logins.md.',

@@ -17,6 +17,8 @@ export interface IdentifyRequest {
   readonly remoteAddress?: string | undefined;
   /** The URL of the endpoint that is called, as a token names it in `aud`; undefined if unknown. */
   readonly resource?: string | undefined;
+  /** The URL of the whole endpoint, at /mcp. */
+  readonly endpoint?: string | undefined;
 }
 
 type Answer = string | Identity | false | undefined;
@@ -26,35 +28,29 @@ type Answer = string | Identity | false | undefined;
  */
 export type Identify = (request: IdentifyRequest) => Answer | Promise<Answer>;
 
-/** A caller; without a principal it is unknown. */
-export type Caller = Partial<Identity>;
+/** Undefined if unknown. */
+export type Caller = Identity | undefined;
 
 export interface IdentifyPlace {
   transport: 'http' | 'websocket';
   resource?: string | undefined;
+  endpoint?: string | undefined;
 }
 
 /** Synchronous unless `identify` is not. Throws what `identify` throws. */
 export function identifyCaller(
-  identify: Identify | undefined,
+  identify: Identify,
   request: HttpRequest,
-  { transport, resource }: IdentifyPlace,
+  { transport, resource, endpoint }: IdentifyPlace,
 ): Caller | Promise<Caller> {
-  if (!identify) return NOBODY;
   const { headers, method, url } = request;
-  const found = identify({ headers, transport, method, url, remoteAddress: request.socket?.remoteAddress, resource });
+  const { remoteAddress } = request.socket ?? {};
+  const found = identify({ headers, transport, method, url, remoteAddress, resource, endpoint });
   return found instanceof Promise ? found.then(toCaller) : toCaller(found);
 }
 
-const NOBODY: Caller = {};
-
-/** Undefined for an unknown caller. */
-export function toIdentity(caller: Caller): Identity | undefined {
-  return caller.principal === undefined ? undefined : (caller as Identity);
-}
-
 function toCaller(found: Answer): Caller {
-  if (found === undefined) return NOBODY;
+  if (found === undefined) return undefined;
   if (found === false) throw new GatewayError('UNAUTHORIZED', { reason: 'the server does not know this caller' });
   if (typeof found === 'string') return { principal: toUserName(found) };
   if (isObject(found) && typeof found.principal === 'string') {

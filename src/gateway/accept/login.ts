@@ -8,6 +8,7 @@ import type { Log } from '../../shared/log.ts';
 import type { AuthOptions } from './auth/auth-options.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth/auth-options.ts';
 import type { Authenticator } from './auth/authenticator.ts';
+import { answerThrown } from './http/answer.ts';
 import type { Identify } from './identify.ts';
 
 export interface Login {
@@ -18,8 +19,10 @@ export interface Login {
   readonly adminScope: string;
   /** Throws INSUFFICIENT_SCOPE for a call that needs more than the caller may do. */
   checkCall?(message: Message, identity: Identity, resource: string | undefined): void;
-  /** Answers what clients ask before they log in. `resource`: the URL of /mcp. */
-  wellKnown(path: string, resource: string | undefined): HttpHandler | undefined;
+  /** Tokens are for URLs, so the public one must be known. */
+  readonly needsUrl: boolean;
+  /** Answers what clients ask before they log in. `endpoint`: the URL of /mcp. */
+  wellKnown(path: string, endpoint: string | undefined): HttpHandler | undefined;
   /** Loads what it needs. Throws BAD_OPTION. */
   ready(): Promise<void>;
   close(): void;
@@ -41,25 +44,23 @@ export function createLogin(
 ): Login | undefined {
   if (!auth) return undefined;
   if (identify) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: 'give either `auth` or `identify`' });
+  const hasIssuers = (auth.issuers?.length ?? 0) > 0;
   let made: Authenticator | undefined;
   let loading: Promise<Authenticator> | undefined;
   const load = (): Promise<Authenticator> =>
-    (loading ??= import('./auth/authenticator.ts').then(
-      ({ createAuthenticator }) => (made = createAuthenticator(auth, context)),
-    ));
+    (loading ??= import('./auth/authenticator.ts').then((loaded) => (made = new loaded.Authenticator(auth, context))));
   const asking: Identify = (request) => made?.identify(request) ?? load().then((one) => one.identify(request));
   return {
     identify: asking,
     identifyVisitor: (request) => (request.headers.authorization === undefined ? undefined : asking(request)),
     adminScope: auth.adminScope ?? DEFAULT_ADMIN_SCOPE,
     checkCall: (message, identity, resource) => made?.checkCall(message, identity, resource),
-    wellKnown(path, resource) {
-      if (!(auth.issuers?.length ?? 0) || !path.startsWith('/.well-known/oauth-')) return undefined;
-      return (request, response) => {
-        load().then(
-          (one) => one.answerWellKnown({ path, resource }, request, response),
-          () => response.writeHead(503).end(),
-        );
+    needsUrl: hasIssuers,
+    wellKnown(path, endpoint) {
+      if (!hasIssuers || !path.startsWith('/.well-known/oauth-')) return undefined;
+      return (_request, response) => {
+        const answered = load().then((one) => one.answer({ path, endpoint }, response));
+        answered.catch((thrown: unknown) => answerThrown(context, response, thrown));
       };
     },
     ready: async () => void (await load()),

@@ -5,7 +5,7 @@ export interface ChallengeParts {
   /** The URL of the protected resource metadata; undefined if no issuer is configured. */
   metadata?: string | undefined;
   scopes?: readonly string[] | undefined;
-  error?: 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | undefined;
+  error?: 'invalid_token' | 'insufficient_scope' | undefined;
   description?: string | undefined;
 }
 

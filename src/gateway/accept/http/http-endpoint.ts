@@ -11,7 +11,7 @@ import { runRequestUnlessLoop, isByGateway } from '../refuse-loops.ts';
 import { createGuard } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
 import { LegacySse } from './legacy-sse.ts';
-import { identifyCaller, toIdentity } from '../identify.ts';
+import { identifyCaller } from '../identify.ts';
 import type { Caller, Identify, IdentifyPlace } from '../identify.ts';
 import type { Login } from '../login.ts';
 import { readMount } from './mount.ts';
@@ -73,7 +73,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const mount = readMount(options.path);
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const routes = createRoutes(context, options, mount);
-  const { login, urls, identify } = createEntrance(options, mount);
+  const { login, urls, placeOf, identify } = createEntrance(options, mount);
   const sockets = acceptWebSocketsLazily(context, (socket, thrown) => failUpgrade(context, socket, thrown));
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
@@ -83,14 +83,13 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       guard.check(request);
       allowOrigin(request, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
-      const open = options.openPages;
-      if (open && Object.hasOwn(open, path)) return open[path]!(request, response);
-      const wellKnown = login && wellKnownOf(request, login, urls);
-      if (wellKnown) return wellKnown(request, response);
-      const access = login && { login, resource: urls.of(request, path) };
-      const caller = identify(request, { transport: 'http', resource: access?.resource });
+      const open = openPage(path, options) ?? (login && wellKnownOf(request, login, urls));
+      if (open) return open(request, response);
+      const place = login && placeOf(request, path);
+      const access = login && { login, resource: place?.resource };
+      const caller = identify?.(request, { transport: 'http', ...place });
       if (caller instanceof Promise) routes.enterLater(path, { request, response, access, caller });
-      else routes.enter(path, { request, response, access, principal: caller.principal, identity: toIdentity(caller) });
+      else routes.enter(path, { request, response, access, principal: caller?.principal, identity: caller });
     } catch (thrown) {
       refuse(context, response, thrown, path);
     }
@@ -106,7 +105,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
         if (mount.toLocal(pathOf(request)) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
         const go = (caller: Caller): void =>
           runRequestUnlessLoop(context, request, () => sockets.upgrade(request, socket, head, caller));
-        const caller = identify(request, { transport: 'websocket', resource: login && urls.of(request, '/ws') });
+        const caller = identify?.(request, { transport: 'websocket', ...(login && placeOf(request, '/ws')) });
         if (caller instanceof Promise) caller.then(go).catch((thrown) => failUpgrade(context, socket, thrown));
         else go(caller);
       } catch (thrown) {
@@ -121,17 +120,22 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   };
 }
 
-/** Finds out who calls, and for which URL. */
+/** Finds out who calls, and for which URL. Nothing is done per request where nobody is identified. */
 function createEntrance({ login, needsIdentity, address = () => undefined, ...options }: EndpointSetup, mount: Mount) {
   if (login && options.identify !== login.identify)
     throw new GatewayError('BAD_OPTION', { option: 'identify', reason: '`auth` says already who calls' });
   const urls = createResourceUrls({ publicUrl: options.publicUrl, mount, address });
+  const { identify: ask } = options;
   const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
-    const found = identifyCaller(options.identify, request, place);
+    const found = identifyCaller(ask!, request, place);
     if (!needsIdentity) return found;
     return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
   };
-  return { login, urls, identify };
+  const placeOf = (request: HttpRequest, local: string) => ({
+    resource: urls.of(request, local),
+    endpoint: urls.of(request, '/mcp'),
+  });
+  return { login, urls, placeOf, identify: ask && identify };
 }
 
 /** Maps each path, as mounted at /mcp, to its handler. */
@@ -157,9 +161,7 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
     enter,
     /** Separate from `enter`, because V8 allocates the closure's context for every request. */
     enterLater(path: string, { caller, ...arrival }: Arrival): void {
-      const arrived = caller.then((found) =>
-        enter(path, { ...arrival, principal: found.principal, identity: toIdentity(found) }),
-      );
+      const arrived = caller.then((found) => enter(path, { ...arrival, principal: found?.principal, identity: found }));
       arrived.catch((thrown: unknown) => refuse(context, arrival.response, thrown, path));
     },
     close(): void {
@@ -169,13 +171,17 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
   };
 }
 
+function openPage(path: string, { openPages }: EndpointOptions): HttpHandler | undefined {
+  return openPages && Object.hasOwn(openPages, path) ? openPages[path] : undefined;
+}
+
 function wellKnownOf(request: HttpRequest, login: Login, urls: ResourceUrls): HttpHandler | undefined {
   const path = pathOf(request);
   return path.startsWith('/.well-known/') ? login.wellKnown(path, urls.of(request, '/mcp')) : undefined;
 }
 
 function refuseUnknown(caller: Caller): Caller {
-  if (caller.principal !== undefined) return caller;
+  if (caller) return caller;
   throw new GatewayError('UNAUTHORIZED', { reason: 'the server does not know this caller' });
 }
 

@@ -34,6 +34,10 @@ export async function listenHttp(
   const isOpen = isLoopback(host) || options.open === true;
   if (!isOpen && !options.identify) throw new GatewayError('OPEN_TO_OTHERS', { host });
   if (!isLoopback(host) && !options.identify) context.log.warn({ host }, 'listen.open');
+  if (options.login?.needsUrl && options.publicUrl === undefined && !isLoopback(host)) {
+    const reason = 'tokens are for the URL that clients use: say which, such as https://mcp.example.com';
+    throw new GatewayError('BAD_OPTION', { option: 'publicUrl', reason });
+  }
   await options.login?.ready();
   let address: ListeningAddress | undefined;
   const endpoint = createHttpEndpoint(context, { ...options, host, needsIdentity: !isOpen, address: () => address });

@@ -12,7 +12,6 @@ import { keepAlive } from '../../codec/heartbeat.ts';
 import { encode } from '../../codec/encoded-message.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
-import { toIdentity } from '../identify.ts';
 import type { Caller } from '../identify.ts';
 import { refuseUpgrade } from './answer.ts';
 
@@ -54,7 +53,7 @@ function accept(
   client: WebSocket,
   { caller, headers }: { caller: Caller; headers: IncomingHttpHeaders },
 ): void {
-  const { principal, validity } = caller;
+  const { principal, validity } = caller ?? {};
   const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
   const sent = (): void => {
     if (client.isPaused && client.bufferedAmount < PAUSE_BYTES) client.resume();
@@ -72,7 +71,7 @@ function accept(
   };
   const connection = new DuplexConnection(context, {
     principals,
-    from: { transport: 'websocket', headers, identity: toIdentity(caller) },
+    from: { transport: 'websocket', headers, identity: caller },
     send,
     exit: () => client.close(1000),
   });

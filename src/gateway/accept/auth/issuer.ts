@@ -1,0 +1,123 @@
+// What is known of one issuer: its metadata and its keys. Both are fetched when a token first needs them, kept, and fetched again when they
+// are old or a token names an unknown key; but not more often than twice a minute, whatever tokens callers make up.
+import { createLocalJWKSet } from 'jose';
+import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Log } from '../../../shared/log.ts';
+import type { IssuerOptions } from './auth-options.ts';
+import { createIssuerFetch } from './issuer-fetch.ts';
+import type { IssuerFetch } from './issuer-fetch.ts';
+
+const FRESH_MS = 10 * 60_000;
+const COOL_DOWN_MS = 30_000;
+const MAX_KEYS = 100;
+
+export interface IssuerContext {
+  clock: Clock;
+  log: Log;
+}
+
+export class Issuer {
+  readonly options: IssuerOptions;
+  readonly fetch: IssuerFetch;
+  readonly #context: IssuerContext;
+  readonly #metadata: Kept<JsonObject>;
+  readonly #keys: Kept<JWTVerifyGetKey>;
+
+  constructor(options: IssuerOptions, context: IssuerContext) {
+    this.options = options;
+    this.fetch = createIssuerFetch(options);
+    this.#context = context;
+    this.#metadata = new Kept(context, () => this.#fetchMetadata());
+    this.#keys = new Kept(context, () => this.#fetchKeys());
+  }
+
+  /** Throws LOGIN_UNAVAILABLE if the issuer cannot be reached. */
+  metadata(): Promise<JsonObject> {
+    return this.#told('metadata', this.#metadata.get());
+  }
+
+  /** `isStale`: a token names a key that is not among them. */
+  keys(isStale = false): Promise<JWTVerifyGetKey> {
+    return this.#told('keys', this.#keys.get(isStale));
+  }
+
+  async #told<T>(what: string, asked: Promise<T>): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      this.#context.log.error({ issuer: this.options.issuer, what, error }, 'login.unavailable');
+      throw new GatewayError('LOGIN_UNAVAILABLE');
+    }
+  }
+
+  /** RFC 8414 puts the well-known path before the path of the issuer, OpenID behind it. */
+  async #fetchMetadata(): Promise<JsonObject> {
+    const { issuer } = this.options;
+    const { origin, pathname } = new URL(issuer);
+    const path = pathname.replace(/\/+$/, '');
+    const places = [
+      `${origin}/.well-known/oauth-authorization-server${path}`,
+      `${origin}${path}/.well-known/openid-configuration`,
+    ];
+    const problems: unknown[] = [];
+    for (const place of places) {
+      try {
+        const found = await this.fetch(place);
+        if (found.issuer === issuer) return found;
+        problems.push(new Error(`${place} is of another issuer`));
+      } catch (error) {
+        problems.push(error);
+      }
+    }
+    throw new AggregateError(problems, `no metadata of ${issuer}`);
+  }
+
+  async #fetchKeys(): Promise<JWTVerifyGetKey> {
+    const url = this.options.jwksUrl ?? (await this.#metadata.get()).jwks_uri;
+    if (typeof url !== 'string') throw new Error('the metadata names no keys');
+    const found = await this.fetch(url);
+    if (!Array.isArray(found.keys) || found.keys.length > MAX_KEYS) throw new Error('this is no set of keys');
+    return createLocalJWKSet(found as unknown as JSONWebKeySet);
+  }
+}
+
+/** One value that is fetched once at a time. An old one is used while a new one cannot be had. */
+class Kept<T> {
+  readonly #context: IssuerContext;
+  readonly #fetch: () => Promise<T>;
+  #value: T | undefined;
+  #failure: unknown;
+  #triedAt = -Infinity;
+  #running: Promise<T> | undefined;
+
+  constructor(context: IssuerContext, fetch: () => Promise<T>) {
+    this.#context = context;
+    this.#fetch = fetch;
+  }
+
+  get(isStale = false): Promise<T> {
+    const age = this.#context.clock.now() - this.#triedAt;
+    const wait = this.#value === undefined || isStale ? COOL_DOWN_MS : FRESH_MS;
+    if (age >= wait) return (this.#running ??= this.#renew());
+    if (this.#running) return this.#running;
+    return this.#value === undefined ? Promise.reject(this.#failure) : Promise.resolve(this.#value);
+  }
+
+  async #renew(): Promise<T> {
+    this.#triedAt = this.#context.clock.now();
+    try {
+      this.#value = await this.#fetch();
+      return this.#value;
+    } catch (error) {
+      this.#failure = error;
+      this.#context.log.warn({ error }, 'login.not-renewed');
+      if (this.#value === undefined) throw error;
+      return this.#value;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+// Verifies access tokens: JWTs by the keys of their issuer, others by asking it. The signature is checked once per token and minute; whether
+// the token is still good, and for the URL that is called, with every request.
+import { decodeJwt, errors, jwtVerify } from 'jose';
+import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import type { Identity } from '../../../protocol/exchange.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { Issuer } from './issuer.ts';
+import type { IssuerContext } from './issuer.ts';
+import type { AuthOptions } from './auth-options.ts';
+import { introspect } from './introspect.ts';
+import { scopesOf } from './scopes.ts';
+
+/** A token that was found good, for some time. */
+interface KnownToken {
+  identity: Identity;
+  audiences: readonly string[];
+  /** The audiences that the configuration allows beside URLs. */
+  allowed: readonly string[];
+  expires: number;
+  /** When to verify it again. */
+  until: number;
+}
+
+/** The URLs for which a token may have been issued: of the path that is called, and of the whole endpoint. */
+export type CalledUrls = readonly (string | undefined)[];
+
+/** Its message is for the caller. */
+export class InvalidToken extends Error {}
+
+const MAX_KNOWN = 1000;
+const KNOWN_MS = 60_000;
+const SKEW_S = 5;
+const MAX_CHARS = 16 * 1024;
+
+/** With symmetric ones, everybody who can verify a token can make one. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+/** Other kinds of JWT, such as logout tokens or proofs, are no access tokens. */
+const TYPES = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
+
+export class TokenVerifier {
+  readonly #issuers: Map<string, Issuer>;
+  readonly #clock: Clock;
+  readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
+
+  constructor(issuers: NonNullable<AuthOptions['issuers']>, context: IssuerContext) {
+    const all = issuers.map((one) => (typeof one === 'string' ? { issuer: one } : one));
+    this.#issuers = new Map(all.map((options) => [options.issuer, new Issuer(options, context)]));
+    this.#clock = context.clock;
+  }
+
+  get issuers(): string[] {
+    return [...this.#issuers.keys()];
+  }
+
+  /** The first one, for clients that look for its metadata here. */
+  get first(): Issuer | undefined {
+    return this.#issuers.values().next().value;
+  }
+
+  /** Throws InvalidToken. Synchronous for a token that was verified a short time ago. */
+  verify(token: string, urls: CalledUrls): Identity | Promise<Identity> {
+    const known = this.#known.get(token);
+    if (known && known.until > this.#clock.now()) return this.#check(known, urls);
+    return this.#verify(token).then((found) => {
+      this.#known.set(token, found);
+      return this.#check(found, urls);
+    });
+  }
+
+  #check({ identity, audiences, allowed, expires }: KnownToken, urls: CalledUrls): Identity {
+    if (expires <= this.#clock.now()) throw new InvalidToken('the token has expired');
+    const isFor = audiences.some((one) => allowed.includes(one) || urls.includes(one) || urls.includes(bare(one)));
+    if (!isFor) throw new InvalidToken('the token is for another URL');
+    return identity;
+  }
+
+  async #verify(token: string): Promise<KnownToken> {
+    const unread = token.length <= MAX_CHARS ? readIssuer(token) : undefined;
+    const issuer = unread === undefined ? undefined : this.#issuers.get(unread);
+    if (issuer) return this.#toKnown(issuer, await verifyJwt(token, issuer, this.#clock), KNOWN_MS);
+    for (const asked of this.#issuers.values()) {
+      const { introspection } = asked.options;
+      if (!introspection || unread !== undefined) continue;
+      const claims = await introspect(token, asked, introspection);
+      if (claims) return this.#toKnown(asked, claims, introspection.cacheMs ?? 10_000);
+    }
+    throw new InvalidToken('the key or token is not valid');
+  }
+
+  #toKnown({ options }: Issuer, claims: JWTPayload, knownMs: number): KnownToken {
+    const { issuer, audience = [], groupsClaim = 'groups' } = options;
+    const { sub, exp, aud = [] } = claims;
+    if (typeof sub !== 'string' || sub === '') throw new InvalidToken('the token names nobody (sub)');
+    if (typeof exp !== 'number' || !Number.isFinite(exp)) throw new InvalidToken('the token never expires (exp)');
+    if (claims.cnf !== undefined) throw new InvalidToken('the token needs a proof of possession');
+    const expires = exp * 1000;
+    const groups = claims[groupsClaim];
+    return {
+      identity: {
+        principal: `${issuer}#${sub}`,
+        issuer,
+        subject: sub,
+        claims,
+        scopes: scopesOf(claims),
+        ...(Array.isArray(groups) && { groups: groups.filter((one) => typeof one === 'string') }),
+        validity: { watch: (end) => this.#clock.after(Math.max(0, expires - this.#clock.now()), end) },
+      },
+      audiences: typeof aud === 'string' ? [aud] : aud,
+      allowed: typeof audience === 'string' ? [audience] : audience,
+      expires,
+      until: Math.min(expires, this.#clock.now() + knownMs),
+    };
+  }
+}
+
+/** Undefined if this is no JWT. Nothing of it counts before its signature has been checked. */
+function readIssuer(token: string): string | undefined {
+  if (token.split('.').length !== 3) return undefined;
+  try {
+    return decodeJwt(token).iss ?? '';
+  } catch {
+    return undefined;
+  }
+}
+
+async function verifyJwt(token: string, issuer: Issuer, clock: Clock): Promise<JWTPayload> {
+  try {
+    return await verifyBy(await issuer.keys(), { token, issuer, clock });
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw toInvalid(error);
+  }
+  try {
+    return await verifyBy(await issuer.keys(true), { token, issuer, clock });
+  } catch (error) {
+    throw toInvalid(error);
+  }
+}
+
+interface Verified {
+  token: string;
+  issuer: Issuer;
+  clock: Clock;
+}
+
+async function verifyBy(keys: JWTVerifyGetKey, { token, issuer, clock }: Verified): Promise<JWTPayload> {
+  const { options } = issuer;
+  const { payload, protectedHeader } = await jwtVerify(token, keys, {
+    issuer: options.issuer,
+    algorithms: [...(options.algorithms ?? ALGORITHMS)].filter((one) => ALGORITHMS.includes(one)),
+    requiredClaims: ['exp', 'sub', 'aud'],
+    clockTolerance: SKEW_S,
+    currentDate: new Date(clock.now()),
+  });
+  if (!TYPES.includes(protectedHeader.typ?.toLowerCase())) throw new InvalidToken('this is no access token');
+  return payload;
+}
+
+function toInvalid(error: unknown): unknown {
+  if (!(error instanceof errors.JOSEError)) return error;
+  if (error instanceof errors.JWTExpired) return new InvalidToken('the token has expired');
+  return new InvalidToken('the key or token is not valid');
+}
+
+function bare(url: string): string {
+  return url.endsWith('/') ? url.slice(0, -1) : url;
+}

@@ -1,0 +1,46 @@
+// What clients ask before they log in: for which URL tokens are, and who issues them (RFC 9728).
+import type { HttpResponse } from '../../../shared/http.ts';
+import { METADATA_PATH } from '../http/resource-url.ts';
+import type { AuthOptions } from './auth-options.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+
+export interface WellKnownRequest {
+  path: string;
+  /** The URL of /mcp. */
+  endpoint: string | undefined;
+}
+
+/** Clients of 2025 look for the issuer at our own address. */
+const ISSUER_PATH = '/.well-known/oauth-authorization-server';
+
+export async function answerWellKnown(
+  { path, endpoint }: WellKnownRequest,
+  { tokens, auth }: { tokens: TokenVerifier; auth: AuthOptions },
+  response: HttpResponse,
+): Promise<void> {
+  if (path === ISSUER_PATH && tokens.first) return answer(response, await tokens.first.metadata());
+  const resource = endpoint && path.startsWith(METADATA_PATH) ? resourceAt(path, endpoint) : undefined;
+  if (resource === undefined) return void response.writeHead(404).end();
+  const scopes = [...new Set([...(auth.scopes ?? []), ...Object.values(auth.toolScopes ?? {}).flat()])];
+  answer(response, {
+    resource,
+    authorization_servers: tokens.issuers,
+    bearer_methods_supported: ['header'],
+    ...(scopes.length > 0 && { scopes_supported: scopes }),
+  });
+}
+
+/** The resource whose metadata is at this path; the whole endpoint at the root. */
+function resourceAt(path: string, endpoint: string): string | undefined {
+  const rest = path.slice(METADATA_PATH.length);
+  if (rest === '' || rest === '/') return endpoint;
+  const wanted = new URL(endpoint).origin + rest;
+  const beside = endpoint.slice(0, endpoint.lastIndexOf('/'));
+  const isPart = wanted.startsWith(`${endpoint}/`) && /^[^/]+$/.test(wanted.slice(endpoint.length + 1));
+  return isPart || [endpoint, `${beside}/sse`, `${beside}/ws`].includes(wanted) ? wanted : undefined;
+}
+
+function answer(response: HttpResponse, body: object): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' });
+  response.end(JSON.stringify(body));
+}

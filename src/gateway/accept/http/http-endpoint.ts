@@ -73,7 +73,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const mount = readMount(options.path);
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const routes = createRoutes(context, options, mount);
-  const { login, urls, placeOf, identify } = createEntrance(options, mount);
+  const { login, urls, openPages, placeOf, identify } = createEntrance(options, mount);
   const sockets = acceptWebSocketsLazily(context, (socket, thrown) => failUpgrade(context, socket, thrown));
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
@@ -83,7 +83,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       guard.check(request);
       allowOrigin(request, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
-      const open = openPage(path, options) ?? (login && wellKnownOf(request, login, urls));
+      const open = Object.hasOwn(openPages, path) ? openPages[path] : login && wellKnownOf(request, login, urls);
       if (open) return open(request, response);
       const place = login && placeOf(request, path);
       const access = login && { login, resource: place?.resource };
@@ -125,7 +125,7 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
   if (login && options.identify !== login.identify)
     throw new GatewayError('BAD_OPTION', { option: 'identify', reason: '`auth` says already who calls' });
   const urls = createResourceUrls({ publicUrl: options.publicUrl, mount, address });
-  const { identify: ask } = options;
+  const { identify: ask, openPages = {} } = options;
   const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
     const found = identifyCaller(ask!, request, place);
     if (!needsIdentity) return found;
@@ -135,7 +135,7 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
     resource: urls.of(request, local),
     endpoint: urls.of(request, '/mcp'),
   });
-  return { login, urls, placeOf, identify: ask && identify };
+  return { login, urls, openPages, placeOf, identify: ask && identify };
 }
 
 /** Maps each path, as mounted at /mcp, to its handler. */
@@ -169,10 +169,6 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
       for (const one of [streamable, ...parts.values()]) one.close();
     },
   };
-}
-
-function openPage(path: string, { openPages }: EndpointOptions): HttpHandler | undefined {
-  return openPages && Object.hasOwn(openPages, path) ? openPages[path] : undefined;
 }
 
 function wellKnownOf(request: HttpRequest, login: Login, urls: ResourceUrls): HttpHandler | undefined {

@@ -53,8 +53,8 @@ export function readReceiptRequest({ _meta: meta }: JsonObject): ReceiptRequest 
   return { caller, holder };
 }
 
-export function asksForReceipt({ _meta: meta }: JsonObject): boolean {
-  return isObject(meta) && RECEIPT in meta;
+export function asksForReceipt({ method, params: { _meta: meta } }: { method: string; params: JsonObject }): boolean {
+  return method === 'tools/call' && isObject(meta) && RECEIPT in meta;
 }
 
 function isReceiptName(name: unknown): name is string {

@@ -274,25 +274,28 @@ export class Router implements Target {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
-    const result = this.#route(exchange);
-    if (exchange.method !== 'tools/call' || !asksForReceipt(exchange.params)) return result;
-    return Promise.resolve(result).then((value) => publishReceipt(exchange, value, this.#flow.ids));
-  }
-
-  #route(exchange: Exchange): Promise<ResultObject> | ResultObject {
     const [only] = this.#members;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
     if (isInteraction(exchange.method)) return routeFlow(exchange, this.#flow);
     if (exchange.method === 'capabilities')
       return this.#flow.declarations.merged(this.#members, exchange.client, this.#options.sealer.durable);
-    if (this.#isJoined) return routeByMethod(exchange, this.#catalogs, this.#taskIds);
+    const hasReceipt = exchange.params._meta !== undefined && asksForReceipt(exchange);
+    if (this.#isJoined) {
+      const routed = routeByMethod(exchange, this.#catalogs, this.#taskIds);
+      return hasReceipt ? this.#publishReceipt(exchange, routed) : routed;
+    }
     if (TASK_METHODS.has(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
     if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
     if (isList(exchange.method) && isStarting(only)) return this.#listInTime(only, exchange);
-    const result = handTo(only, exchange);
+    const own = handTo(only, exchange);
+    const result = hasReceipt ? this.#publishReceipt(exchange, own) : own;
     // Without task support there is no task id to replace.
     if (!exchange.task || exchange.method !== 'tools/call') return result;
     return Promise.resolve(result).then((value) => publishTask(exchange, only, this.#taskIds, value));
+  }
+
+  #publishReceipt(exchange: Exchange, result: Promise<ResultObject> | ResultObject): Promise<ResultObject> {
+    return Promise.resolve(result).then((value) => publishReceipt(exchange, value, this.#flow.ids));
   }
 
   /** A client waits at most `startMs`, and then gets the reason. */

@@ -103,27 +103,11 @@ export class ServerRequests {
     }
   }
 
-  #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    if (!givesReceipts(server.capabilities)) return this.#send(exchange, server);
+  #callTool(exchange: Exchange, server: ServerView, hasReceipt = false): Promise<ResultObject> {
+    const isOurs = server.capabilities.experimental !== undefined && givesReceipts(server.capabilities);
     // A suspended call is repeated by the client, which also fetches the result of a task.
-    const isWithClient = exchange.maySuspend || exchange.task?.requested === true;
-    return isWithClient ? this.#send(exchange, server) : this.#callWithReceipt(exchange, server);
-  }
-
-  async #callWithReceipt(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    const { callWithReceipt } = await import('./receipts.ts'); // few servers have flows
-    const { flow, connections } = this.#options;
-    return callWithReceipt(exchange, {
-      clock: flow.clock,
-      send: (own) => this.#send(own, server),
-      acknowledge: async (sessionId) => {
-        const upstream = await connections.home(exchange.client).supervised.get();
-        return upstream.call({ method: 'interaction.acknowledge', params: { sessionId } });
-      },
-    });
-  }
-
-  #send(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    if (isOurs && !hasReceipt && !exchange.maySuspend && !exchange.task?.requested)
+      return this.#callWithReceipt(exchange, server);
     const call = new CallWithUrls(exchange, this.#toolCalls);
     const { flow } = this.#options;
     if (!flow.plays(exchange, server)) return call.send();
@@ -133,6 +117,19 @@ export class ServerRequests {
       .catch((thrown: unknown) => {
         throw this.#toError(thrown, exchange);
       });
+  }
+
+  async #callWithReceipt(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    const { callWithReceipt } = await import('./receipts.ts'); // few servers have flows
+    const { flow, connections } = this.#options;
+    return callWithReceipt(exchange, {
+      clock: flow.clock,
+      send: (own) => this.#callTool(own, server, true),
+      acknowledge: async (sessionId) => {
+        const upstream = await connections.home(exchange.client).supervised.get();
+        return upstream.call({ method: 'interaction.acknowledge', params: { sessionId } });
+      },
+    });
   }
 
   async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {

@@ -1,6 +1,7 @@
 // The table of commands with their options and examples. The parser, the help and the shell completion all use it.
 import { DEFAULT_HOST, DEFAULT_PORT } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
+import { LOGIN_OPTIONS, LOGIN_SPECS } from './login/login-specs.ts';
 import { COMMON_OPTIONS } from './option-specs.ts';
 import type { OptionSpec } from './option-specs.ts';
 
@@ -62,6 +63,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
         value: 'S',
         text: `seconds the server may take to start (default ${DEFAULT_START_SECONDS})`,
       },
+      ...LOGIN_OPTIONS,
       'log-calls': logCalls,
       'no-ask': { type: 'boolean', text: 'do not ask users in place of a client that cannot ask them; adds no tool' },
       log,
@@ -355,6 +357,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       { line: 'parley status ~/.cursor/mcp.json', does: 'whether the servers of a file start, and why one does not' },
     ],
   },
+  ...LOGIN_SPECS,
   {
     name: 'demo',
     summary: 'serve a small demo server, to try a client with',

@@ -1,6 +1,7 @@
 // The types of parsed commands.
 import type { LogLevel } from '../config/settings.ts';
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
+import type { LoginOptions } from '../gateway/upstream/login/server-login.ts';
 import type { Condition } from '../flow/operator/condition.ts';
 import type { FLOW_ACTIONS, KEY_ACTIONS, LS_KINDS, SHELLS } from './command-specs.ts';
 
@@ -181,6 +182,16 @@ export interface StatusCommand extends TargetOptions {
   json: boolean;
 }
 
+export interface LoginCommand {
+  name: 'login' | 'logout';
+  /** A URL, or the name of a server of the configuration. */
+  server: string;
+  config: string | undefined;
+  login: LoginOptions | undefined;
+  /** Log in although there is a login. */
+  isAgain: boolean;
+}
+
 export type RunnableCommand =
   | DemoCommand
   | WrapCommand
@@ -195,6 +206,8 @@ export type RunnableCommand =
   | PromptCommand
   | StatusCommand
   | KeyCommand
+  | LoginCommand
+  | { name: 'logins'; json: boolean }
   | { name: 'completion'; shell: Shell | 'names' };
 
 export type Command =

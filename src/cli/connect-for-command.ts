@@ -1,13 +1,17 @@
 // Connects `ls`, `call`, `read`, `prompt` and `status` to the given URL or command, else to the running gateway, else to the servers of the
 // configuration, started in this process for this command only.
 import type { Client } from '../client/client.ts';
-import { connect } from '../client/connect.ts';
+import { connect, connectAs } from '../client/connect.ts';
 import type { ConnectOptions } from '../client/types.ts';
 import { buildGateway } from '../config/apply/build-gateway.ts';
 import { findConfig } from '../config/read/find-config.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { CommandAddress } from '../gateway/upstream/address.ts';
+import { loginAddress } from '../gateway/upstream/login/server-login.ts';
+import type { ServerLogin } from '../gateway/upstream/login/server-login.ts';
+import type { LoginTarget } from '../gateway/upstream/login/login-to.ts';
+import type { Log } from '../shared/log.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { explainStartFailure } from './wrap/start-failure.ts';
 import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
@@ -15,6 +19,8 @@ import { settledWithin } from '../shared/timing.ts';
 import { readEnvironment } from './environment.ts';
 import { createCliLog } from './cli-log.ts';
 import type { TargetOptions } from './command.ts';
+import { openBrowser } from './login/open-browser.ts';
+import { ownLogin } from './login/own-logins.ts';
 import { loadCommandConfig, displayPath } from './serve/load-command-config.ts';
 import type { CommandConfig } from './serve/load-command-config.ts';
 import type { Printer } from './terminal/print.ts';
@@ -22,7 +28,7 @@ import { ControlTransport, askStatus } from './running/control-socket.ts';
 import { fetchStatus, toPart, selectServers } from './running/fetch-status.ts';
 import { findGateway, findGatewayAt } from './running/find-gateway.ts';
 import type { FoundGateway, GatewaySearch } from './running/find-gateway.ts';
-import { stateFolder } from './running/state-file.ts';
+import { stateFolder } from './running/state-folder.ts';
 import { readStatus } from './serve/status-page.ts';
 import type { ServerStatus } from './serve/status-page.ts';
 import { version } from '../shared/version.ts';
@@ -60,7 +66,7 @@ export async function connectForCommand(
   if (url !== undefined) {
     const own = await findOwnGateway(wanted);
     if (own) return overSocket(own, options, toPart(url));
-    return overUrl(await connect({ url, headers }, options), wanted);
+    return overUrl(await connectAs({ url, headers }, options, loginForUrl(url, log, print)), wanted);
   }
   if (server !== undefined) return overCommand(await connectToCommand(server, options));
   if (config === undefined) {
@@ -75,6 +81,19 @@ export async function connectForCommand(
   if (config === undefined)
     print.note(`No gateway is running: the servers of ${displayPath(loaded.path)} are started for this.`);
   return connectToConfig(loaded, options);
+}
+
+/** Only somebody at a terminal can be asked to log in. */
+function loginForUrl(address: string, log: Log, print: Printer): ServerLogin | undefined {
+  const { url, auth: login } = loginAddress(address) ?? {};
+  if (url === undefined) return undefined;
+  const name = url.origin + url.pathname;
+  const show = (link: string): void => {
+    print.note(
+      `${name} needs a login. ${openBrowser(link) ? 'Your browser shows this page' : 'Open this link'}:\n  ${link}`,
+    );
+  };
+  return ownLogin({ url, name, login }, { log, show: process.stderr.isTTY ? show : undefined });
 }
 
 /** The gateway with the given process id, else the one that serves the configuration here, else the newest. */
@@ -142,7 +161,8 @@ async function connectToConfig({ config, path }: CommandConfig, options: Connect
   const log = options.log!;
   const built = await buildGateway(config, { log, stepLog: log });
   const startMs = options.timeoutMs ?? config.startMs ?? START_MS;
-  const gateway = createGateway({ ...built.options, version: version(), startMs });
+  const loginFor = (server: LoginTarget) => ownLogin(server, { log });
+  const gateway = createGateway({ ...built.options, version: version(), startMs, loginFor });
   const close = async (): Promise<void> => {
     built.steps.close();
     await settledWithin(gateway.close(), CLOSE_MS); // what is left ends with this process

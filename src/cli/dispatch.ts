@@ -51,6 +51,12 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
       return (await import('./commands/status.ts')).runStatus(command, print);
     case 'key':
       return (await import('./commands/key.ts')).runKey(command, print);
+    case 'login':
+      return (await import('./commands/login.ts')).runLogin(command, print);
+    case 'logout':
+      return (await import('./commands/login.ts')).runLogout(command, print);
+    case 'logins':
+      return (await import('./commands/logins.ts')).runLogins(command, print);
     case 'demo':
       return (await import('./commands/demo.ts')).runDemo(command, print);
     case 'completion':

@@ -7,6 +7,7 @@ import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Condition } from '../flow/operator/condition.ts';
 import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, ServeCommand, Shell } from './command.ts';
+import { toLogin, toLoginOptions, toLogins, toLogout } from './login/login-args.ts';
 import { UsageError, none, only, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
 import { toKeyCommand } from './to-key-command.ts';
@@ -44,6 +45,9 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
   prompt: toPrompt,
   status: toStatus,
   key: toKeyCommand,
+  login: toLogin,
+  logout: toLogout,
+  logins: toLogins,
   demo: toDemo,
   completion: ({ words }) => {
     const shell = only(words, 'completion');
@@ -67,7 +71,7 @@ function toWrap({ values, words }: ParsedArgs): RunnableCommand {
   return {
     name: 'wrap',
     server: hasUrl
-      ? { url: toUrl(first)!, headers: toHeaders(headers) }
+      ? { url: toUrl(first)!, headers: toHeaders(headers), auth: toLoginOptions(values) }
       : { command: first, args, env: Object.fromEntries(env) },
     revision: oneOf(values['revision'], ALL_REVISIONS, '--revision'),
     port: toPort(values['port']),

@@ -3,6 +3,7 @@ import { openUpstream } from '../gateway/upstream/upstream.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { Address } from '../gateway/upstream/address.ts';
 import { loginAt } from './login-at.ts';
+import type { ServerLogin } from '../gateway/upstream/login/server-login.ts';
 import { createLog } from '../shared/log.ts';
 import { version as ownVersion } from '../shared/version.ts';
 import { AskResponder } from './ask-responder.ts';
@@ -11,7 +12,16 @@ import { Listeners } from './listeners.ts';
 import type { ConnectOptions } from './types.ts';
 
 /** Rejects with GatewayError, or with ProtocolError if the server answered with an error. */
-export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
+export function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
+  return connectAs(address, options, loginAt(address, options, options.log));
+}
+
+/** The same with a login that outlives the connection. */
+export async function connectAs(
+  address: Address,
+  options: ConnectOptions,
+  login: ServerLogin | undefined,
+): Promise<Client> {
   const { name = 'mcp-parley', version = ownVersion(), log = createLog(), revision, limits } = options;
   const { timeoutMs, maxTimeoutMs, probeMs, prefer } = options;
   let opening: Promise<Upstream | undefined> = Promise.resolve(undefined);
@@ -33,7 +43,7 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
     probeMs,
     limits,
     log,
-    login: loginAt(address, options, log),
+    login,
   });
   opening = opened;
   return new Client(await opened, { answers, listeners, log });

@@ -1,18 +1,17 @@
 // The login of `connect` at a server behind a URL. It lives as long as the connection.
 import type { Address } from '../gateway/upstream/address.ts';
 import { createMemoryLogins } from '../gateway/upstream/login/login-store.ts';
-import { createServerLogin } from '../gateway/upstream/login/server-login.ts';
-import type { LoginOptions, ServerLogin } from '../gateway/upstream/login/server-login.ts';
+import { createServerLogin, loginAddress } from '../gateway/upstream/login/server-login.ts';
+import type { ServerLogin } from '../gateway/upstream/login/server-login.ts';
 import type { LoopbackLoginOptions } from '../gateway/upstream/login/loopback-login.ts';
 import type { Log } from '../shared/log.ts';
 import type { ConnectOptions } from './types.ts';
 
 /** Undefined if nothing says how to log in. */
-export function loginAt(address: Address, { onLogin }: ConnectOptions, log: Log): ServerLogin | undefined {
-  const { url, auth } = urlOf(address);
-  if (url === undefined || !/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
-  if (auth === undefined && onLogin === undefined) return undefined;
-  const name = new URL(url).origin + new URL(url).pathname;
+export function loginAt(address: Address, { onLogin }: ConnectOptions, log?: Log): ServerLogin | undefined {
+  const { url, auth } = loginAddress(address) ?? {};
+  if (url === undefined || (auth === undefined && onLogin === undefined)) return undefined;
+  const name = url.origin + url.pathname;
   return createServerLogin({
     url,
     name,
@@ -26,9 +25,4 @@ export function loginAt(address: Address, { onLogin }: ConnectOptions, log: Log)
 async function byLink(login: ServerLogin, options: LoopbackLoginOptions): Promise<void> {
   const { logInOnLoopback } = await import('../gateway/upstream/login/loopback-login.ts');
   await logInOnLoopback(login, options);
-}
-
-function urlOf(address: Address): { url?: string; auth?: LoginOptions | undefined } {
-  if (typeof address === 'string' || address instanceof URL) return { url: String(address) };
-  return 'url' in address ? { url: String(address.url), auth: address.auth } : {};
 }

@@ -5,6 +5,7 @@ import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { Limits } from '../shared/limits.ts';
+import type { LoginInput } from './check/login-shape.ts';
 import type { LogLevel } from './settings.ts';
 import type { StepConfig } from './normalize-step.ts';
 
@@ -73,9 +74,14 @@ export interface CommandServer extends ServerCommon {
 export interface UrlServer extends ServerCommon {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** How to log in. Absent: the server says how. */
+  readonly auth?: LoginConfig;
   /** Absent: detect it. */
   readonly transport?: 'streamable-http' | 'http+sse' | 'websocket';
 }
+
+/** As in the file, with one spelling of each key. */
+export type LoginConfig = Omit<LoginInput, 'CLIENT_ID' | 'CLIENT_SECRET'>;
 
 interface ServerCommon {
   readonly description?: string;

@@ -40,6 +40,8 @@ function blocks(): Record<string, Shape> {
   return {
     keys: CONFIG,
     server: firstOf(servers.of),
+    login: inside(firstOf(servers.of), 'auth'),
+    idp: inside(inside(firstOf(servers.of), 'auth'), 'idp'),
     listen: firstOf(inside(CONFIG, 'listen')),
     ask: inside(CONFIG, 'ask'),
     model: inside(inside(CONFIG, 'ask'), 'model'),

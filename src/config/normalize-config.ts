@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { normalizeAsk, normalizeRoot } from './normalize-ask.ts';
 import { normalizeAuth } from './normalize-auth.ts';
+import { normalizeLogin } from './normalize-login.ts';
 import type { FlowsConfig, ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { TRANSPORTS } from './check/schema.ts';
 import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './check/schema.ts';
@@ -65,7 +66,8 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
   const settings = { description, share, start, era, revision, timeoutMs, idleMs, tools, disabled };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;
   if (server.command === undefined && url !== undefined) {
-    return defined({ url, headers: { ...server.headers }, transport: transportOf(server, url), ...settings });
+    const auth = normalizeLogin(server, folder);
+    return defined({ url, headers: { ...server.headers }, auth, transport: transportOf(server, url), ...settings });
   }
   const { command = '', args = [], env = {}, cwd } = server;
   const folderOf = cwd === undefined ? undefined : resolve(folder, cwd);

@@ -1,6 +1,6 @@
 // Removes secrets from a normalized configuration for display. Values from the environment appear as ${NAME}; other values that are or may
 // be secrets are hidden.
-import type { AuthConfig, FlowsConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
+import type { AuthConfig, FlowsConfig, LoginConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
 
 const HIDDEN = '[redacted]';
 
@@ -42,7 +42,19 @@ function redactServer(server: ServerConfig, show: Show): ServerConfig {
       ...(cwd !== undefined && { cwd: show(cwd) }),
     };
   }
-  return { ...server, url: redactUrl(server.url, show), headers: map(server.headers, (value) => hide(value, show)) };
+  const { url, headers, auth } = server;
+  const hidden = auth && { auth: redactLogin(auth, show) };
+  return { ...server, url: redactUrl(url, show), headers: map(headers, (value) => hide(value, show)), ...hidden };
+}
+
+function redactLogin(auth: LoginConfig, show: Show): LoginConfig {
+  const { clientKey, assertion, idp, ...rest } = auth;
+  return {
+    ...(deep(rest, show) as typeof rest),
+    ...(clientKey !== undefined && { clientKey: isPem(clientKey) ? HIDDEN : show(clientKey) }),
+    ...(assertion !== undefined && { assertion: hide(assertion, show) }),
+    ...(idp && { idp: { ...(deep(idp, show) as typeof idp), tokenEndpoint: show(idp.tokenEndpoint ?? '') } }),
+  };
 }
 
 function redactFlows(flows: FlowsConfig, show: Show): FlowsConfig {

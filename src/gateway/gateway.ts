@@ -46,6 +46,9 @@ import type { NamingMode, NamingRules } from './router/public-names.ts';
 import { shownTools } from './shown-tools.ts';
 import type { ListedServerTools } from './shown-tools.ts';
 import type { Address } from './upstream/address.ts';
+import { loginTo } from './upstream/login/login-to.ts';
+import type { LoginTarget } from './upstream/login/login-to.ts';
+import type { ServerLogin } from './upstream/login/server-login.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 import { createPipeline } from './pipeline.ts';
@@ -82,6 +85,8 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   auth?: AuthOptions | undefined;
   /** How clients share connections, unless the server's settings say otherwise. */
   share?: ServerSettings['share'];
+  /** The login at a server, if not only for the life of this process; called once for each server with HTTP. */
+  loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
   /** Counters and spans; /healthz and /readyz are always served. */
   observe?: ObserveOptions | undefined;
 }
@@ -334,7 +339,16 @@ export class Gateway {
     const share = settings.share ?? this.#options.share;
     const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, ...asking };
-    const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings, share });
+    const login = loginTo(name, server, this.#options.loginFor);
+    const target = new UpstreamTarget({
+      name,
+      address: server,
+      client: this.#info,
+      login,
+      ...told,
+      ...settings,
+      share,
+    });
     if (start === 'eager' && this.#options.startsEager !== false) void target.ready();
     return { name, entry, target };
   }

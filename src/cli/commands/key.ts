@@ -3,7 +3,7 @@ import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../..
 import type { KeptKey } from '../../gateway/accept/auth/key-file.ts';
 import { drawRandomBytes } from '../../shared/crypto/ids.ts';
 import type { KeyCommand } from '../command.ts';
-import { ownStateFolder } from '../running/state-file.ts';
+import { ownStateFolder } from '../running/state-folder.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 

@@ -20,6 +20,7 @@ import type { WrapCommand } from '../command.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
 import type { Printer } from '../terminal/print.ts';
 import { deriveServerName } from '../serve/server-name.ts';
+import { ownStateFolder } from '../running/state-folder.ts';
 import { ServerStderr } from '../wrap/server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve/serve-until-end.ts';
 import type { ServeTarget } from '../serve/serve-until-end.ts';
@@ -29,6 +30,7 @@ import type { ProgramStart } from '../welcome/welcome-lines.ts';
 import { explainStartFailure } from '../wrap/start-failure.ts';
 import type { WrappedPort } from '../wrap/wrapped-port.ts';
 import { toWrappedAddress } from '../wrap/wrapped-address.ts';
+import { createWrapLogin } from '../wrap/wrap-login.ts';
 import { WrappedServer } from '../wrap/wrapped-server.ts';
 
 const AGAIN = ' It is retried when a client connects.';
@@ -38,20 +40,24 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   const stderr = new ServerStderr((text) => process.stderr.write(text));
   const log = stderr.in(createCliLog(command.log ?? 'error'));
   const address = toWrappedAddress(server);
-  const client = { name: 'mcp-parley', version: version() };
   // Only on a port can state outlive this process; on stdio the client ends with it.
-  const kept = port === undefined ? {} : { stateFolder: (await import('../running/state-file.ts')).ownStateFolder() };
+  const kept = port === undefined ? {} : { stateFolder: ownStateFolder() };
   const parts = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
   const asking = new HumanChannel(command.isAsking ? {} : { ask: { channels: [] } }, parts);
   // Connections that open before the first client comes are the ones most clients will share.
   const assisted = () => asking.assisted;
-  const target = new UpstreamTarget({ name: deriveServerName(server), address, client, revision, log, assisted, id });
+  const name = deriveServerName(server);
+  const asked = createWrapLogin(name, server, { print, log });
+  const client = { name: 'mcp-parley', version: version() };
+  const target = new UpstreamTarget({ name, address, client, revision, log, assisted, id, login: asked.login });
   const wrapped = new WrappedServer({
     target,
     startMs,
     explain(reason) {
       const { tail, isGarbled, garbage } = stderr;
-      return explainStartFailure({ server, reason, waitedMs: startMs, stderr: tail, isGarbled, garbage });
+      return (
+        asked.request ?? explainStartFailure({ server, reason, waitedMs: startMs, stderr: tail, isGarbled, garbage })
+      );
     },
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure(explanation) {
@@ -59,7 +65,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
       print.problem(`${explanation}${isLater ? AGAIN : ''}`);
     },
   });
-  const observe = command.logCalls ? await createCallLogLayer(deriveServerName(server)) : undefined;
+  const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
   const front = createServeContext(createPipeline(wrapped, { observe, questions: asking.layer }), parts);
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {

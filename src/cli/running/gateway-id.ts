@@ -3,6 +3,7 @@
 // machines may use the same path.
 import { readFileSync, realpathSync } from 'node:fs';
 import { randomId } from '../../shared/crypto/ids.ts';
+import { smallDigest } from '../../shared/crypto/small-digest.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { startedVia } from '../../shared/via.ts';
 
@@ -20,17 +21,9 @@ export function findStartLoop(path?: string): string | undefined {
   return `this is gateway number ${via.length + 1} in a row, each started by the one before. Remove the entry that starts them.`;
 }
 
-/** A collision helps nobody, so a small hash (cyrb53) that needs no module is enough. */
+/** A collision helps nobody. */
 function digest(path: string): string {
-  let [one, two] = [0xdeadbeef, 0x41c6ce57];
-  for (const char of `${real(path)}\n${contentOf(path)}`) {
-    const code = char.codePointAt(0)!;
-    one = Math.imul(one ^ code, 2654435761);
-    two = Math.imul(two ^ code, 1597334677);
-  }
-  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(two ^ (two >>> 13), 3266489909);
-  two = Math.imul(two ^ (two >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
-  return (2 ** 32 * (two & 0x1fffff) + (one >>> 0)).toString(36);
+  return smallDigest(`${real(path)}\n${contentOf(path)}`);
 }
 
 function contentOf(path: string): string {

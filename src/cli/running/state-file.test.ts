@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { askStatus } from './control-socket.ts';
-import { writeStateFile, announceGateway, listRunningGateways, stateFolder } from './state-file.ts';
+import { writeStateFile, announceGateway, listRunningGateways } from './state-file.ts';
+import { stateFolder } from './state-folder.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-state-'));
 afterAll(() => rmSync(root, { recursive: true }));

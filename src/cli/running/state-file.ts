@@ -1,12 +1,11 @@
 // State files tell other commands of this user which gateways run: one small file for each gateway in the user's state folder, with the
 // path of its control socket. A killed gateway leaves its file behind; others ignore it, and the next gateway that starts removes it.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
-import type { Environment } from '../../config/read/find-config.ts';
+import { join } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
-import { readEnvironment } from '../environment.ts';
 import { openControlSocket, removeSocket } from './control-socket.ts';
 import type { ControlHandlers } from './control-socket.ts';
+import { ownStateFolder } from './state-folder.ts';
 
 export interface RunningGateway {
   pid: number;
@@ -18,18 +17,6 @@ export interface RunningGateway {
   socket: string;
   /** ISO 8601. */
   started: string;
-}
-
-export function stateFolder({ env, home, platform = process.platform }: Environment): string {
-  if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'parley');
-  const xdg = env['XDG_STATE_HOME'];
-  // The XDG specification says to ignore a relative path.
-  return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'parley');
-}
-
-/** The state folder of the user who runs this process. */
-export function ownStateFolder(): string {
-  return stateFolder(readEnvironment());
 }
 
 export interface GatewayAnnouncement extends ControlHandlers {

@@ -2,7 +2,7 @@
 import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/key-file.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { isLoopback } from '../../gateway/accept/guard.ts';
-import { ownStateFolder } from '../running/state-file.ts';
+import { ownStateFolder } from '../running/state-folder.ts';
 
 export interface LoginWish {
   /** The address to listen on; undefined for stdio alone. */

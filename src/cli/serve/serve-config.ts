@@ -12,6 +12,7 @@ import type { BuiltSteps, BuildStepOptions } from '../../config/apply/build-step
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { createGateway } from '../../gateway/gateway.ts';
+import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
 import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
 import { readEnvironment } from '../environment.ts';
 import { toOwnAddress, chooseTransports } from '../commands/serve.ts';
@@ -20,6 +21,7 @@ import { chooseLogin } from './login-options.ts';
 import { CallLog } from './call-log.ts';
 import { createCliLog, toLogPrinter } from '../cli-log.ts';
 import type { ServeCommand } from '../command.ts';
+import { ownLogin } from '../login/own-logins.ts';
 import { displayPath, printProblems } from './load-command-config.ts';
 import type { CommandConfig } from './load-command-config.ts';
 import { onStderr } from '../terminal/print.ts';
@@ -27,7 +29,8 @@ import type { Printer } from '../terminal/print.ts';
 import { serveHttp, serveStdio } from './serve-until-end.ts';
 import type { ServeTarget } from './serve-until-end.ts';
 import { toServeWelcome } from '../welcome/serve-welcome.ts';
-import { announceGateway, ownStateFolder } from '../running/state-file.ts';
+import { announceGateway } from '../running/state-file.ts';
+import { ownStateFolder } from '../running/state-folder.ts';
 import { createStatusPage, readStatus } from './status-page.ts';
 import { version } from '../../shared/version.ts';
 
@@ -55,8 +58,9 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const steps = [...calls, ...(built.options.steps ?? [])];
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
   const kept = { stateFolder: ownStateFolder(), startsEager: !chooseTransports(command, found.config.listen).stdio };
-  const auth = loginOf(command, found);
-  const gateway = createGateway({ ...built.options, ...kept, auth, steps, id: found.id, version: version(), pages });
+  const loginFor = (server: LoginTarget) => ownLogin(server, { log });
+  const mine = { id: found.id, version: version(), pages, loginFor, auth: loginOf(command, found) };
+  const gateway = createGateway({ ...built.options, ...kept, ...mine, steps });
   // The steps of a changed file come after the call log, too.
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),

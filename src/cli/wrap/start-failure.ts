@@ -54,6 +54,7 @@ function hintFor(reason: string, server: CommandAddress | UrlAddress, isOnce: bo
 }
 
 function hintForUrl(reason: string, url: string): string {
+  if (/needs a login|The login at/.test(reason)) return 'See docs/logins.md.';
   if (/credentials|HTTP 40[13]/.test(reason)) return 'Give its token: --header "Authorization: Bearer …".';
   if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
   return hintForPath(reason, url) ?? 'Check the URL, and that the server runs.';

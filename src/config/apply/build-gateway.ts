@@ -7,6 +7,7 @@ import type { Log } from '../../shared/log.ts';
 import { enabledServers } from '../config.ts';
 import type { ListenConfig, ParleyConfig, ServerConfig } from '../config.ts';
 import { isPem } from '../redact-config.ts';
+import { toLoginSettings } from './login-settings.ts';
 import { buildSteps } from './build-steps.ts';
 import type { BuiltSteps, BuildStepOptions } from './build-steps.ts';
 
@@ -84,7 +85,10 @@ function toEntry(config: ServerConfig): ServerEntry {
 }
 
 function toAddress(config: ServerConfig) {
-  if ('url' in config) return { url: config.url, headers: config.headers, transport: config.transport };
+  if ('url' in config) {
+    const { url, headers, transport } = config;
+    return { url, headers, transport, auth: toLoginSettings(config.auth) };
+  }
   return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd };
 }
 

@@ -110,7 +110,7 @@ function checkEnv({ server, path, problems }: ServerCheck): void {
 function checkIdle({ server, path, problems }: ServerCheck): void {
   const forCommand = ['args', 'cwd', 'envFile'] as const;
   if (!URL_KEYS.some((key) => server[key] !== undefined) && server.command === undefined) return;
-  const idle = server.command === undefined ? forCommand : (['headers'] as const);
+  const idle = server.command === undefined ? forCommand : (['headers', 'auth'] as const);
   const wanted = server.command === undefined ? 'a command' : 'a URL';
   for (const key of idle) {
     const at = [...path, key];

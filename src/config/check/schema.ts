@@ -4,6 +4,7 @@ import { ALL_REVISIONS, ERAS } from '../../gateway/dialect/revisions.ts';
 import { LOG_LEVELS, SHARING } from '../settings.ts';
 import { AUTH } from './auth-shape.ts';
 import { ASK, ROOTS } from './ask-shape.ts';
+import { FOREIGN_LOGIN, SERVER_LOGIN } from './login-shape.ts';
 import { MAX_MS, limitsShape } from './limits-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';
@@ -21,8 +22,6 @@ export const TRANSPORTS = {
 } as const;
 export type TransportWord = keyof typeof TRANSPORTS;
 const transportWords = Object.keys(TRANSPORTS) as TransportWord[];
-
-const LATER = 'Parley does not sign in for you yet: give a token in "headers".';
 
 const TOOL_RULES = object(
   {
@@ -51,6 +50,7 @@ const SERVER = object(
     serverUrl: text('The same as "url", as Windsurf writes it.'),
     httpUrl: text('The same as "url", Streamable HTTP only, as Gemini CLI writes it.'),
     headers: record(plain('Its value.'), 'HTTP headers sent with every request.'),
+    auth: SERVER_LOGIN,
     type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
     transport: choice(transportWords, 'The same as "type".'),
     share: choice(SHARING, `${SHARED} Default: the one for all servers.`),
@@ -89,18 +89,17 @@ const SERVER = object(
       'Headers, each with the variable that holds its value, as Codex writes it.',
     ),
     bearer_token_env_var: text('The variable that holds a bearer token, as Codex writes it.'),
+    oauth: FOREIGN_LOGIN,
+    scopes: list(text('A scope.'), 'The same as "scopes" of "auth", as Codex writes it.'),
     env_vars: list(text('A name.'), 'Variables that the process inherits, as Codex writes it.'),
     startup_timeout_sec: foreign('Codex.', 'Use "startMs", which is for all servers.'),
     startup_timeout_ms: foreign('Codex.', 'Use "startMs", which is for all servers.'),
     default_tools_approval_mode: foreign('Codex.', 'For approvals of Parley, use "approve" of "tools".'),
     required: foreign('Codex.'),
     supports_parallel_tool_calls: foreign('Codex.'),
-    scopes: foreign('Codex.', LATER),
-    oauth_resource: foreign('Codex.', LATER),
+    oauth_resource: foreign('Codex.', "Parley takes it from the server's own metadata."),
     trust: foreign('Gemini CLI.'),
     headersHelper: foreign('Claude Code.', 'Give the headers in "headers".'),
-    oauth: foreign('VS Code and Claude Code.', LATER),
-    auth: foreign('Cursor.', LATER),
     sandboxEnabled: foreign('VS Code.', 'Parley starts the command without a sandbox.'),
   },
   'One MCP server: a command to start, or a URL.',

@@ -7,6 +7,7 @@ import type { Log } from '../../shared/log.ts';
 import type { Era } from '../dialect/revisions.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Address, Route } from './address.ts';
+import type { ServerLogin } from './login/server-login.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
 
 export interface UpstreamTargetOptions {
@@ -30,6 +31,8 @@ export interface UpstreamTargetOptions {
   timeoutMs?: number | undefined;
   /** A connection that is unused for this long is closed; default for clients' own connections: 5 minutes. */
   idleMs?: number | undefined;
+  /** The gateway's login at the server, the same for all clients. */
+  login?: ServerLogin | undefined;
   /** Answers `roots/list` for clients without roots of their own. */
   roots?: (() => Promise<JsonObject>) | undefined;
   limits?: Partial<Limits> | undefined;

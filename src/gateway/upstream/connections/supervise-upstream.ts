@@ -72,8 +72,8 @@ function openerFor(
   options: UpstreamTargetOptions,
   { events, log, clock }: SupervisionOptions,
 ): SupervisedConnectionOptions['open'] {
-  const { address, client: info, revision, era, timeoutMs, limits, id } = options;
-  const fixed = { info, revision, era, timeoutMs, limits, id, events, log, clock };
+  const { address, client: info, revision, era, timeoutMs, limits, id, login } = options;
+  const fixed = { info, revision, era, timeoutMs, limits, id, login, events, log, clock };
   return (onClose, signal) => {
     const { capabilities, introduction, era: prefer } = connection;
     return openUpstream(address, { ...fixed, capabilities, introduction, prefer, onClose, signal });

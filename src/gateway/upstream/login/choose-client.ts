@@ -94,7 +94,8 @@ async function keyAuth({
   clientKeyId,
 }: LoginOptions): Promise<ClientAuth> {
   const { importPKCS8 } = await import('jose');
-  const key = await importPKCS8(clientKey, clientKeyAlgorithm);
+  const pem = typeof clientKey === 'string' ? clientKey : await clientKey();
+  const key = await importPKCS8(pem, clientKeyAlgorithm);
   return oauth.PrivateKeyJwt({ key, ...(clientKeyId !== undefined && { kid: clientKeyId }) });
 }
 

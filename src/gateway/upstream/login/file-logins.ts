@@ -1,15 +1,16 @@
 // Logins in the user's state folder: one encrypted file each (AES-256-GCM, with the key file of that folder), readable only by its
 // owner. Files are replaced whole. A lock file serializes work on one login across processes; it belongs to a process, and a lock
 // whose process has died is removed. If the lock cannot be had in time, the work is not done.
-import { existsSync, mkdirSync } from 'node:fs';
-import { open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, ticksOf } from '../../../shared/clock.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
+
 import { GatewayError } from '../../../shared/errors.ts';
+import { hasLoginFile, loginFile } from './login-file.ts';
 import { createMemoryLogins } from './login-store.ts';
 import type { LoginRecord, LoginStore } from './login-store.ts';
 
@@ -25,6 +26,8 @@ const PURPOSE = 'login';
 /** Longer than a request to a token endpoint may take. */
 const WAIT_MS = 30_000;
 const POLL_MS = 20;
+/** No work takes this long, so its process has died, though another one may have its number now. */
+const DEAD_MS = 120_000;
 
 export function createFileLogins(options: FileLoginOptions): LoginStore {
   return options.sealer.durable ? new FileLogins(options) : createMemoryLogins();
@@ -42,11 +45,12 @@ class FileLogins implements LoginStore {
   }
 
   has(key: string): boolean {
-    return existsSync(this.#fileOf(key));
+    return hasLoginFile(this.#folder, key);
   }
 
   async read(key: string): Promise<LoginRecord | undefined> {
-    return (await this.#readFile(this.#fileOf(key)))?.record;
+    const found = await this.#readFile(this.#fileOf(key));
+    return found?.key === key ? found.record : undefined; // two keys may share a name
   }
 
   write(key: string, next: LoginRecord, version: number): Promise<boolean> {
@@ -91,10 +95,8 @@ class FileLogins implements LoginStore {
     return sealed === undefined ? undefined : (this.#sealer.open(PURPOSE, '', sealed) as never);
   }
 
-  /** The name says nothing about the server. */
   #fileOf(key: string): string {
-    const digest = lazyCrypto().createHash('sha256').update(`mcp-parley/login\0${key}`).digest('base64url');
-    return join(this.#folder, `${digest.slice(0, 32)}.login`);
+    return loginFile(this.#folder, key);
   }
 
   async #locked<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -134,7 +136,9 @@ async function take(path: string): Promise<boolean> {
 /** Moved away first, so that of two processes only one removes it, and none removes a lock that was taken since. */
 async function removeDead(path: string): Promise<void> {
   const holder = await readFile(path, 'utf8').catch(() => '');
-  if (!/^\d+$/.test(holder) || isAlive(Number(holder))) return;
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+  const isOld = systemClock.now() - mtimeMs > DEAD_MS;
+  if (!isOld && (!/^\d+$/.test(holder) || isAlive(Number(holder)))) return;
   const aside = `${path}-${randomId()}`;
   try {
     await rename(path, aside);

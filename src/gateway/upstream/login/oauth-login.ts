@@ -103,6 +103,19 @@ export class OAuthLogin implements ServerLogin {
     return (await this.#options.store.read(this.#key))?.client.redirectUrl;
   }
 
+  async end(): Promise<void> {
+    const { store, log } = this.#options;
+    const record = await store.read(this.#key);
+    await store.remove(this.#key);
+    this.#record = undefined;
+    if (!record?.tokens || record.authority['revocation_endpoint'] === undefined) return;
+    const { refresh, access } = record.tokens;
+    // The tokens are gone here, whatever the authorization server says.
+    await this.#requests.revoke(await this.#partyOf(record), refresh ?? access).catch((thrown: unknown) => {
+      log?.warn({ reason: loginFailure(thrown, this.#options.name).message }, 'login.not-revoked');
+    });
+  }
+
   async settle(thrown: unknown, signal?: AbortSignal): Promise<boolean> {
     const { interact } = this.#options;
     if (!(thrown instanceof GatewayError) || thrown.code !== 'UPSTREAM_LOGIN_NEEDED' || !interact) return false;

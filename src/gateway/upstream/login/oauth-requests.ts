@@ -109,6 +109,11 @@ export class OAuthRequests {
     return given.access_token;
   }
 
+  async revoke({ server, clientId, auth }: TokenParty, token: string): Promise<void> {
+    const response = await oauth.revocationRequest(server, { client_id: clientId }, auth, token, this.options);
+    await oauth.processRevocationResponse(response);
+  }
+
   async #request(
     { server, clientId, resource, dpop }: TokenParty,
     send: (options: RequestOptions) => Promise<Response>,

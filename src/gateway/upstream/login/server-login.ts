@@ -3,6 +3,7 @@
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Log } from '../../../shared/log.ts';
+import type { Address } from '../address.ts';
 import type { HttpHeaders } from '../http/http-exchange.ts';
 import type { LoginStore } from './login-store.ts';
 
@@ -12,7 +13,7 @@ export interface LoginOptions {
   clientId?: string | undefined;
   clientSecret?: string | undefined;
   /** A private key (PKCS #8, PEM) instead of a secret, with its algorithm (default ES256) and id. */
-  clientKey?: string | undefined;
+  clientKey?: string | (() => string | Promise<string>) | undefined;
   clientKeyAlgorithm?: string | undefined;
   clientKeyId?: string | undefined;
   /** The https URL of a client-id metadata document; used where the authorization server supports them. */
@@ -75,6 +76,8 @@ export interface ServerLogin {
   begin(redirectUrl: string): Promise<LoginAttempt>;
   /** The redirect URL of the last registration, which the next login should use again. */
   lastRedirectUrl(): Promise<string | undefined>;
+  /** Revokes the tokens where that is possible, and forgets them. */
+  end(): Promise<void>;
   /** Lets a person log in if the error says that one is needed, and if there is a way to. Resolves with whether to try again. */
   settle(thrown: unknown, signal?: AbortSignal): Promise<boolean>;
 }
@@ -134,6 +137,10 @@ class LazyServerLogin implements ServerLogin {
     return (await this.#load()).lastRedirectUrl();
   }
 
+  async end(): Promise<void> {
+    return (await this.#load()).end();
+  }
+
   async settle(thrown: unknown, signal?: AbortSignal): Promise<boolean> {
     return this.#isKnown && (await this.#load()).settle(thrown, signal);
   }
@@ -142,6 +149,14 @@ class LazyServerLogin implements ServerLogin {
     this.#loaded ??= import('./oauth-login.ts').then(({ OAuthLogin }) => (this.#login = new OAuthLogin(this.#options)));
     return this.#loaded;
   }
+}
+
+/** The URL and login of an address with HTTP; undefined for others. */
+export function loginAddress(address: Address): { url: URL; auth: LoginOptions | undefined } | undefined {
+  const isBare = typeof address === 'string' || address instanceof URL;
+  const { url, auth } = isBare ? { url: address, auth: undefined } : 'url' in address ? address : {};
+  if (url === undefined || !/^https?:/i.test(String(url)) || !URL.canParse(String(url))) return undefined;
+  return { url: new URL(url), auth };
 }
 
 /** Logins are kept by server and client: another client id is another login. */

@@ -1,0 +1,44 @@
+// `parley logins`: where this user is logged in. It never prints a token.
+import type { LoginRecord } from '../../gateway/upstream/login/login-store.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { createCliLog } from '../cli-log.ts';
+import { ownLogins } from '../login/own-logins.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
+
+interface LoginRow {
+  server: string;
+  /** Who the tokens are from. */
+  issuer: string;
+  client: string;
+  scope: string | undefined;
+  state: string;
+  /** ISO 8601. */
+  expires: string | undefined;
+}
+
+export async function runLogins({ json }: { json: boolean }, print: Printer): Promise<number> {
+  const store = ownLogins(createCliLog('error'));
+  const records = await Promise.all((await store.keys()).map((key) => store.read(key)));
+  const rows = records.flatMap((record) => (record ? toRow(record) : []));
+  rows.sort((a, b) => a.server.localeCompare(b.server));
+  if (json) print.line(JSON.stringify(rows, undefined, 2));
+  else if (rows.length === 0) print.line('You are logged in nowhere.');
+  else for (const line of toTable([['server', 'login by', 'state', 'scopes'], ...rows.map(toCells)])) print.line(line);
+  return 0;
+}
+
+function toRow({ server, issuer, client, tokens }: LoginRecord): LoginRow {
+  const expires = tokens?.expiresAt;
+  const isExpired = expires !== undefined && expires <= systemClock.now();
+  const renewed = tokens?.refresh === undefined ? 'valid' : 'renewed when needed';
+  const state = tokens === undefined || (isExpired && tokens.refresh === undefined) ? 'needs a new login' : renewed;
+  return {
+    ...{ server, issuer, client: client.id, scope: tokens?.scope, state },
+    expires: expires === undefined ? undefined : new Date(expires).toISOString(),
+  };
+}
+
+function toCells({ server, issuer, state, scope = '' }: LoginRow): string[] {
+  return [server, issuer, state, scope];
+}

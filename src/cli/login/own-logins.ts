@@ -1,0 +1,51 @@
+// The logins of this user, kept in the state folder for all commands. Nothing but the presence of a file is looked at before a login is used.
+import { join } from 'node:path';
+import { hasLoginFile } from '../../gateway/upstream/login/login-file.ts';
+import type { LoginStore } from '../../gateway/upstream/login/login-store.ts';
+import { createServerLogin } from '../../gateway/upstream/login/server-login.ts';
+import type { ServerLogin, ServerLoginOptions } from '../../gateway/upstream/login/server-login.ts';
+import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
+import type { Log } from '../../shared/log.ts';
+import { ownStateFolder } from '../running/state-folder.ts';
+
+export interface OwnLoginOptions {
+  log: Log;
+  /** Shows the link to a person. Without it, the error says how to log in. */
+  show?: ((link: string) => unknown) | undefined;
+  /** Called when somebody has logged in, or nobody did in time. */
+  done?: (() => unknown) | undefined;
+}
+
+/** The login at a server, shared with the other commands of this user. */
+export function ownLogin({ url, name, login }: LoginTarget, { log, show, done }: OwnLoginOptions): ServerLogin {
+  const interact: ServerLoginOptions['interact'] =
+    show &&
+    (async (at, signal) => {
+      const { logInOnLoopback } = await import('../../gateway/upstream/login/loopback-login.ts');
+      const options = { open: show, name, port: login?.callbackPort, signal };
+      await logInOnLoopback(at, options).finally(() => done?.());
+    });
+  return createServerLogin({ url, name, login, store: ownLogins(log), interact, log });
+}
+
+export function ownLogins(log: Log): LoginStore {
+  const stateFolder = ownStateFolder();
+  const folder = join(stateFolder, 'logins');
+  let loaded: Promise<LoginStore> | undefined;
+  const load = (): Promise<LoginStore> => (loaded ??= openFiles(stateFolder, folder, log));
+  return {
+    has: (key) => hasLoginFile(folder, key),
+    read: async (key) => (await load()).read(key),
+    write: async (key, next, version) => (await load()).write(key, next, version),
+    remove: async (key) => (await load()).remove(key),
+    keys: async () => (await load()).keys(),
+    exclusively: async (key, work) => (await load()).exclusively(key, work),
+  };
+}
+
+async function openFiles(stateFolder: string, folder: string, log: Log): Promise<LoginStore> {
+  const { createFileLogins } = await import('../../gateway/upstream/login/file-logins.ts');
+  const { createSealer } = await import('../../shared/crypto/seal.ts');
+  const { keysFrom } = await import('../../shared/crypto/state-keys.ts');
+  return createFileLogins({ folder, sealer: createSealer(keysFrom({ stateFolder }, log)) });
+}

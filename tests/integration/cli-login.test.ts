@@ -1,0 +1,116 @@
+// `parley login`, `logins`, `logout` and `wrap` before servers that need a login, as processes of one user. The browser is a program
+// that follows the link.
+import { chmodSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { connect } from 'mcp-parley';
+import { startOidcServer } from '../helpers/oidc-server.ts';
+import { textOf } from '../helpers/fixture-server.ts';
+import { homesOfTests } from '../helpers/parley.ts';
+import type { Home } from '../helpers/parley.ts';
+
+const { newHome } = homesOfTests();
+
+/** Follows redirects with cookies, as `visit` does. */
+const BROWSER = `#!/usr/bin/env node
+const cookies = new Map();
+let url = process.argv[2];
+for (let hops = 0; url !== null && hops < 20; hops++) {
+  const cookie = [...cookies].map(([name, value]) => name + '=' + value).join('; ');
+  const response = await fetch(url, { redirect: 'manual', headers: { cookie } });
+  for (const line of response.headers.getSetCookie()) {
+    const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
+    cookies.set(name, value);
+  }
+  const next = response.headers.get('location');
+  url = next === null ? null : new URL(next, url).href;
+}
+`;
+
+function browserOf(home: Home): Record<string, string> {
+  const path = home.write('browser.mjs', BROWSER);
+  chmodSync(path, 0o755);
+  return { BROWSER: path };
+}
+
+describe('a person', () => {
+  test('logs in, uses the server, sees the login and ends it', async () => {
+    await using server = await startOidcServer();
+    const home = newHome();
+    const login = await home.run(['login', server.url], '', browserOf(home));
+    expect(login).toMatchObject({ status: 0, stdout: `Logged in at ${server.url}.\n` });
+    const called = await home.run(['call', 'whoami', server.url]);
+    expect(called).toMatchObject({ status: 0, stdout: expect.stringContaining('hello') });
+
+    const listed = await home.run(['logins']);
+    expect(listed.stdout).toContain(server.url);
+    expect(listed.stdout).toContain('renewed when needed');
+    const tokens = server.seen.filter((header) => header !== '').map((header) => header.replace('Bearer ', ''));
+    expect(tokens.length).toBeGreaterThan(0);
+    const files = join(home.path, 'state', 'parley', 'logins');
+    const written = readdirSync(files).map((name) => readFileSync(join(files, name), 'utf8'));
+    for (const text of [listed.stdout, (await home.run(['logins', '--json'])).stdout, ...written]) {
+      expect(tokens.some((token) => text.includes(token))).toBe(false);
+    }
+
+    expect((await home.run(['login', server.url])).stdout).toBe(`You are logged in at ${server.url}.\n`);
+    expect((await home.run(['logout', server.url])).stdout).toBe(`Logged out of ${server.url}.\n`);
+    expect((await home.run(['logins'])).stdout).toBe('You are logged in nowhere.\n');
+    expect(server.counts.get('revoked')).toBe(1);
+    expect((await home.run(['call', 'whoami', server.url])).stderr).toContain('needs a login');
+  });
+
+  test('logs in at a server of the configuration by its name', async () => {
+    await using server = await startOidcServer();
+    const home = newHome();
+    home.write('parley.config.json', { mcpServers: { guarded: { url: server.url } } });
+    expect(await home.run(['login', 'guarded'], '', browserOf(home))).toMatchObject({ status: 0 });
+    const called = await home.run(['call', 'guarded__whoami', '--config', 'parley.config.json']);
+    expect(called.stdout).toContain('hello');
+    home.write('parley.config.json', { mcpServers: { local: { command: 'node' } } });
+    expect((await home.run(['login', 'local'])).stderr).toContain('has no URL');
+    expect((await home.run(['login', 'nobody'])).stderr).toContain('is not in it');
+  });
+
+  test('is sent to the page by `wrap` at the first refusal, and not again by the next `wrap`', async () => {
+    await using server = await startOidcServer();
+    const home = newHome();
+    const env = browserOf(home);
+    for (let times = 0; times < 2; times++) {
+      const { env: own, ...address } = home.address(['wrap', server.url]);
+      await using client = await connect({ ...address, env: { ...own, ...env } });
+      expect(await textOf(client, 'whoami')).toBe('hello');
+    }
+    expect(server.counts.get('page')).toBe(1);
+  });
+
+  test('is told the link where nothing can open it, and `wrap` says it to the client', async () => {
+    await using server = await startOidcServer();
+    const home = newHome();
+    const { env: own, ...address } = home.address(['wrap', '--start-timeout', '10', server.url]);
+    const failure = await connect({ ...address, env: { ...own, BROWSER: 'none' } }).catch((error: Error) => error);
+    expect(String(failure)).toMatch(
+      /needs a login\. Open http:\/\/127\.0\.0\.1:\d+\/auth\?.*, log in, then connect again/,
+    );
+  });
+});
+
+test('twenty processes with tokens of two seconds, before a server that ends the login if a refresh token is used twice, log in once', async () => {
+  await using server = await startOidcServer({ accessTtl: 2 });
+  const home = newHome();
+  const env = browserOf(home);
+  expect(await home.run(['login', server.url], '', env)).toMatchObject({ status: 0 });
+  const clients = await Promise.all(
+    Array.from({ length: 20 }, () => connect(home.address(['wrap', server.url]), { prefer: 'handshake' })),
+  );
+  try {
+    while ((server.counts.get('refresh_token') ?? 0) < 6) {
+      await Promise.all(clients.map(async (client) => expect(await textOf(client, 'whoami')).toBe('hello')));
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+  expect(server.counts.get('page')).toBe(1);
+  expect(server.counts.get('revoked')).toBeUndefined();
+  expect([...server.counts.keys()].filter((what) => what.startsWith('error:'))).toEqual([]);
+}, 120_000);

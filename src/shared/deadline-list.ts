@@ -57,7 +57,7 @@ export class DeadlineList {
 
   /** Calls `ring` once after `ms`, unless it is cancelled or set again. */
   set(deadline: DeadlineItem, ms: number, now = this.now()): void {
-    deadline.callOff();
+    if (deadline.due !== Infinity) deadline.callOff(); // it was set before
     if (ms > MAX_TIMER_MS) return;
     deadline.due = now + ms;
     deadline.standAfter(this.#first);

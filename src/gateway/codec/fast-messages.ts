@@ -185,11 +185,9 @@ function hasAt(text: string, part: string, at: number): boolean {
 /** The end of the digits that begin here; undefined if there are none. */
 function digitsEnd(text: string, start: number): number | undefined {
   let at = start;
-  while (at - start < MAX_DIGITS && isDigit(text.charCodeAt(at))) at++;
+  for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE; code = text.charCodeAt(at)) {
+    if (++at - start === MAX_DIGITS) break;
+  }
   const isNumber = at > start && (text.charCodeAt(start) !== ZERO || at === start + 1);
   return isNumber ? at : undefined;
-}
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= NINE;
 }

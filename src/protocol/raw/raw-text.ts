@@ -46,12 +46,14 @@ export class RawText extends RawObject {
   }
 
   get(key: string): unknown {
-    const change = this.#change;
-    if (change?.off === key) return undefined;
-    if (change?.on && Object.hasOwn(change.on, key)) return change.on[key];
-    if (change) return change.of.get(key);
+    let origin: RawText | undefined;
+    for (let change = this.#change; change; change = change.of.#change) {
+      if (change.off === key) return undefined;
+      if (change.on && Object.hasOwn(change.on, key)) return change.on[key];
+      origin = change.of;
+    }
     const value = ownValue(this.#read[key]);
-    if (typeof value === 'object') this.#keepNumbers();
+    if (typeof value === 'object') origin ?? this.#keepNumbers();
     return value;
   }
 

@@ -6,7 +6,7 @@ import { LOCAL, anonymousPrincipal } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { LineReader } from '../codec/lines.ts';
 import { WriteBatcher } from '../codec/write-batcher.ts';
-import { toEncodedLine, encode } from '../codec/encoded-message.ts';
+import { toEncodedLine, encode } from '../codec/json-rpc.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import { DuplexConnection } from './duplex-connection.ts';
 

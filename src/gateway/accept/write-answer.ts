@@ -4,9 +4,8 @@ import type { Message } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import { writeMessage } from '../codec/json-rpc.ts';
-import { encode } from '../codec/encoded-message.ts';
-import type { EncodedMessage } from '../codec/encoded-message.ts';
+import { writeMessage, encode } from '../codec/json-rpc.ts';
+import type { EncodedMessage } from '../codec/json-rpc.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
 /** `by` must throw before it has written anything. */

@@ -5,7 +5,7 @@ import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { RawObject } from '../../protocol/raw/raw-object.ts';
 import { membersText, objectText } from './json-text.contract.ts';
 import { readRaw } from './raw-message.ts';
-import { byteLengthOf, toEncodedText, encode } from './encoded-message.ts';
+import { byteLengthOf, toEncodedText, encode } from './json-rpc.ts';
 
 const KEYS = ['"resultType"', '"_meta"', '"ttlMs"', '"content"', '"a\\u0062"', '"é"'];
 

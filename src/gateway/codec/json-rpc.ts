@@ -5,10 +5,13 @@
 // 3. Nothing recurses over a peer's data, so nesting cannot overflow the stack.
 import { parseExactly, writeExactly } from '../../protocol/raw/exact-numbers.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { JsonObject, Message, RequestId, RequestMessage } from '../../protocol/message.ts';
+import type { JsonObject, Message, RequestId, RequestMessage, ResultMessage } from '../../protocol/message.ts';
 import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Writable } from 'node:stream';
+import { RawObject } from '../../protocol/raw/raw-object.ts';
+import { RawText } from '../../protocol/raw/raw-text.ts';
 
 export type RefusedInput = { kind: 'refused'; id: RequestId | null; error: GatewayError };
 export type ParsedInput =
@@ -170,3 +173,41 @@ function invalid(id: RequestId | null, reason: string): RefusedInput {
 function refuse(code: 'INVALID_REQUEST' | 'INVALID_PARAMS', id: RequestId | null, data: string): RefusedInput {
   return { kind: 'refused', id, error: new GatewayError(code, { data }) };
 }
+
+/** Text, or a list of byte chunks if the result is passed on unparsed. The chunks are not joined unless needed, so a slow socket holds no second copy. */
+export type EncodedMessage = string | Buffer[];
+
+/** A batch always becomes text. */
+export function encode(message: Message | Message[]): EncodedMessage {
+  const { result } = message as ResultMessage;
+  if (!(result instanceof RawObject)) return writeMessage(message);
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify((message as ResultMessage).id)},"result":`;
+  return result instanceof RawText ? `${head}${result.text}}` : [Buffer.from(head), ...result.chunks(), END];
+}
+
+export function byteLengthOf(written: EncodedMessage): number {
+  if (typeof written === 'string') return Buffer.byteLength(written);
+  return written.reduce((sum, { length }) => sum + length, 0);
+}
+
+export function toEncodedText(written: EncodedMessage): string {
+  return typeof written === 'string' ? written : Buffer.concat(written).toString();
+}
+
+/** Writes in one go. Returns what the last `write` returned. */
+export function writeEncoded(stream: Writable, written: EncodedMessage): boolean {
+  if (typeof written === 'string') return stream.write(written);
+  let isRoomLeft = true;
+  stream.cork();
+  for (const chunk of written) isRoomLeft = stream.write(chunk);
+  stream.uncork();
+  return isRoomLeft;
+}
+
+/** Adds a line end. */
+export function toEncodedLine(written: EncodedMessage): EncodedMessage {
+  return typeof written === 'string' ? `${written}\n` : [...written, LINE_END];
+}
+
+const END = Buffer.from('}');
+const LINE_END = Buffer.from('\n');

@@ -1,7 +1,7 @@
 // Writes events of an event stream. A line break in a field cannot start a new field.
 import { GatewayError } from '../../shared/errors.ts';
 import type { SseEvent } from './sse-reader.ts';
-import type { EncodedMessage } from './encoded-message.ts';
+import type { EncodedMessage } from './json-rpc.ts';
 
 /** The default type is `message`; data in bytes contains no line end. */
 export type OutgoingEvent = Partial<Omit<SseEvent, 'data'>> & { data?: EncodedMessage };

@@ -3,8 +3,8 @@
 // requests of many clients arrive as many events. Nothing is held beyond the turn, only a few lines are held, and the
 // order stays. Large messages are written by themselves.
 import type { Writable } from 'node:stream';
-import { writeEncoded } from './encoded-message.ts';
-import type { EncodedMessage } from './encoded-message.ts';
+import { writeEncoded } from './json-rpc.ts';
+import type { EncodedMessage } from './json-rpc.ts';
 
 const MAX_HELD_CHARS = 16 * 1024;
 

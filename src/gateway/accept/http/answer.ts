@@ -6,9 +6,8 @@ import { toErrorMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
-import { writeMessage } from '../../codec/json-rpc.ts';
-import { byteLengthOf, writeEncoded } from '../../codec/encoded-message.ts';
-import type { EncodedMessage } from '../../codec/encoded-message.ts';
+import { writeMessage, byteLengthOf, writeEncoded } from '../../codec/json-rpc.ts';
+import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import { plainError } from '../../dialect/plain-error.ts';
 
 export function answerJson(

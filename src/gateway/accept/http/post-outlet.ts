@@ -6,7 +6,7 @@ import { DeadlineItem } from '../../../shared/deadline-list.ts';
 import type { DeadlineList } from '../../../shared/deadline-list.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
-import type { EncodedMessage } from '../../codec/encoded-message.ts';
+import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/outlet.ts';
 import { answerJson } from './answer.ts';

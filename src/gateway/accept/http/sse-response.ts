@@ -2,7 +2,7 @@
 // behind.
 import { writeComment, writeEvent } from '../../codec/sse-write.ts';
 import type { OutgoingEvent } from '../../codec/sse-write.ts';
-import { writeEncoded } from '../../codec/encoded-message.ts';
+import { writeEncoded } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 

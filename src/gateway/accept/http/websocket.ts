@@ -9,7 +9,7 @@ import { LOCAL, anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { boundVia } from '../../../shared/via.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
-import { encode } from '../../codec/encoded-message.ts';
+import { encode } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
 import type { Caller } from '../identify.ts';

@@ -4,8 +4,8 @@
 // 2. While a client catches up, new events are only stored; it gets them with those it missed.
 import type { EventStore } from '../../../protocol/event-store.ts';
 import type { RequestId } from '../../../protocol/message.ts';
-import { toEncodedText } from '../../codec/encoded-message.ts';
-import type { EncodedMessage } from '../../codec/encoded-message.ts';
+import { toEncodedText } from '../../codec/json-rpc.ts';
+import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { SseResponse } from '../http/sse-response.ts';
 
 export class SessionStream {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
-import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import { ProtocolError } from '../../../shared/errors.ts';
-import { handleResult } from '../result-handler.ts';
-import type { ResultHandler } from '../result-handler.ts';
-import { CallWithUrls } from './url-elicitation.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { ProtocolError } from '../../shared/errors.ts';
+import { handleResult } from './result-handler.ts';
+import type { ResultHandler } from './result-handler.ts';
+import { CallWithUrls } from './server-requests.ts';
 
 function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>, waited: (readonly string[])[] = []) {
   const kind = {

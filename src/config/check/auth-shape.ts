@@ -14,7 +14,7 @@ const API_KEY = object(
     }),
     scopes: scopes('What it allows. Default: everything but the admin scope.'),
     groups: list(text('A group.'), 'Groups of its user, for steps.'),
-    expires: text('Until when it works, such as 30 Jun 2027. Default: for ever.'),
+    expires: text('Until when it works, such as 2027-06-30. Default: for ever.'),
   },
   'An API key.',
 );

@@ -40,7 +40,7 @@ function checkKey({ name, key, hash, expires }: KeyInput, path: ConfigPath, { pr
   if (hash !== undefined && !/^sha256:[0-9a-f]{64}$/.test(hash) && !missing.has(toPathId([...path, 'hash'])))
     problems.error([...path, 'hash'], 'this is not a hash', 'Write "sha256:" and 64 hexadecimal digits.');
   if (expires !== undefined && Number.isNaN(Date.parse(expires)))
-    problems.error([...path, 'expires'], 'this is not a date', 'Write it like 30 Jun 2027.');
+    problems.error([...path, 'expires'], 'this is not a date', 'Write it like 2027-06-30.');
 }
 
 const MAKE = 'Make one with: openssl rand -base64 32.';

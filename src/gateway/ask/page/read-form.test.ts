@@ -47,8 +47,8 @@ describe('a posted form', () => {
         'q0.6': ['0', '2'],
       },
       ...{
-        'q0.7': '30 Jun 2027',
-        'q0.8': '30 Jun 2027T12:00',
+        'q0.7': '2027-01-31',
+        'q0.8': '2027-01-31T12:00',
         'q0.8.zone': '+00:00',
         'q0.9': '{"a":[1]}',
         'q0.10': ' s3cret ',
@@ -64,7 +64,7 @@ describe('a posted form', () => {
         color: '#0f0',
         meals: ['lunch', 'supper'],
       },
-      ...{ day: '30 Jun 2027', at: '30 Jun 2027T12:00:00Z', more: { a: [1] }, key: ' s3cret ' },
+      ...{ day: '2027-01-31', at: '2027-01-31T12:00:00Z', more: { a: [1] }, key: ' s3cret ' },
     });
   });
 
@@ -89,12 +89,12 @@ describe('a posted form', () => {
 
   it('needs a zone for a time without one', async () => {
     const time = { type: 'string', format: 'date-time' };
-    expect(await one(time, { 'q0.0': '30 Jun 2027T12:00' })).toEqual(['dateTime']);
-    expect(await one(time, { 'q0.0': '30 Jun 2027T12:00', 'q0.0.zone': 'Mars' })).toEqual(['dateTime']);
-    expect(await one(time, { 'q0.0': '30 Jun 2027T12:00:30', 'q0.0.zone': '-03:30' })).toEqual({
-      it: '30 Jun 2027T12:00:30-03:30',
+    expect(await one(time, { 'q0.0': '2027-01-31T12:00' })).toEqual(['dateTime']);
+    expect(await one(time, { 'q0.0': '2027-01-31T12:00', 'q0.0.zone': 'Mars' })).toEqual(['dateTime']);
+    expect(await one(time, { 'q0.0': '2027-01-31T12:00:30', 'q0.0.zone': '-03:30' })).toEqual({
+      it: '2027-01-31T12:00:30-03:30',
     });
-    expect(await one(time, { 'q0.0': '30 Jun 2027T12:00:00Z' })).toEqual({ it: '30 Jun 2027T12:00:00Z' });
+    expect(await one(time, { 'q0.0': '2027-01-31T12:00:00Z' })).toEqual({ it: '2027-01-31T12:00:00Z' });
   });
 
   it('converts a file to its name, type and content', async () => {

@@ -131,8 +131,8 @@ describe('a field', () => {
   });
 
   it('with a time has a time zone', async () => {
-    const page = await field({ type: 'string', format: 'date-time', default: '30 Jun 2027T12:30:15.5+05:30' });
-    expect(page).toContain('value="30 Jun 2027T12:30"');
+    const page = await field({ type: 'string', format: 'date-time', default: '2027-01-31T12:30:15.5+05:30' });
+    expect(page).toContain('value="2027-01-31T12:30"');
     expect(page).toContain('<option value="+05:30" selected>');
   });
 

@@ -1,7 +1,7 @@
 // What a client sees after its server has died: it calls again and is asked whether to continue.
 
-/** Only the dead process knew the question. */
-const GONE = 'This question is no longer open';
+/** Only the dead process knew the question, or the handle of its answer. */
+const GONE = ['This question is no longer open', 'This handle has no open question: it is unknown'];
 const PAGE_GONE = 'The page is gone';
 
 export function isAway(thrown: unknown): boolean {
@@ -9,13 +9,13 @@ export function isAway(thrown: unknown): boolean {
   return (
     /^(UPSTREAM_|STREAM_|ECONN)/.test(String(code)) ||
     /^(Parley stopped while|fetch failed|Unknown task)/.test(message) ||
-    [GONE, PAGE_GONE].some((gone) => message.startsWith(gone))
+    [...GONE, PAGE_GONE].some((gone) => message.startsWith(gone))
   );
 }
 
 /** Whether a failed result comes from a dead process. */
 export function isOfDeadProcess(text: string): boolean {
-  return text.startsWith(GONE);
+  return GONE.some((gone) => text.startsWith(gone));
 }
 
 /** Throws for the status of a page whose question is closed. */

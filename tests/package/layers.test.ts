@@ -3,10 +3,11 @@
 import { writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ALL_REVISIONS } from '../../src/gateway/dialect/revisions.ts';
 import { ROOT, filesUnder, read, sourceFiles } from '../helpers/files.ts';
 import { LAYERS, STAGES, mapTable } from '../helpers/map.ts';
 
-const REVISION = /\b20\d\d-\d\d-\d\d\b|DRAFT-2025/;
+const REVISION = new RegExp(`\\b(?:${ALL_REVISIONS.filter((one) => one !== 'draft').join('|')})\\b|DRAFT-2025`);
 
 interface Import {
   from: string;

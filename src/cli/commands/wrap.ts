@@ -1,4 +1,5 @@
 // `parley wrap`: serves one server, whatever revision it speaks, on stdio for a client that starts this process, or on a port.
+import type { Implementation } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { Layer } from '../../protocol/layer.ts';
 import type { Handle } from '../../protocol/target.ts';
@@ -48,8 +49,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   const assisted = () => asking.assisted;
   const name = deriveServerName(server);
   const asked = createWrapLogin(name, server, { print, log });
-  const client = { name: 'mcp-parley', version: version() };
-  const target = new UpstreamTarget({ name, address, client, revision, log, assisted, id, login: asked.login });
+  const target = new UpstreamTarget({ name, address, client: self(), revision, log, assisted, id, login: asked.login });
   const wrapped = new WrappedServer({
     target,
     startMs,
@@ -91,6 +91,10 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
     ? serveStdio(served, print)
     : onPort(command, { served, wrapped, target }, print));
   return wrapped.hasFailed ? 1 : status;
+}
+
+function self(): Implementation {
+  return { name: 'mcp-parley', version: version() };
 }
 
 interface WrapContext {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../message.ts';
+import { writeExactly } from './exact-numbers.ts';
 import { RawText } from './raw-text.ts';
 
 const of = (text: string) => new RawText(JSON.parse(text) as JsonObject, text);
@@ -96,4 +97,10 @@ test('the text and the value of a raw text always agree', () => {
       for (const name of ['a', 'b', 'resultType', '_meta']) expect(raw.has(name)).toBe(plain.has(name));
     }),
   );
+});
+
+test('a member keeps its numbers after another one was removed', () => {
+  const sent = '{"gone":1,"kept":{"n":1.0}}';
+  const left = new RawText(JSON.parse(sent) as JsonObject, sent).without('gone');
+  expect(writeExactly(left.get('kept'))).toBe('{"n":1.0}');
 });

@@ -120,7 +120,7 @@ export class AskPageEndpoint {
   }
 }
 
-/** Nobody's name: a credential that does not count belongs to no one. */
+/** The principal of a request with an invalid credential; it equals no real one. */
 const STRANGER = '';
 
 async function principalOf(identify: Identify, request: HttpRequest): Promise<string | undefined> {

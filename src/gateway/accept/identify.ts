@@ -65,7 +65,7 @@ function toCaller(found: Answer): Caller {
 
 const USER = 'user:';
 
-/** A user may have any name: also those that the gateway uses for callers without one. */
+/** A user whose name the gateway uses itself, such as `local`, gets a prefix. */
 function toUserName(name: string): string {
   return name === LOCAL || isAnonymous(name) || name.startsWith(USER) ? USER + name : name;
 }

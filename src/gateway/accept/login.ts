@@ -1,4 +1,4 @@
-// The login of callers: made of `auth`, or of the program's own `identify`. What `auth` needs is loaded with the first request.
+// The login that `auth` describes. What it needs is loaded with the first request. A program's own `identify` does not pass through here.
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler } from '../../shared/http.ts';

@@ -31,7 +31,7 @@ export function toWire(code: number, message: string, data?: unknown): WireError
   return data === undefined ? { code, message } : { code, message, data };
 }
 
-/** `error.data` by code; docs/errors.md lists it. */
+/** `error.data` by code. */
 const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
   INVALID_REQUEST: ({ data }) => data,
   PARSE_ERROR: ({ data }) => data,

@@ -53,7 +53,9 @@ export class RawText extends RawObject {
       origin = change.of;
     }
     const value = ownValue(this.#read[key]);
-    if (typeof value === 'object') (origin ?? this).#keepNumbers();
+    if (typeof value !== 'object') return value;
+    if (origin) origin.#keepNumbers();
+    else this.#keepNumbers();
     return value;
   }
 

@@ -1,6 +1,6 @@
 // What `auth` of createGateway, createServer and the configuration file says: who may call, and how callers prove who they are.
 export interface AuthOptions {
-  /** API keys, each with a name. A removed key stops working at once. */
+  /** API keys, each with a name. */
   keys?: readonly ApiKeyOptions[] | undefined;
   /** A file with more keys, as `parley key` writes it. It is read again when it changes. */
   keyFile?: string | undefined;

@@ -28,7 +28,7 @@ export function hashKey(key: string): string {
   return `sha256:${lazyCrypto().createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** Empty if there is no file. Throws if it cannot be understood: a key that is not read must not pass for a removed one. */
+/** Empty if there is no file. Throws if it cannot be understood, so that `parley key` never overwrites it. */
 export function readKeyFile(path: string): KeptKey[] {
   let text: string;
   try {

@@ -1,5 +1,5 @@
-// The recommended order of the built-in steps, outermost first, with the reason for each place. A chain runs in the order that
-// its author gives.
+// All built-in steps by name, in the recommended order, outermost first, with the reason for each place. A chain runs in the
+// order that its author gives.
 import type { Step } from '../../../protocol/step.ts';
 import { approve } from '../steps/approve/approve.ts';
 import { cache } from '../steps/results/cache.ts';

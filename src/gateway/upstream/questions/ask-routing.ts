@@ -6,7 +6,7 @@
 //    asked, the question is refused at once: the gateway neither guesses nor waits for other calls to end.
 // 4. A connection with a single client that is asked directly cannot reach the wrong person, so that client is always asked.
 // 5. On the own connection of a client that is asked only during calls, a question for roots waits for its next call.
-// What is learned about a server's calls (call-habits.ts) decides which connection a call gets next time.
+// What is learned about a server's calls (open-call.ts) decides which connection a call gets next time.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';

@@ -20,6 +20,7 @@ interface Watched {
 const HARMLESS = new Set(['PROMISE', 'TickObject', 'Microtask']);
 const FRAMES = 50;
 const SAMPLE_MS = 1000;
+const PACKAGES = /[\\/]node_modules[\\/]/;
 const OWN = new URL('.', import.meta.url).href;
 
 const hook = createHook({
@@ -65,9 +66,11 @@ export function captureStack(): string[] {
   return stack.split('\n').slice(1);
 }
 
-/** The line in the author's code. */
+/** The line in the author's code, rather than in a package that it uses. */
 export function findAuthorFrame(frames: string[]): string {
-  return frames.find(isForeign)?.trim().replace(/^at /, '') ?? 'an unknown place';
+  const foreign = frames.filter(isForeign);
+  const frame = foreign.find((one) => !PACKAGES.test(one)) ?? foreign[0];
+  return frame?.trim().replace(/^at /, '') ?? 'an unknown place';
 }
 
 function isForeign(frame: string): boolean {

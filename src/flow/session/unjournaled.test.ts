@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
+import 'undici'; // as a gateway has it: Node's fetch then uses its connections
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';
 import { createLog } from '../../shared/log.ts';

@@ -9,6 +9,8 @@ export interface SuspendedCall {
   questions: { [key: string]: { method: string; params?: JsonObject | undefined } };
   /** Returned unchanged with the answers, if present. */
   state: string | undefined;
+  /** How long the answers may take. Default: as long as other calls wait for theirs. */
+  lastsMs?: number | undefined;
 }
 
 /** The answers when the call is repeated. */

@@ -72,3 +72,15 @@ it('a session is stored when an answer leads to a question for another person, w
   expect((await later).result).toEqual(['2.0', true]);
   await sessions.close();
 });
+
+it('the state of a question is good for as long as its session', async () => {
+  const clock = manualClock();
+  const survey = flow({ name: 'survey', timeout: '40m' }, (ask) => ask.text('city'));
+  const sessions = new Sessions([survey], { clock });
+  const tokenSessions = new TokenSessions([survey], { tokens: createTokens({ keys: ['key'], clock }), clock });
+  const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true } as unknown as Exchange;
+  const begin = { principal: 'me', tool: 'survey', args: {} };
+  const { suspended } = await callWithToken(exchange, begin, { sessions, tokenSessions });
+  expect(readSuspended(suspended!)).toMatchObject({ lastsMs: 40 * 60_000 });
+  await sessions.close();
+});

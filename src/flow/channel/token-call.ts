@@ -51,7 +51,10 @@ export async function callWithToken(
   const ask = toFormAsk(round);
   if (token !== undefined && maySuspend(exchange, ask) && !waitsForPeopleOrEvents(session.header)) {
     const { method, params, key } = ask;
-    return { ...round, suspended: toSuspended({ questions: { [key!]: { method, params } }, state: token }) };
+    const questions = { [key!]: { method, params } };
+    // The state must be good for as long as the session, which may wait for days.
+    const lastsMs = session.header.expiresAt - sessions.setup.clock.now();
+    return { ...round, suspended: toSuspended({ questions, state: token, lastsMs }) };
   }
   if (!exchange.canAsk(ask)) acceptWithoutAsking(questions); // throws if nobody can answer
   return continueInStore(session, round, { sessions, start, signal: exchange.signal });

@@ -169,9 +169,10 @@ function finish(context: ServeContext, exchange: StatelessExchange, result: Resu
 }
 
 /** Keeps nothing in memory: the client carries what the call needs to continue. */
-function suspend(context: ServeContext, exchange: StatelessExchange, { questions, state }: SuspendedCall): void {
+function suspend(context: ServeContext, exchange: StatelessExchange, suspended: SuspendedCall): void {
   const { request, client, server } = exchange;
-  const expiresAt = context.clock.now() + context.limits.parkedMs;
+  const { questions, state, lastsMs = 0 } = suspended;
+  const expiresAt = context.clock.now() + Math.max(context.limits.parkedMs, lastsMs);
   const suspensions = exchange.suspensions + 1;
   const kept = { state: state ?? null, server: server ?? null, suspensions, expiresAt };
   const sealed = sealState(context.sealer, request, client.principal, { kept });

@@ -271,6 +271,17 @@ describe('a suspended call', () => {
     expect((await errorOf(put({ requestState })))!.code).toBe(-32602);
   });
 
+  it('is good for as long as its target says', async () => {
+    const patient = async ({ resumed }: Exchange) =>
+      resumed ? { content: [], resumed } : toSuspended({ questions, state: 'x', lastsMs: 5000 });
+    const { put, clock } = play(patient, { limits: { parkedMs: 1000 } });
+    const { requestState } = await asked(put({}));
+    clock.advance(4999);
+    expect((await put({ requestState }).answer()).result).toMatchObject({ resumed: { state: 'x' } });
+    clock.advance(2);
+    expect((await errorOf(put({ requestState })))!.code).toBe(-32602);
+  });
+
   it('is suspended at most as often as the client allows', async () => {
     const endless = async (exchange: Exchange) =>
       exchange.maySuspend ? toSuspended({ questions, state: undefined }) : { content: [], told: 'not here' };

@@ -329,7 +329,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       expires: {
         type: 'string',
         value: 'WHEN',
-        text: 'until when it works: a span such as 90d, or a date such as 2027-06-30',
+        text: 'until when it works: a span such as 90d, or a date (YYYY-MM-DD)',
       },
       file: { type: 'string', value: 'FILE', text: 'the file of the keys (default: in your state folder)' },
       json,

@@ -31,6 +31,6 @@ function toExpiry(given: OptionValue): string | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
   const at = /^\d+[smhd]$/.test(text) ? systemClock.now() + toSpanMs(text, '--expires')! : Date.parse(text);
-  if (Number.isNaN(at)) throw new UsageError('--expires must be a span such as 90d, or a date such as 2027-06-30.');
+  if (Number.isNaN(at)) throw new UsageError('--expires must be a span such as 90d, or a date (YYYY-MM-DD).');
   return new Date(at).toISOString();
 }

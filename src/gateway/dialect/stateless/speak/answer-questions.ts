@@ -68,13 +68,9 @@ export async function answerQuestions(
   };
 }
 
-/** The server decides how long its state is good; ours around it must not end earlier. */
-const SERVER_STATE_MS = 7 * 24 * 60 * 60_000;
-
 /** The questions and the state, as a suspended call. */
 export function toSuspension({ inputRequests = {}, requestState }: JsonObject): JsonObject {
-  const suspended = { questions: inputRequests, state: requestState, lastsMs: SERVER_STATE_MS };
-  return toSuspended(suspended as SuspendedCall);
+  return toSuspended({ questions: inputRequests, state: requestState } as SuspendedCall);
 }
 
 function isQuestion(question: unknown): boolean {

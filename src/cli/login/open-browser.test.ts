@@ -35,7 +35,7 @@ describe('the command that opens a link', () => {
     expect(browserCommand('https://a.b/', { ...linux, env: { BROWSER: 'none', DISPLAY: ':0' } })).toBeUndefined();
   });
 
-  it('is none over SSH, and without a display', () => {
+  it('is not opened over SSH, or without a display', () => {
     expect(browserCommand('https://a.b/', { ...linux, env: { DISPLAY: ':0', SSH_CONNECTION: 'x' } })).toBeUndefined();
     expect(browserCommand('https://a.b/', { ...linux, env: {} })).toBeUndefined();
   });

@@ -8,7 +8,7 @@ const MAX_CHARS = 16 * 1024;
 /** RFC 6750, 2.1. */
 const FORM = /^(Bearer|DPoP) +([A-Za-z0-9\-._~+/]+=*)$/i;
 
-/** Undefined if there is none, or none that can be one. */
+/** Undefined without a credential, or for one that cannot be valid. */
 export function readCredential(authorization: string | undefined): Credential | undefined {
   if (authorization === undefined || authorization.length > MAX_CHARS) return undefined;
   const [, scheme, token] = FORM.exec(authorization) ?? [];

@@ -8,7 +8,7 @@ export function isAdmin({ scopes }: Identity, adminScope: string): boolean {
 
 /**
  * The scopes in the claims of a token: `scope` with spaces between them (RFC 8693), or `scp` as text or list. An entry of a list with
- * a space inside is none, so that no scope hides in another.
+ * a space inside does not count, so that no scope hides in another.
  */
 export function scopesOf({ scope, scp }: { [claim: string]: unknown }): readonly string[] {
   if (scope !== undefined) return typeof scope === 'string' ? split(scope) : [];

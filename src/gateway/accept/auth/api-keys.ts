@@ -1,5 +1,6 @@
 // The API keys of a gateway, from its options and from a file that `parley key` changes while it runs. Keys are kept as hashes. The file
-// is looked at with every request, and once a second while streams are open, so that a removed key stops working at once.
+// is looked at with every request, so a removed key is refused from the next one on, and once a second while streams are open, to end those
+// that a removed key has opened.
 import { statSync } from 'node:fs';
 import type { Identity, Validity } from '../../../protocol/exchange.ts';
 import type { Clock } from '../../../shared/clock.ts';

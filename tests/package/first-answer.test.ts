@@ -73,7 +73,9 @@ describe.each(['handshake', 'stateless'] as const)('before a %s server', (server
     );
     const { answer, parts, files } = await firstAnswer(['serve', config, '--stdio'], 'handshake');
     expect(answer).toMatchObject({ id: 1, result: expect.anything() });
-    expect(parts.filter((part) => late.has(part))).toEqual(['os']); // where is home?
+    // `os` finds the home folder. On a busy machine the gateway announces itself before it answers, and listening on that socket loads
+    // `child_process`.
+    expect(parts.filter((part) => late.has(part) && part !== 'child_process')).toEqual(['os']);
     expect(files).toEqual([spy]);
   });
 });

@@ -86,3 +86,6 @@ export const DEFAULT_LIMITS: Limits = {
   keepAliveMs: 15_000,
   primeMs: 100,
 };
+
+/** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */
+export const RESULT_READ_MS = 30_000;

@@ -14,7 +14,8 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf } from '../session/external/people.ts';
-import { SessionWatch } from '../session/verbs/session-watch.ts';
+import { SessionWatch, hasSameQuestions } from '../session/verbs/session-watch.ts';
+import type { SessionRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled, afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
@@ -30,6 +31,7 @@ import { toFormAsk } from './form-round.ts';
 import type { FormRound } from './form-round.ts';
 import { applyReply } from './apply-reply.ts';
 import { askAlive, sendProgress, reportProgress } from './report-progress.ts';
+import type { SentResults } from './sent-results.ts';
 import { callWithToken } from './token-call.ts';
 import type { TokenCallRound } from './token-call.ts';
 
@@ -43,10 +45,9 @@ export interface FlowCallContext {
   waiting: Map<string, Exchange>;
   /** Results that a gateway has and its client may not have yet. */
   receipts: CallReceipts;
+  /** Results that were sent and may not have been read. */
+  sent: SentResults;
 }
-
-/** Time for the answer to leave this process. */
-const ACKNOWLEDGE_MS = 200;
 
 export async function callFlow(exchange: Exchange, flow: AnyFlow, context: FlowCallContext): Promise<ResultObject> {
   const { principal, info } = exchange.client;
@@ -95,9 +96,9 @@ async function startCall(exchange: Exchange, start: CallStart, context: FlowCall
   }
 }
 
-/** Keeps the outcome until the answer to the call has left. If the client is gone, or never fetches it, it stays for a later call. */
-function acknowledgeLater(exchange: Exchange, { sessions, waiting }: FlowCallContext, { header }: Turn): void {
-  const { clock, log } = sessions.setup;
+/** Keeps the outcome until the client has had time to read it. If the client is gone, or never fetches it, it stays for a later call. */
+function acknowledgeLater(exchange: Exchange, { sessions, waiting, sent }: FlowCallContext, { header }: Turn): void {
+  const { log } = sessions.setup;
   const { id, started } = header;
   stopWaiting(waiting, id, exchange);
   if (started === undefined || exchange.signal.aborted || exchange.isConnected === false) return;
@@ -107,7 +108,7 @@ function acknowledgeLater(exchange: Exchange, { sessions, waiting }: FlowCallCon
   };
   const onTaken = (): void => {
     waiting.set(id, exchange); // do not offer it to another call meanwhile
-    clock.after(ACKNOWLEDGE_MS, () => void acknowledge());
+    sent.add(id, acknowledge);
   };
   if (exchange.whenTaken) exchange.whenTaken(onTaken);
   else onTaken();
@@ -122,8 +123,8 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
   const { sessions, waiting } = context;
   let round = first;
   if (isEnded(round.turn.header)) return round.turn;
-  const { principal } = exchange.client;
-  const { id: sessionId } = round.turn.header;
+  const session = { principal: exchange.client.principal, sessionId: round.turn.header.id };
+  const { principal, sessionId } = session;
   let isForOthers = false;
   const giveUp = (): void => {
     if (!isAnonymous(principal) && mayComeBack(exchange.signal, isForOthers)) return;
@@ -149,8 +150,8 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
       const answer = await askClient(exchange, round, moves, sessions.setup.clock);
       round = answer
         ? await orCancelled(
-            applyReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit', onWaiting }).catch(
-              (thrown) => recoverLateAnswer(thrown, moves, header),
+            applyReply(sessions, session, { questions, answer, via: 'elicit', onWaiting }).catch((thrown) =>
+              recoverLateAnswer(thrown, moves, { sessions, session, shown: header }),
             ),
             exchange.signal,
           )
@@ -232,12 +233,27 @@ async function toMovedRound({ moved, isLate }: SessionWatch): Promise<FormRound>
   };
 }
 
-/** The answer came just after its time was over. Another process may have noticed that, and be at work: the call waits for it. */
-async function recoverLateAnswer(thrown: unknown, moves: SessionWatch, header: Header): Promise<FormRound> {
+/** The session cannot take the answer, because of what it has come to meanwhile. */
+const OVERTAKEN: ReadonlySet<string> = new Set(['FLOW_INVALID_TRANSITION', 'FLOW_ALREADY_CANCELLED']);
+
+interface LateAnswer {
+  sessions: Sessions;
+  session: SessionRequest;
+  /** The session when its questions were shown. */
+  shown: Header;
+}
+
+/**
+ * The answer came too late: its time was over, or another process has taken an answer or decided without one. The call goes on with what
+ * the session has come to: work that it waits for, the next question, or the end.
+ */
+async function recoverLateAnswer(thrown: unknown, moves: SessionWatch, late: LateAnswer): Promise<FormRound> {
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
   if (moves.moved) return toMovedRound(moves);
-  if (thrown.code !== 'FLOW_INVALID_TRANSITION' || thrown.details.state !== 'processing') throw thrown;
-  return { turn: { header, questions: [] }, told: 'The question before is not asked any more.' };
+  if (!OVERTAKEN.has(thrown.code)) throw thrown;
+  const { header, questions, outcome } = await late.sessions.getState(late.session);
+  if (!isEnded(header) && header.state === 'waiting_user' && hasSameQuestions(header, late.shown)) throw thrown;
+  return { turn: { header, questions, ...outcome }, told: 'The question before is not asked any more.' };
 }
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {

@@ -10,6 +10,7 @@ import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
 import { CallReceipts } from './call-receipts.ts';
+import { SentResults } from './sent-results.ts';
 
 const KEYS = ['the same everywhere'];
 const order = flow({ name: 'order' }, async (ask) => ask.step('pay', () => 'paid', { effect: 'retry' }));
@@ -19,7 +20,13 @@ function createDesk() {
   const store = memoryStore();
   const sessions = new Sessions([order], { keys: KEYS, store });
   const tokenSessions = new TokenSessions([order], { tokens: createTokens({ keys: KEYS }), shared: store });
-  const context = { sessions, tokenSessions, waiting: new Map<string, Exchange>(), receipts: new CallReceipts() };
+  const context = {
+    sessions,
+    tokenSessions,
+    waiting: new Map<string, Exchange>(),
+    receipts: new CallReceipts(),
+    sent: new SentResults(sessions.setup),
+  };
   const exchangeOf = (params: JsonObject, offers: string[] = [], principal = 'desk') => {
     const ask = async ({ params: asked }: { params: { message: string } }) => {
       offers.push(asked.message);

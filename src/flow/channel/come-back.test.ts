@@ -10,6 +10,7 @@ import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
 import { CallReceipts } from './call-receipts.ts';
+import { SentResults } from './sent-results.ts';
 import { callWithToken } from './token-call.ts';
 
 const login = flow({ name: 'login' }, async (ask) => {
@@ -27,6 +28,7 @@ function process() {
     tokenSessions: new TokenSessions([login], { tokens, shared: store }),
     waiting: new Map<string, Exchange>(),
     receipts: new CallReceipts(),
+    sent: new SentResults(sessions.setup),
   };
 }
 let store = memoryStore();

@@ -10,6 +10,7 @@ import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
 import { CallReceipts } from './call-receipts.ts';
+import { SentResults } from './sent-results.ts';
 
 const LEASE_MS = 60;
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
@@ -56,6 +57,7 @@ async function overtaken({ asksMore }: { asksMore: boolean }) {
     tokenSessions,
     waiting: new Map(),
     receipts: new CallReceipts(),
+    sent: new SentResults(first!.setup),
   });
   await until('the step', () => runs === 1);
   silent = leaseOwner;
@@ -119,6 +121,7 @@ it('a call continues if another process continued the session before its answer 
     tokenSessions,
     waiting: new Map(),
     receipts: new CallReceipts(),
+    sent: new SentResults(first!.setup),
   });
   void result.finally(() => (isOver = true));
   await until('the step', () => runs === 1);

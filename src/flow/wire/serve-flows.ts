@@ -15,6 +15,7 @@ import type { NamesOf } from '../authoring/known-options.ts';
 import { callFlow } from '../channel/call-flow.ts';
 import type { FlowCallContext } from '../channel/call-flow.ts';
 import { CallReceipts } from '../channel/call-receipts.ts';
+import { SentResults } from '../channel/sent-results.ts';
 import type { AnyFlow } from '../define.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
@@ -204,6 +205,7 @@ function createCallContext(flows: readonly AnyFlow[], sessions: Sessions, setup:
     tokenSessions: carriedByCalls(flows, { ...setup, store: sessions.setup.store }),
     waiting: new Map(),
     receipts: new CallReceipts(),
+    sent: new SentResults(sessions.setup),
   };
 }
 

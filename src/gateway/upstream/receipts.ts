@@ -12,9 +12,8 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
+import { RESULT_READ_MS } from '../../shared/limits.ts';
 
-/** Time for the result to leave this process. */
-const ACKNOWLEDGE_MS = 200;
 /** This process, among those of the same gateway. */
 const HOLDER = randomId();
 
@@ -23,25 +22,55 @@ export interface ReceiptOptions {
   send: (exchange: Exchange) => Promise<ResultObject>;
   /** Acknowledges the result of a session to the server. */
   acknowledge: (sessionId: string) => Promise<unknown>;
+  /** Results of this server that were sent and may not have been read. */
+  sent: SentReceipts;
+}
+
+/** Above this the oldest are taken as read. */
+const MAX_SENT = 2000;
+
+/**
+ * Results that have left this process. Nothing tells when a client has read one, so the server keeps each of them for a while, in case this
+ * process dies. As long as it lives, the next call of the same caller shows that the caller is done with the result.
+ */
+export class SentReceipts {
+  readonly #sent = new Map<string, { caller: string; read: () => Promise<unknown> }>();
+
+  add(sessionId: string, caller: string, { clock, acknowledge }: Pick<ReceiptOptions, 'clock' | 'acknowledge'>): void {
+    const read = async (): Promise<unknown> => {
+      stop();
+      // If the server is away, it offers the result once more.
+      return this.#sent.delete(sessionId) ? acknowledge(sessionId).catch(() => {}) : undefined;
+    };
+    const stop = clock.after(RESULT_READ_MS, () => void read());
+    this.#sent.set(sessionId, { caller, read });
+    const [oldest] = this.#sent.values();
+    if (this.#sent.size > MAX_SENT) void oldest!.read();
+  }
+
+  /** The caller goes on to something else. */
+  async readBy(caller: string): Promise<void> {
+    if (this.#sent.size === 0) return;
+    const theirs = [...this.#sent.values()].filter((one) => one.caller === caller);
+    await Promise.all(theirs.map(({ read }) => read()));
+  }
 }
 
 export async function callWithReceipt(exchange: Exchange, options: ReceiptOptions): Promise<ResultObject> {
   const given = readReceiptRequest(exchange.params);
-  const result = await options.send(deriveExchange(exchange, { params: withRequest(exchange, given) }));
+  const own = toOwnRequest(exchange, given);
+  await options.sent.readBy(own.caller);
+  const result = await options.send(deriveExchange(exchange, { params: withRequest(exchange, own) }));
   const meta = fieldOf(result, '_meta');
   const sessionId = isObject(meta) ? meta[RECEIPT] : undefined;
   if (typeof sessionId !== 'string' || given) return result; // a gateway in front acknowledges it
   if (!(exchange.cancellation ?? exchange.signal).aborted && exchange.isConnected !== false)
-    acknowledgeWhenTaken(exchange, sessionId, options);
+    acknowledgeWhenTaken(exchange, sessionId, { ...options, caller: own.caller });
   return withoutReceipt(result, meta as JsonObject);
 }
 
-function withRequest(exchange: Exchange, given: ReceiptRequest | undefined): JsonObject {
-  const { params } = exchange;
-  return {
-    ...params,
-    _meta: { ...(isObject(params._meta) && params._meta), [RECEIPT]: toOwnRequest(exchange, given) },
-  };
+function withRequest({ params }: Exchange, own: ReceiptRequest): JsonObject {
+  return { ...params, _meta: { ...(isObject(params._meta) && params._meta), [RECEIPT]: own } };
 }
 
 /** Clients that share a connection are one principal to the server, so callers must not be able to pretend to be others. */
@@ -53,11 +82,12 @@ function toOwnRequest({ client: { principal } }: Exchange, given: ReceiptRequest
   return { caller: hashed.digest('base64url'), ...(holder !== undefined && { holder }) };
 }
 
-function acknowledgeWhenTaken(exchange: Exchange, sessionId: string, { clock, acknowledge }: ReceiptOptions): void {
-  const onTaken = (): void => {
-    // If the server is away, it offers the result once more.
-    clock.after(ACKNOWLEDGE_MS, () => void acknowledge(sessionId).catch(() => {}));
-  };
+function acknowledgeWhenTaken(
+  exchange: Exchange,
+  sessionId: string,
+  { caller, ...options }: ReceiptOptions & { caller: string },
+): void {
+  const onTaken = (): void => options.sent.add(sessionId, caller, options);
   if (exchange.whenTaken) exchange.whenTaken(onTaken);
   else onTaken();
 }

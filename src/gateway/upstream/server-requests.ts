@@ -19,6 +19,7 @@ import type { TaskBridge } from './tasks/task-bridge.ts';
 import { checkCapability } from './call-from-exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
+import type { SentReceipts } from './receipts.ts';
 import type { ResultHandler } from './result-handler.ts';
 
 export interface ServerRequestsOptions {
@@ -37,6 +38,7 @@ export class ServerRequests {
   readonly #options: ServerRequestsOptions;
   readonly #calls: CallKind;
   readonly #toolCalls: CallKind;
+  #sent: SentReceipts | undefined;
 
   constructor(options: ServerRequestsOptions) {
     const { server, leases, tasks } = options;
@@ -124,10 +126,12 @@ export class ServerRequests {
   }
 
   async #callWithReceipt(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    const { callWithReceipt } = await import('./receipts.ts'); // few servers have flows
+    const { SentReceipts, callWithReceipt } = await import('./receipts.ts'); // few servers have flows
     const { flow, connections } = this.#options;
+    this.#sent ??= new SentReceipts();
     return callWithReceipt(exchange, {
       clock: flow.clock,
+      sent: this.#sent,
       send: (own) => this.#callTool(own, server, true),
       acknowledge: async (sessionId) => {
         const upstream = await connections.home(exchange.client).supervised.get();

@@ -49,6 +49,7 @@ import type { Address } from './upstream/address.ts';
 import { loginTo } from './upstream/login/login-to.ts';
 import type { LoginTarget } from './upstream/login/login-to.ts';
 import type { ServerLogin } from './upstream/login/server-login.ts';
+import { AccountLogins } from './account-logins.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 import { createPipeline } from './pipeline.ts';
@@ -103,6 +104,7 @@ export class Gateway {
   readonly #doors: TransportListeners;
   readonly #login: Login | undefined;
   readonly #names: NamingRules;
+  readonly #accounts: AccountLogins;
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: RoutedChain;
   readonly #parts = new Map<string, { chain: RoutedChain; front: ServeContext }>();
@@ -123,6 +125,7 @@ export class Gateway {
     this.#login = createLogin(options, { log, clock, neededScopes: neededScopesOf(options.auth?.toolScopes) });
     const asking = { log, clock, sealer, login: this.#login };
     this.#humans = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
+    this.#accounts = new AccountLogins(options, { log, clock, host: () => this.#humans.pageEndpoint.host });
     this.#lifecycle = new StepLifecycle({ log, clock });
     this.#steps = this.#live(options.steps ?? []);
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
@@ -212,6 +215,7 @@ export class Gateway {
   async close(): Promise<void> {
     await this.#doors.close();
     await this.#humans.close();
+    this.#accounts.close();
     this.#login?.close();
     const targets = [...this.#members.map(({ target }) => target), ...this.#retiring];
     await Promise.all(targets.map(async (target) => target instanceof UpstreamTarget && target.close()));
@@ -253,7 +257,7 @@ export class Gateway {
     const open = this.#members.flatMap(({ target }) => target.open ?? []);
     const { pageEndpoint } = this.#humans;
     for (const one of open) one.servedAt(pageEndpoint.host);
-    return Object.assign({}, ...open.map(({ pages }) => pages)) as OpenPages['pages'];
+    return Object.assign({}, ...open.map(({ pages }) => pages), this.#accounts.pages) as OpenPages['pages'];
   }
 
   get #observed(): GatewayState {
@@ -340,11 +344,13 @@ export class Gateway {
     const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, ...asking };
     const login = loginTo(name, server, this.#options.loginFor);
+    const logIn = login && this.#accounts.askerFor(name, server, login);
     const target = new UpstreamTarget({
       name,
       address: server,
       client: this.#info,
       login,
+      logIn,
       ...told,
       ...settings,
       share,

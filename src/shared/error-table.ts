@@ -181,6 +181,10 @@ export const ERRORS = {
     '{server} needs a login',
     'Run `parley login` with the name or URL of the server, then try again. See docs/logins.md.',
   ]),
+  UPSTREAM_LOGIN_LINK: row(-32603, 502, 'upstream', [
+    '{server} needs a login: the user has to open {link} and log in',
+    'Open the link, log in, and try again. The link lasts ten minutes. See docs/logins.md.',
+  ]),
   UPSTREAM_LOGIN_FAILED: row(-32603, 502, 'upstream', [
     'The login at {server} failed: {reason}',
     "Correct what the reason says: the server's `auth` in the configuration, or its authorization server. See docs/logins.md.",

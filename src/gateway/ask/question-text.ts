@@ -61,6 +61,12 @@ function wordsOf({ key, ask }: RoundQuestion, isOneOfSeveral: boolean): string[]
 
 function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChanges }: AnswerWays): string[] {
   const call = (rest: JsonObject): string => `${ANSWER_TOOL} with ${JSON.stringify({ handle, ...rest })}`;
+  if (questions.every(isVisit)) {
+    return [
+      `Give the user this link. Once they have been there, call ${call({})} for the result.`,
+      `If the user declines, call ${call({ decline: true })}.`,
+    ];
+  }
   const byPage = link && [`The user can answer on this page: ${link}`, `Once they have, call ${call({})}.`];
   const change = hasChanges
     ? [
@@ -74,6 +80,11 @@ function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChange
     `If the user declines, call ${call({ decline: true })}.`,
   ];
   return [...(byPage || []), ...byModel, ...change];
+}
+
+/** The gateway itself notices when the user has been at this page. */
+function isVisit({ ask }: RoundQuestion): boolean {
+  return ask.ofGateway === true && ask.params?.mode === 'url';
 }
 
 /** An example answer that shows the type of each value. */

@@ -18,6 +18,8 @@ import { toTargetError } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { checkCapability } from './call-from-exchange.ts';
 import { isObject } from '../../protocol/message.ts';
+import { CALL_METHODS } from '../../protocol/methods.ts';
+import { LOGIN_TOOL, isLoginNeeded, loggedIn, loginTool } from './login/login-tool.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import type { SentReceipts } from './receipts.ts';
 import type { ResultHandler } from './result-handler.ts';
@@ -32,6 +34,8 @@ export interface ServerRequestsOptions {
   tasks: TaskBridge;
   flow: FlowBridge;
   completions: ElicitationCompletions;
+  /** Lets the user of a call log in at the server. */
+  logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
 }
 
 export class ServerRequests {
@@ -48,6 +52,7 @@ export class ServerRequests {
       read: (result) => result,
       toError: (thrown, exchange) => this.#toError(thrown, exchange),
       completed: (ids, signal, attempt) => options.completions.wait(ids, signal, attempt),
+      logIn: options.logIn,
     };
     this.#toolCalls = {
       ...this.#calls,
@@ -71,15 +76,28 @@ export class ServerRequests {
     if (resumed?.server !== undefined && resumed.server !== name) throw new GatewayError('STATE_INVALID');
     // Tool calls are the most frequent, take the shortest way, and translate their errors themselves.
     if (server && exchange.method === 'tools/call') return this.#callTool(exchange, server);
+    const open = (): Promise<ResultObject> =>
+      connections
+        .homeOf(exchange)
+        .supervised.get()
+        .then((upstream) => this.#answerBy(upstream.server, exchange));
     const answer = server
       ? this.#answerBy(server, exchange)
-      : connections
-          .homeOf(exchange)
-          .supervised.get()
-          .then((upstream) => this.#answerBy(upstream.server, exchange));
+      : open().catch((thrown) => this.#orLogIn(thrown, exchange, open));
     return answer.catch((thrown: unknown) => {
       throw this.#toError(thrown, exchange);
     });
+  }
+
+  /** A server that shows nothing without a login shows how to log in. */
+  async #orLogIn(thrown: unknown, exchange: Exchange, again: () => Promise<ResultObject>): Promise<ResultObject> {
+    const { logIn, name } = this.#options;
+    if (!logIn || !isLoginNeeded(thrown)) throw thrown;
+    const { method, params } = exchange;
+    if (method === 'tools/list') return { tools: [loginTool(name)] };
+    if (!CALL_METHODS.has(method)) throw thrown;
+    await logIn(exchange);
+    return method === 'tools/call' && params.name === LOGIN_TOOL ? loggedIn(name) : again();
   }
 
   #toError(thrown: unknown, exchange: Exchange): unknown {
@@ -149,6 +167,8 @@ export class ServerRequests {
 }
 
 const URL_ELICITATION_REQUIRED = -32042;
+/** How often a call may have its user log in: the second time with more scopes. */
+const MAX_LOGINS = 2;
 /** How often a call may send its user to further pages. */
 const MAX_ROUNDS = 8;
 /** How often a call is repeated for the same pages; about ten minutes in all. */
@@ -160,6 +180,7 @@ export interface CallKind {
   read(result: ResultObject, exchange: Exchange): ResultObject;
   toError(thrown: unknown, exchange: Exchange): unknown;
   completed(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void>;
+  logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
 }
 
 /** One call, with the pages that its user has to visit. */
@@ -170,6 +191,7 @@ export class CallWithUrls implements ResultHandler {
   #asked: Set<string> | undefined;
   #round = 0;
   #attempt = 0;
+  #logins = 0;
 
   constructor(exchange: Exchange, kind: CallKind) {
     this.#exchange = exchange;
@@ -185,6 +207,11 @@ export class CallWithUrls implements ResultHandler {
   }
 
   async failed(thrown: unknown): Promise<ResultObject> {
+    const { logIn } = this.#kind;
+    if (logIn && isLoginNeeded(thrown) && this.#logins++ < MAX_LOGINS) {
+      await logIn(this.#exchange);
+      return this.send();
+    }
     const pages = pagesOf(thrown);
     const fresh = pages.filter((page) => !namesOf(page).some((name) => this.#asked?.has(name)));
     if (fresh.length > 0) this.#attempt = 0;

@@ -1,5 +1,6 @@
 // The options of a server behind the gateway, and its status.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Limits } from '../../shared/limits.ts';
@@ -33,6 +34,8 @@ export interface UpstreamTargetOptions {
   idleMs?: number | undefined;
   /** The gateway's login at the server, the same for all clients. */
   login?: ServerLogin | undefined;
+  /** Lets the user of a call log in; resolves when they have. Without it, the error says how to. */
+  logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
   /** Answers `roots/list` for clients without roots of their own. */
   roots?: (() => Promise<JsonObject>) | undefined;
   limits?: Partial<Limits> | undefined;

@@ -34,6 +34,7 @@ import { superviseUpstream } from './connections/supervise-upstream.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
 import { TaskBridge } from './tasks/task-bridge.ts';
 import { withTasksOf } from './tasks/task-support.ts';
+import { isLoginNeeded } from './login/login-tool.ts';
 import { toAwayError } from './target-errors.ts';
 import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './tasks/task-owners.ts';
@@ -114,6 +115,7 @@ export class UpstreamTarget implements Target {
       tasks: this.#tasks,
       flow: this.#flow,
       completions: this.#completions,
+      logIn: options.logIn && ((exchange) => this.#logIn(exchange)),
     });
   }
 
@@ -160,7 +162,8 @@ export class UpstreamTarget implements Target {
 
   capabilities(client: ClientView): ServerCapabilities {
     const server = this.viewFor(client) ?? this.#anyView;
-    return server ? withTasksOf(server) : {};
+    if (server) return withTasksOf(server);
+    return this.#options.logIn && isLoginNeeded(this.status.problem) ? { tools: { listChanged: true } } : {};
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
@@ -231,6 +234,13 @@ export class UpstreamTarget implements Target {
   async close(): Promise<void> {
     this.#tasks.close();
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
+  }
+
+  /** Afterwards the connection is opened at once, which tells the clients of new lists. */
+  async #logIn(exchange: Exchange): Promise<void> {
+    await this.#options.logIn!(exchange);
+    for (const { supervised } of this.#connections.all) supervised.retryNow();
+    await this.#connections.homeOf(exchange).supervised.get();
   }
 
   /**

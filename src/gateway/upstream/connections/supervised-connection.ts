@@ -104,6 +104,13 @@ export class SupervisedConnection {
     return this.#failure ? 'failing' : 'idle';
   }
 
+  /** What made it fail was put right: the next use tries at once. */
+  retryNow(): void {
+    this.#failure = undefined;
+    this.#retryAt = 0;
+    this.#backoff.reset();
+  }
+
   /** A worn-out connection is closed as soon as it is unused; the next use opens a new one. */
   set isWorn(isWorn: boolean) {
     this.#isWorn = isWorn;

@@ -1,0 +1,202 @@
+// The pages of a login at a server: the first says who logs in where and leads to the authorization server, the second is where that
+// server sends the browser back to.
+// 1. Opening the link changes nothing, so previews cannot use it up. The first browser that continues gets a cookie; no other can go on.
+// 2. What comes back counts once, in that browser, for the state that was sent out.
+// 3. A link or state that does not work gives no reason.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { randomId } from '../../../shared/crypto/ids.ts';
+import { toError } from '../../../shared/to-error.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
+import { readCookie } from '../page/page-owners.ts';
+import { readPost } from '../page/read-post.ts';
+import { html } from '../page/render/html.ts';
+import { HEADERS, renderNotice, renderPage } from '../page/render/render-page.ts';
+import { wordsFor } from '../page/locales/page-words.ts';
+import type { BrowserAttempt, LoginDesk, OpenLogin } from './login-desk.ts';
+import { CALLBACK_PATH } from './login-desk.ts';
+
+const WORDS = wordsFor('en');
+const COOKIE = 'parley-login';
+const COOKIE_SECONDS = 600;
+const BUTTON_BYTES = 16 * 1024;
+/** The form leads to another site, which `form-action` would forbid. */
+const OPEN_HEADERS = {
+  ...HEADERS,
+  'content-security-policy': HEADERS['content-security-policy']!.replace(/ ?form-action 'self';/, ''),
+};
+
+export function serveLoginPage(desk: LoginDesk): HttpHandler {
+  return (request, response) => {
+    const visit = new LoginVisit(desk, request, response);
+    visit.receive().catch((cause: unknown) => {
+      if (response.destroyed) return; // the browser hung up
+      desk.options.log.error({ cause }, 'login.page-failed');
+      visit.notice(500, 'Something went wrong', 'Please try again.');
+    });
+  };
+}
+
+class LoginVisit {
+  readonly #desk: LoginDesk;
+  readonly #request: HttpRequest;
+  readonly #response: HttpResponse;
+  readonly #url: URL;
+
+  constructor(desk: LoginDesk, request: HttpRequest, response: HttpResponse) {
+    this.#desk = desk;
+    this.#request = request;
+    this.#response = response;
+    this.#url = new URL(request.url ?? '/', 'http://localhost');
+  }
+
+  async receive(): Promise<void> {
+    const { method } = this.#request;
+    const isBack = this.#url.pathname.endsWith(CALLBACK_PATH);
+    if (method !== 'GET' && method !== 'HEAD' && (method !== 'POST' || isBack)) {
+      this.#response.setHeader('allow', isBack ? 'GET, HEAD' : 'GET, HEAD, POST');
+      return this.notice(405, 'Not here', 'This page cannot be used in this way.');
+    }
+    const { searchParams } = this.#url;
+    const open = isBack
+      ? this.#desk.byState(searchParams.get('state') ?? '')
+      : this.#desk.byId(searchParams.get('t') ?? '');
+    if (!open || !(await this.#isTheirs(open))) return this.#gone();
+    if (isBack) return method === 'GET' ? this.#comeBack(open) : this.#gone();
+    return method === 'POST' ? this.#goOn(open) : this.#offer(open);
+  }
+
+  notice(status: number, title: string, text: string, isDone = false): void {
+    this.#page(status, renderNotice(title, text, WORDS, isDone));
+  }
+
+  #gone(): void {
+    this.notice(
+      404,
+      'Nothing here',
+      'This link belongs to no login that is under way. Ask for a new one where you got it.',
+    );
+  }
+
+  async #isTheirs({ principal }: OpenLogin): Promise<boolean> {
+    const { identify, trustsLinks = false } = this.#desk.options.host();
+    if (!identify) return true;
+    const visitor = await identify(this.#request);
+    return visitor === undefined ? trustsLinks : visitor === principal;
+  }
+
+  #offer(open: OpenLogin): void {
+    const { id, server, user } = open;
+    const whose = user === undefined ? 'this gateway' : `${user} at this gateway`;
+    const body = html`<div class="card">
+      <h1>Log in at ${server}</h1>
+      <p>
+        After the login, ${whose} uses ${server} with your account. Continue only if you have just asked for this
+        yourself.
+      </p>
+      <form method="post" action="?t=${id}">
+        <div class="buttons"><button name="do" value="continue" class="primary">Continue</button></div>
+      </form>
+    </div>`;
+    this.#page(200, renderPage({ title: `Log in at ${server}`, body, words: WORDS }));
+  }
+
+  async #goOn(open: OpenLogin): Promise<void> {
+    const { log } = this.#desk.options;
+    const base = new URL((await this.#desk.options.host().base())!);
+    await readPost(this.#request, BUTTON_BYTES);
+    if (!this.#isOurForm(base)) {
+      log.warn({ server: open.server, origin: this.#request.headers.origin }, 'login.page-foreign-origin');
+      return this.notice(403, 'Not possible', 'This did not come from our own page.');
+    }
+    if (open.browser !== undefined && !this.#isSameBrowser(open)) return this.#gone();
+    const browser = (open.browser ??= randomId());
+    const attempt = await this.#begin(open, base);
+    if (!attempt) return;
+    open.attempt = attempt;
+    attempt.finished?.then(
+      () => this.#desk.finish(open),
+      () => {}, // the page of that port says so, and the link can be used again
+    );
+    this.#response.writeHead(303, {
+      ...OPEN_HEADERS,
+      location: attempt.url,
+      'set-cookie': cookieOf(open, browser, { base, request: this.#request }),
+      'content-length': 0,
+    });
+    this.#response.end();
+  }
+
+  async #begin(open: OpenLogin, base: URL): Promise<BrowserAttempt | undefined> {
+    try {
+      return await open.login.begin(`${base.href.replace(/\/+$/, '')}${CALLBACK_PATH}`);
+    } catch (thrown) {
+      this.#failed(open, thrown);
+      return undefined;
+    }
+  }
+
+  async #comeBack(open: OpenLogin): Promise<void> {
+    if (!this.#isSameBrowser(open)) return this.#gone();
+    const { finish } = open.attempt!;
+    open.attempt = undefined; // a state counts once
+    try {
+      await finish(this.#url.searchParams);
+    } catch (thrown) {
+      return this.#failed(open, thrown);
+    }
+    const { server, principal } = open;
+    this.#desk.options.log.info({ server, principal }, 'login.done');
+    this.#desk.finish(open);
+    this.notice(
+      200,
+      `You are logged in at ${server}`,
+      'You can close this window and go back to your conversation.',
+      true,
+    );
+  }
+
+  #failed({ server, principal }: OpenLogin, thrown: unknown): void {
+    const { message } = toError(thrown);
+    this.#desk.options.log.warn({ server, principal, reason: message }, 'login.failed');
+    this.notice(502, 'The login failed', `${message}. You can open the link again.`);
+  }
+
+  /** Browsers send the origin of the page with a form. */
+  #isOurForm(base: URL): boolean {
+    const { origin, host } = this.#request.headers;
+    const site = this.#request.headers['sec-fetch-site'];
+    if (origin === undefined || !URL.canParse(origin) || (site !== undefined && site !== 'same-origin')) return false;
+    return origin === base.origin || new URL(origin).host === host;
+  }
+
+  #isSameBrowser(open: OpenLogin): boolean {
+    const sent = readCookie(this.#request.headers.cookie, cookieName(open));
+    return sent !== undefined && open.browser !== undefined && isSame(sent, open.browser);
+  }
+
+  #page(status: number, text: string): void {
+    this.#response.removeHeader('access-control-allow-origin'); // no other page may read this
+    this.#response.writeHead(status, { ...OPEN_HEADERS, 'content-length': Buffer.byteLength(text) });
+    this.#response.end(this.#request.method === 'HEAD' ? undefined : text);
+  }
+}
+
+function cookieName({ id }: OpenLogin): string {
+  return `${COOKIE}-${digestOf(id).toString('hex').slice(0, 16)}`;
+}
+
+/** Lax: the authorization server leads back here from another site. */
+function cookieOf(open: OpenLogin, browser: string, { base, request }: { base: URL; request: HttpRequest }): string {
+  const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
+  const path = base.pathname.replace(/\/+$/, '') || '/';
+  const cookie = `${cookieName(open)}=${browser}; Path=${path}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax`;
+  return isSecure ? `${cookie}; Secure` : cookie;
+}
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(digestOf(one), digestOf(other));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

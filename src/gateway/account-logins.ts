@@ -1,5 +1,5 @@
-// The logins that users of the gateway do in their browsers, for servers that need one. Without a way to tell users apart, whoever
-// calls may log in, for all. Where users are identified, a login that all of them share is not for any of them to do: it is the
+// The logins that users of the gateway do in their browsers, for servers that need one. Without a way to tell users apart, any caller
+// may log in, for all. Where users are identified, a login that all of them share is not for any of them to do: it is the
 // operator's (`parley login`).
 import type { Exchange } from '../protocol/exchange.ts';
 import type { PagesHost } from '../protocol/target.ts';

@@ -11,7 +11,10 @@ export class LoginBrowser {
   readonly #cookies = new Map<string, string>();
 
   /** The address of the page that a redirect leads to, without following further. */
-  async visit(url: string, init: RequestInit = {}): Promise<LoginPage & { next: string | undefined }> {
+  async visit(
+    url: string,
+    init: Pick<RequestInit, 'method' | 'body'> & { headers?: Record<string, string> } = {},
+  ): Promise<LoginPage & { next: string | undefined }> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(url, { ...init, redirect: 'manual', headers: { ...init.headers, cookie } });
     for (const line of response.headers.getSetCookie()) {

@@ -202,11 +202,13 @@ describe('who attacks a login that is under way', () => {
   test('by a form of another site, or another Host, is refused', async () => {
     await using one = await begun();
     const body = new URLSearchParams('do=continue');
-    const headers = [{ origin: 'http://evil.example' }, {}, { origin: one.base, 'sec-fetch-site': 'cross-site' }];
+    const headers: Record<string, string>[] = [
+      { origin: 'http://evil.example' },
+      {},
+      { origin: one.base, 'sec-fetch-site': 'cross-site' },
+    ];
     for (const given of headers) {
-      expect((await new LoginBrowser().visit(one.link, { method: 'POST', headers: given as never, body })).status).toBe(
-        403,
-      );
+      expect((await new LoginBrowser().visit(one.link, { method: 'POST', headers: given, body })).status).toBe(403);
     }
     expect(one.server.counts.get('registered')).toBeUndefined();
   });

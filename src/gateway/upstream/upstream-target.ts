@@ -106,8 +106,13 @@ export class UpstreamTarget implements Target {
       tell: (change) => this.#listeners.tellAll(change),
       leases: this.#leases,
     });
-    this.#requests = new ServerRequests({
-      name: options.name,
+    this.#requests = this.#createRequests();
+  }
+
+  #createRequests(): ServerRequests {
+    const { name, logIn } = this.#options;
+    return new ServerRequests({
+      name,
       connections: this.#connections,
       leases: this.#leases,
       server: (client) => this.viewFor(client),
@@ -115,7 +120,7 @@ export class UpstreamTarget implements Target {
       tasks: this.#tasks,
       flow: this.#flow,
       completions: this.#completions,
-      logIn: options.logIn && ((exchange) => this.#logIn(exchange)),
+      logIn: logIn && ((exchange) => this.#logIn(exchange)),
     });
   }
 

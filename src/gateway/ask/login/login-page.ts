@@ -137,10 +137,10 @@ class LoginVisit {
 
   async #comeBack(open: OpenLogin): Promise<void> {
     if (!this.#isSameBrowser(open)) return this.#gone();
-    const { finish } = open.attempt!;
+    const attempt = open.attempt!;
     open.attempt = undefined; // a state counts once
     try {
-      await finish(this.#url.searchParams);
+      await attempt.finish(this.#url.searchParams);
     } catch (thrown) {
       return this.#failed(open, thrown);
     }

@@ -22,7 +22,7 @@ export interface AskPageEndpointOptions {
   trustsLinks?: boolean | undefined;
   /** Other pages of the separate port. */
   besides: () => Readonly<Record<string, HttpHandler>>;
-  maxRequestBytes: number | undefined;
+  maxUploadBytes: number | undefined;
   sealer: Sealer;
   clock: Clock;
   log: Log;
@@ -107,12 +107,12 @@ export class AskPageEndpoint {
   }
 
   #load(): Promise<AskPage> {
-    const { publicUrl, identify: _identify, maxRequestBytes, besides: _, ...rest } = this.#options;
+    const { publicUrl, identify: _identify, maxUploadBytes, besides: _, ...rest } = this.#options;
     this.#page ??= import('./ask/page/ask-page.ts').then(({ createAskPage }) =>
       createAskPage({
         ...rest,
         identify: this.identify,
-        maxRequestBytes,
+        maxUploadBytes,
         baseUrl: () => publicUrl ?? this.#origin ?? this.#portUrl(),
       }),
     );

@@ -53,7 +53,7 @@ export class HumanChannel {
       identify: login?.identifyVisitor ?? options.identify,
       trustsLinks: login !== undefined, // browsers send no keys and no tokens
       besides,
-      maxRequestBytes: limits?.maxRequestBytes,
+      maxUploadBytes: limits?.maxUploadBytes,
       log,
       clock,
       sealer,

@@ -67,6 +67,10 @@ export const ERRORS = {
     'Message nested deeper than {limit} levels',
     'Flatten it, or raise limits.maxDepth.',
   ]),
+  TOO_MANY_VALUES: row(-32600, 413, 'client', [
+    'Message with more than {limit} values',
+    'Send less, or raise limits.maxValues.',
+  ]),
   CLIENT_CANNOT_BE_ASKED: row(-32021, 400, 'client', [
     'The client cannot be asked: {what}',
     'Use a client that declares this capability.',

@@ -3,10 +3,14 @@
 export interface Limits {
   /** The largest message from a client, in bytes. */
   maxRequestBytes: number;
+  /** The largest form with files that a person sends from the page, in bytes. */
+  maxUploadBytes: number;
   /** The largest message from a server, in bytes. */
   maxResultBytes: number;
   /** The deepest nesting of a message. */
   maxDepth: number;
+  /** Members and items of a message, in all: each costs far more memory than its text. */
+  maxValues: number;
   /** Requests in flight per connection or session, and questions of a server that are open on a connection. */
   maxInFlight: number;
   /** Unsent bytes for a slow reader before its stream or connection is closed. */
@@ -58,9 +62,11 @@ const MiB = 1024 * 1024;
 const MINUTE = 60_000;
 
 export const DEFAULT_LIMITS: Limits = {
-  maxRequestBytes: 16 * MiB,
+  maxRequestBytes: 4 * MiB,
+  maxUploadBytes: 16 * MiB,
   maxResultBytes: 64 * MiB,
   maxDepth: 512,
+  maxValues: 1_000_000,
   maxInFlight: 1024,
   maxBufferedBytes: 64 * MiB,
   maxQueued: 1000,

@@ -22,6 +22,7 @@ export function fixture(name: string, args: string[] = [], { gc = false, env = {
 export interface HttpFixture extends AsyncDisposable {
   url: string;
   port: number;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -39,7 +40,7 @@ export async function startHttp(address: CommandAddress): Promise<HttpFixture> {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   };
-  return { url, port: Number(new URL(url).port), stop, [Symbol.asyncDispose]: stop };
+  return { url, port: Number(new URL(url).port), pid: child.pid!, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** Connects with short timeouts and a silent log; closing must end. */

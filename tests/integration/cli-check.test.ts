@@ -159,7 +159,7 @@ describe('parley check', () => {
     const { status, stdout } = await home.run(['check', file, '--print'], '', { TOKEN: 'hunter2hunter2' });
     expect(status).toBe(0);
     expect(stdout).not.toContain('hunter2');
-    const limits = { maxRequestBytes: 16_777_216 };
+    const limits = { maxRequestBytes: 4_194_304 };
     expect(JSON.parse(stdout)).toMatchObject({ servers: { a: { start: 'lazy' } }, listen: { port: 8470 }, limits });
   });
 

@@ -9,8 +9,10 @@ export const MAX_MS = 2 ** 31 - 1;
 
 const ABOUT: Record<keyof Limits, string> = {
   maxRequestBytes: 'Largest message taken from a client, in bytes',
+  maxUploadBytes: 'Largest form with files taken from a person on the page, in bytes',
   maxResultBytes: 'Largest message taken from a server, in bytes',
   maxDepth: 'Deepest nesting of a message',
+  maxValues: 'Members and items of a message, in all',
   maxInFlight: 'Requests in flight per connection or session, and questions of a server per connection',
   maxBufferedBytes: 'Bytes waiting for a slow reader before it is given up',
   maxQueued: 'Messages waiting for a client that holds no stream open',

@@ -74,8 +74,8 @@ export class DuplexConnection {
   }
 
   /** Answers input that is not a message, such as a line that is too long. */
-  refuse(error: GatewayError): void {
-    answerRefusal({ kind: 'refused', id: null, error }, this.#outlet);
+  refuse(error: GatewayError, id: RequestId | null = null): void {
+    answerRefusal({ kind: 'refused', id, error }, this.#outlet);
   }
 
   /**

@@ -55,6 +55,19 @@ describe('a server on stdin and stdout', () => {
     ]);
   });
 
+  it('names the request whose line is too long, wherever its id stands', async () => {
+    const { input, read } = start(undefined, { limits: { maxRequestBytes: 100 } });
+    const x = 'y'.repeat(5000);
+    input.write(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"x":"${x}"}}\n`);
+    input.write(`{"method":"tools/call","params":{"id":1,"x":"${x}","y":{"id":2}},"jsonrpc":"2.0","id":"a b"}\r\n`);
+    input.write(`{"method":"tools/call","params":{"id":1,"x":"${x}"},"id":8,"jsonrpc":"2.0"}\n`);
+    expect(await read(3)).toMatchObject([
+      { id: 7, error: { code: -32600 } },
+      { id: 'a b', error: { code: -32600 } },
+      { id: 8, error: { code: -32600 } },
+    ]);
+  });
+
   it('pauses reading while the client does not read', async () => {
     const output = new PassThrough({ highWaterMark: 10 });
     const { put, input, read } = start(undefined, undefined, output);

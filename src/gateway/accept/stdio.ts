@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Message } from '../../protocol/message.ts';
 import { LOCAL, anonymousPrincipal } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { findId } from '../codec/find-id.ts';
 import { LineReader } from '../codec/lines.ts';
 import { WriteBatcher } from '../codec/write-batcher.ts';
 import { toEncodedLine, encode } from '../codec/json-rpc.ts';
@@ -60,8 +61,10 @@ export function acceptStdio(context: ServeContext, options: StdioListenOptions =
   const lines = new LineReader({
     maxBytes: maxRequestBytes,
     onLine: (line) => connection.receive(line),
-    onOversize: () =>
-      connection.refuse(new GatewayError('MESSAGE_TOO_LARGE', { limit: maxRequestBytes, name: 'maxRequestBytes' })),
+    onOversize: (beginning, end) => {
+      const error = new GatewayError('MESSAGE_TOO_LARGE', { limit: maxRequestBytes, name: 'maxRequestBytes' });
+      connection.refuse(error, findId(beginning, end).id);
+    },
   });
   input.on('data', (chunk: Buffer) => lines.push(chunk));
   onceEnded(input, () => {

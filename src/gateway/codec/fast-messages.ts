@@ -4,8 +4,9 @@
 import { keepNumbers } from '../../protocol/raw/exact-numbers.ts';
 import type { JsonObject, ResultMessage } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { isDeeperThan, readMessage } from './json-rpc.ts';
+import { readMessage } from './json-rpc.ts';
 import type { ParsedInput, ReadLimits } from './json-rpc.ts';
+import { excessOf } from './json-shape.ts';
 
 export interface RecurringRequest {
   /** A method name without escapes. */
@@ -45,16 +46,9 @@ export class RequestReader {
 
   read(text: string): ParsedInput {
     const span = findSpan(text, this.#form);
-    const params = span && this.#params(text.slice(span.from, span.to));
-    if (!params) return readMessage(text, this.#limits);
+    const params = span && !excessOf(text, this.#limits) ? this.#parse(text.slice(span.from, span.to)) : undefined;
+    if (!span || !params) return readMessage(text, this.#limits);
     return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method: this.#recurring.method, params } };
-  }
-
-  #params(text: string): JsonObject | undefined {
-    const { maxDepth } = this.#limits;
-    const params = this.#parse(text);
-    // Each level takes two characters, so a short text needs no check.
-    return params && text.length > 2 * maxDepth && isDeeperThan(params, maxDepth - 1) ? undefined : params;
   }
 
   #parse(text: string): JsonObject | undefined {
@@ -113,13 +107,12 @@ const RESULT: MessageTemplate = { afterId: ',"result":{', atStart: '{"result":{'
  * 2. It contains no line end, so it fits into a line, an event or a frame.
  * 3. It is `{}`, or begins with a key and ends with a brace, so that members can be added and removed at its ends.
  */
-export function readFastResult(text: string, { maxDepth }: ReadLimits): FastResult | undefined {
+export function readFastResult(text: string, limits: ReadLimits): FastResult | undefined {
   const span = findSpan(text, RESULT);
-  if (!span || text.includes('\n') || text.includes('\r')) return undefined;
+  if (!span || text.includes('\n') || text.includes('\r') || excessOf(text, limits)) return undefined;
   const sent = text.slice(span.from, span.to);
   const result = isTight(sent) ? parseObject(sent) : undefined;
-  // Each level takes two characters, so a short text needs no check.
-  if (!result || (text.length > 2 * maxDepth && isDeeperThan(result, maxDepth - 1))) return undefined;
+  if (!result) return undefined;
   return { message: { jsonrpc: '2.0', id: span.id, result }, sent };
 }
 

@@ -12,16 +12,24 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Writable } from 'node:stream';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
 import { RawText } from '../../protocol/raw/raw-text.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { EDGE_CHARS, findId } from './find-id.ts';
+import { excessOf } from './json-shape.ts';
+import type { ShapeExcess, ShapeLimits } from './json-shape.ts';
 
-export type RefusedInput = { kind: 'refused'; id: RequestId | null; error: GatewayError };
+export interface RefusedInput {
+  kind: 'refused';
+  id: RequestId | null;
+  error: GatewayError;
+  /** It was not parsed; `id` is that of an answer. */
+  isAnswer?: boolean;
+}
 export type ParsedInput =
   | { kind: 'message'; message: Message }
   | { kind: 'batch'; items: ParsedInput[] }
   | RefusedInput;
 
-export interface ReadLimits {
-  maxDepth: number;
-}
+export type ReadLimits = ShapeLimits;
 
 /**
  * Each invalid item (`[1,1,1,…`) costs an error object and an answer, so a large batch of them would use up the memory.
@@ -30,15 +38,41 @@ export const MAX_BATCH_ITEMS = 1024;
 
 const BYTE_ORDER_MARK = 0xfeff;
 
+/** A batch up to this size is parsed even if an item is too deep, so that the others are served. */
+const SMALL_BATCH_CHARS = 256 * 1024;
+const BATCH = /^\s*\[/;
+
 export function readMessage(text: string, limits: ReadLimits): ParsedInput {
+  // Each level takes two characters, so a short text needs no check.
+  const excess = text.length > 2 * limits.maxDepth ? excessOf(text, limits) : undefined;
+  if (excess === undefined) return parseMessage(text, Infinity);
+  if (!BATCH.test(text.slice(0, 100))) return refuseShape(text, excess, limits);
+  // The brackets of the batch are not a level of its items.
+  if (text.length <= SMALL_BATCH_CHARS) return parseMessage(text, limits.maxDepth);
+  const inItems = excessOf(text, { ...limits, maxDepth: limits.maxDepth + 1 });
+  return inItems ? refuseShape(text, inItems, limits) : parseMessage(text, Infinity);
+}
+
+function parseMessage(text: string, maxDepth: number): ParsedInput {
   let value: unknown;
   try {
     value = parseExactly(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch (cause) {
     return { kind: 'refused', id: null, error: new GatewayError('PARSE_ERROR', {}, { cause }) };
   }
-  // Each level takes two characters, so a short text needs no check.
-  return toIncomingWithin(value, text.length > 2 * limits.maxDepth ? limits.maxDepth : Infinity);
+  return toIncomingWithin(value, maxDepth);
+}
+
+/** Refuses a message that is not parsed. */
+export function refuseShape(message: string | Buffer, excess: ShapeExcess, limits: ReadLimits): RefusedInput {
+  const { maxDepth, maxValues = DEFAULT_LIMITS.maxValues } = limits;
+  const error =
+    excess === 'depth'
+      ? new GatewayError('NESTED_TOO_DEEP', { limit: maxDepth })
+      : new GatewayError('TOO_MANY_VALUES', { limit: maxValues });
+  const [beginning, end] = [message.slice(0, EDGE_CHARS), message.slice(-EDGE_CHARS)].map(String);
+  const { id, isCall } = findId(beginning!, end);
+  return { kind: 'refused', id, error, isAnswer: id !== null && !isCall };
 }
 
 export function toParsedInput(value: unknown, limits: ReadLimits): ParsedInput {

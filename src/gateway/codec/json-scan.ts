@@ -32,6 +32,10 @@ export class JsonScan {
   readonly bytes: Buffer;
   /** The position. Undefined after a method returned false. */
   at = 0;
+  /** Members and items so far, in all. */
+  values = 0;
+  /** It stopped at a level too many. */
+  isTooDeep = false;
   readonly #words: WordView;
 
   constructor(bytes: Buffer) {
@@ -81,8 +85,12 @@ export class JsonScan {
       if (close === 0) {
         if (!this.#scalar(byte)) return false;
       } else {
-        if (open.length === maxDepth) return false;
+        if (open.length === maxDepth) {
+          this.isTooDeep = true;
+          return false;
+        }
         open.push(close);
+        this.values++;
         this.at++;
         this.skipSpace();
         if (this.byte !== close) {
@@ -108,6 +116,7 @@ export class JsonScan {
       this.skipSpace();
       const close = open[open.length - 1]!;
       if (this.#take(COMMA)) {
+        this.values++;
         this.skipSpace();
         return close === CLOSE_BRACKET || this.#key();
       }

@@ -67,18 +67,35 @@ describe('LineReader', () => {
     expect(readLines(singleBytes(bytes), 5)).toStrictEqual(expected);
   });
 
-  it('reports a line as soon as it exceeds the limit, and once if it never ends', () => {
-    const seen: Seen = [];
+  it('reports the beginning and the end of a line over the limit', () => {
+    const seen: string[] = [];
+    const reader = new LineReader({
+      maxBytes: 2000,
+      onLine: (line) => seen.push(line),
+      onOversize: (beginning, end) => seen.push(`${beginning.slice(0, 8)} … ${end.slice(-8)}`),
+    });
+    const line = Buffer.from(`{"id":12${'x'.repeat(4000)}"id":77}`);
+    for (const size of [1, 100, 3000, line.length]) {
+      for (let at = 0; at < line.length; at += size) reader.push(line.subarray(at, at + size));
+      reader.push(Buffer.from('\nnext\n'));
+    }
+    expect(seen).toStrictEqual(Array.from({ length: 4 }, () => ['{"id":12 … "id":77}', 'next']).flat());
+  });
+
+  it('reports a line that never ends once, when it is far over the limit', () => {
+    const seen: (Seen[0] | 'endless')[] = [];
     const reader = new LineReader({
       maxBytes: 5,
       onLine: (line) => seen.push(line),
       onOversize: () => seen.push(OVERSIZE),
+      onEndless: () => seen.push('endless'),
     });
     reader.push(Buffer.from('123456'));
-    expect(seen).toStrictEqual([OVERSIZE]);
-    reader.push(Buffer.from('123456'));
+    expect(seen).toStrictEqual([]);
+    for (let n = 0; n < 9; n++) reader.push(Buffer.alloc(300_000, 'x'));
+    expect(seen).toStrictEqual([OVERSIZE, 'endless']);
     reader.end();
-    expect(seen).toStrictEqual([OVERSIZE]);
+    expect(seen).toStrictEqual([OVERSIZE, 'endless']);
   });
 
   it('returns the same lines however the bytes are split', () => {

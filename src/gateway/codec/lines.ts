@@ -1,8 +1,11 @@
 // Splits chunks into lines, for stdio.
 // 1. The lines do not depend on how the bytes are split into chunks.
-// 2. At most maxBytes of a line are held: a longer one is reported once and skipped.
+// 2. At most maxBytes of a line are held: a longer one is skipped, and reported once with its beginning and its end, where its id is.
+//    One that is far longer may have no end; it is reported before.
 // 3. The callbacks must not throw, or the rest of the chunk is lost.
 import { ChunkBuffer } from './chunk-buffer.ts';
+import { EDGE_CHARS } from './find-id.ts';
+import { endlessBytes } from './endless.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
 export interface LineOptions {
@@ -11,7 +14,9 @@ export interface LineOptions {
   onLine(line: string): void;
   /** Receives large lines as bytes; without it they arrive as text. */
   onBytes?(line: Buffer): void;
-  onOversize(): void;
+  onOversize(beginning: string, end: string): void;
+  /** A line goes on far beyond the limit. */
+  onEndless?(): void;
 }
 
 const LF = 0x0a;
@@ -19,10 +24,18 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const BRACE = 0x7b;
 
+/** A line that is too long: its beginning, and its end so far. */
+interface SkippedLine {
+  beginning: string;
+  end: Buffer;
+  bytes: number;
+  isReported: boolean;
+}
+
 export class LineReader {
   readonly #options: LineOptions;
   readonly #held = new ChunkBuffer();
-  #isSkipping = false;
+  #skipped: SkippedLine | undefined;
 
   constructor(options: LineOptions) {
     this.#options = options;
@@ -34,18 +47,18 @@ export class LineReader {
       this.#endLine(chunk, start, end);
       start = end + 1;
     }
-    if (start < chunk.length && this.#fits(chunk.length - start)) this.#held.append(chunk, start, chunk.length);
+    if (start < chunk.length && this.#fits(chunk, start, chunk.length)) this.#held.append(chunk, start, chunk.length);
   }
 
   /** The stream has ended; text after the last newline is a line too. */
   end(): void {
     if (this.#held.length > 0) this.#deliverHeld();
-    this.#isSkipping = false;
+    this.#endSkipped();
   }
 
   #endLine(chunk: Buffer, start: number, end: number): void {
-    if (!this.#fits(end - start)) {
-      this.#isSkipping = false;
+    if (!this.#fits(chunk, start, end)) {
+      this.#endSkipped();
     } else if (this.#held.length > 0) {
       this.#held.append(chunk, start, end);
       this.#deliverHeld();
@@ -67,13 +80,36 @@ export class LineReader {
     return true;
   }
 
-  #fits(moreBytes: number): boolean {
-    if (this.#isSkipping) return false;
-    if (this.#held.length + moreBytes <= this.#options.maxBytes) return true;
-    this.#isSkipping = true;
-    this.#held.clear();
-    this.#options.onOversize();
+  #fits(chunk: Buffer, start: number, end: number): boolean {
+    const { maxBytes } = this.#options;
+    if (!this.#skipped) {
+      if (this.#held.length + end - start <= maxBytes) return true;
+      this.#held.append(chunk, start, Math.min(end, start + EDGE_CHARS));
+      const beginning = this.#held.takeBytes().toString('utf8', 0, EDGE_CHARS);
+      this.#skipped = { beginning, end: Buffer.alloc(0), bytes: maxBytes, isReported: false };
+    }
+    this.#skip(this.#skipped, chunk.subarray(start, end));
     return false;
+  }
+
+  #skip(skipped: SkippedLine, bytes: Buffer): void {
+    skipped.bytes += bytes.length;
+    const joined = bytes.length >= EDGE_CHARS ? bytes : Buffer.concat([skipped.end, bytes]);
+    skipped.end = Buffer.from(joined.subarray(-EDGE_CHARS));
+    if (skipped.isReported || skipped.bytes <= endlessBytes(this.#options.maxBytes)) return;
+    this.#reportSkipped(skipped);
+    this.#options.onEndless?.();
+  }
+
+  #endSkipped(): void {
+    const skipped = this.#skipped;
+    this.#skipped = undefined;
+    if (skipped && !skipped.isReported) this.#reportSkipped(skipped);
+  }
+
+  #reportSkipped(skipped: SkippedLine): void {
+    skipped.isReported = true;
+    this.#options.onOversize(skipped.beginning, skipped.end.toString());
   }
 
   #deliver(line: string): void {

@@ -10,6 +10,7 @@ import type { RawMember } from '../../protocol/raw/raw-bytes.ts';
 import { isId } from './json-rpc.ts';
 import type { ReadLimits } from './json-rpc.ts';
 import { JsonScan } from './json-scan.ts';
+import type { ShapeExcess } from './json-shape.ts';
 
 /** Below this size, parsing is cheaper. */
 export const LARGE_BYTES = 16 * 1024;
@@ -20,8 +21,12 @@ const BRACE = 0x7b;
 /** An `import` would load all of `node:buffer`, with files and blobs. */
 const { isUtf8 } = process.getBuiltinModule('node:buffer');
 
-/** Undefined unless it is certainly an answer with an object as its result. */
-export function readRaw(bytes: Buffer, { maxDepth }: ReadLimits): ResultMessage | undefined {
+/** Undefined unless it is certainly an answer with an object as its result. `onExcess`: it has too much of something. */
+export function readRaw(
+  bytes: Buffer,
+  { maxDepth, maxValues = Infinity }: ReadLimits,
+  onExcess?: (excess: ShapeExcess) => void,
+): ResultMessage | undefined {
   if (bytes[0] !== BRACE || !isUtf8(bytes)) return undefined;
   const scan = new JsonScan(bytes);
   const spoken = new Map<string, string>();
@@ -36,7 +41,10 @@ export function readRaw(bytes: Buffer, { maxDepth }: ReadLimits): ResultMessage 
     return true;
   });
   scan.skipSpace();
-  if (!isWhole || !scan.isAtEnd || !result || spoken.has('method') || spoken.has('error')) return undefined;
+  const excess = scan.isTooDeep ? 'depth' : scan.values > maxValues ? 'values' : undefined;
+  if (excess) onExcess?.(excess);
+  if (excess || !isWhole || !scan.isAtEnd) return undefined;
+  if (!result || spoken.has('method') || spoken.has('error')) return undefined;
   const id = toId(spoken.get('id'));
   return id === undefined || spoken.get('jsonrpc') !== '"2.0"' ? undefined : { jsonrpc: '2.0', id, result };
 }

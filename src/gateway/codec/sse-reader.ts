@@ -5,6 +5,7 @@
 //    counts, otherwise a resumed stream would repeat the event for ever.
 // 4. Comments are neither held nor counted: keep-alives cannot use up a stream.
 import { ChunkBuffer } from './chunk-buffer.ts';
+import { endlessBytes } from './endless.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
 const LF = 0x0a;
@@ -28,6 +29,8 @@ export interface SseOptions {
   maxBytes: number;
   onEvent(event: SseEvent): void;
   onOversize(): void;
+  /** An event goes on far beyond the limit. */
+  onEndless?(): void;
   onRetry?(ms: number): void;
 }
 
@@ -107,7 +110,10 @@ export class SseReader {
   #isWanted(chunk: Buffer, start: number, end: number): boolean {
     if (this.#lineBytes === 0) this.#isComment = chunk[start] === COLON;
     this.#lineBytes += end - start;
-    if (this.#isComment || this.#isSkipping) return false;
+    if (this.#isComment || this.#isSkipping) {
+      if (this.#lineBytes > endlessBytes(this.#options.maxBytes)) this.#options.onEndless?.();
+      return false;
+    }
     if (this.#eventBytes + this.#lineBytes <= this.#options.maxBytes) return true;
     this.#isSkipping = true;
     this.#held.clear();

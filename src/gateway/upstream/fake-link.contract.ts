@@ -86,8 +86,8 @@ export class FakeLink implements Link {
     this.#events?.onMessage(message as Message, from);
   }
 
-  garbage(what: string, kind?: 'oversize'): void {
-    this.#events?.onGarbage(what, kind);
+  garbage(what: string, kind?: 'oversize', answerTo?: RequestId): void {
+    this.#events?.onGarbage(what, kind, answerTo);
   }
 
   die(reason = 'exit code 1'): void {

@@ -59,7 +59,7 @@ describe('answers that match no call', () => {
   test('one that is too large fails the only call there is, and the next works', async () => {
     const { wire, link } = await setUp(({ method }) => (method === 'small' ? {} : undefined));
     const call = wire.call({ method: 'huge' });
-    link.garbage('message larger than 10 bytes', 'oversize');
+    link.garbage('message larger than 10 bytes (limits.maxResultBytes)', 'oversize');
     await expect(call).rejects.toMatchObject({
       code: 'UPSTREAM_INVALID',
       message: expect.stringContaining('limits.maxResultBytes'),
@@ -70,10 +70,19 @@ describe('answers that match no call', () => {
   test('one that is too large, among several calls, is named by the time-out', async () => {
     const { wire, link, clock } = await setUp();
     const calls = [wire.call({ method: 'a' }), wire.call({ method: 'b' })];
-    link.garbage('message larger than 10 bytes', 'oversize');
+    link.garbage('message larger than 10 bytes (limits.maxResultBytes)', 'oversize');
     clock.advance(100);
     for (const call of calls)
       await expect(call).rejects.toThrow(/it sent a message larger than 10 bytes .* was skipped/);
+  });
+
+  test('one that is too large and names its call fails that call, among others', async () => {
+    const { wire, link } = await setUp();
+    const [a, b] = [wire.call({ method: 'a' }), wire.call({ method: 'b' })];
+    link.garbage('message nested deeper than 9 levels (limits.maxDepth)', 'oversize', 2);
+    await expect(b).rejects.toMatchObject({ code: 'UPSTREAM_INVALID', message: expect.stringContaining('maxDepth') });
+    link.say({ jsonrpc: '2.0', id: 1, result: { a: true } });
+    await expect(a).resolves.toEqual({ a: true });
   });
 
   test('garbage is only logged', async () => {

@@ -197,15 +197,23 @@ export class RpcPeer implements Wire, LinkEvents {
     this.#pending.get(from)?.call.onRelease?.(retryMs);
   }
 
-  onGarbage(what: string, kind?: 'oversize'): void {
+  onGarbage(what: string, kind?: 'oversize', answerTo?: RequestId): void {
     this.log.warn({ link: this.name, what }, 'upstream.garbage');
-    if (kind !== 'oversize' || this.http) return; // a request with its own stream is rejected there
-    const reason = `a ${what} (limits.maxResultBytes)`;
-    this.#skipped = `; it sent ${reason}, which was skipped`;
+    if (kind !== 'oversize') return;
+    const answered = answerTo === undefined ? undefined : this.#pending.take(answerTo);
+    if (answered) return this.#rejectAnswered(answered, what);
+    if (this.http) return; // a request with its own stream is rejected there
+    this.#skipped = `; it sent a ${what}, which was skipped`;
     const sole = this.#pending.sole();
     if (!sole || !this.#pending.take(sole.id)) return;
     this.#abandon(sole);
-    sole.reject(this.#invalid(reason));
+    sole.reject(this.#invalid(`a ${what}`));
+  }
+
+  /** The server has done its part; we cannot take the answer. */
+  #rejectAnswered(pending: PendingCall, what: string): void {
+    pending.call.tracker?.onAnswered();
+    pending.reject(this.#invalid(`it answered with a ${what}`));
   }
 
   #refuse(message: RequestMessage | NotificationMessage): void {

@@ -63,7 +63,7 @@ export function describeLink({ name, connect, exempt = {} }: LinkContract): void
       );
       await peer.told.answer('say');
       expect(peer.told.notes()).toEqual([{ n: 1 }, { n: 2 }]);
-      expect(peer.told.garbage).toEqual(['message larger than 65536 bytes']);
+      expect(peer.told.garbage).toEqual(['message larger than 65536 bytes (limits.maxResultBytes)']);
     });
 
     test('a message nested too deep is reported, and affects no other', async () => {

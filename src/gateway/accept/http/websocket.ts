@@ -8,6 +8,7 @@ import type { Message } from '../../../protocol/message.ts';
 import { LOCAL, anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { boundVia } from '../../../shared/via.ts';
+import { PAUSE_BYTES, answerPings } from '../../codec/answer-pings.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
 import { encode } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
@@ -15,8 +16,6 @@ import { DuplexConnection } from '../duplex-connection.ts';
 import type { Caller } from '../identify.ts';
 import { refuseUpgrade } from './answer.ts';
 
-/** Above this many unsent bytes, reading from the client pauses. */
-const PAUSE_BYTES = 1024 * 1024;
 const POLICY_VIOLATION = 1008;
 
 export interface WebSocketAcceptor {
@@ -30,6 +29,7 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
     noServer: true,
     maxPayload: maxRequestBytes,
     perMessageDeflate: false,
+    autoPong: false,
     handleProtocols: (offered) => (offered.has('mcp') ? 'mcp' : false),
   });
   return {
@@ -55,9 +55,7 @@ function accept(
 ): void {
   const { principal, validity } = caller ?? {};
   const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
-  const sent = (): void => {
-    if (client.isPaused && client.bufferedAmount < PAUSE_BYTES) client.resume();
-  };
+  const sent = answerPings(client);
   const send = (message: Message | Message[]): void => {
     if (client.readyState !== client.OPEN) return;
     if (client.bufferedAmount > context.limits.maxBufferedBytes) {

@@ -33,7 +33,7 @@ export interface AskPageOptions {
   /** Trust a browser that `identify` does not know, because it has the link. */
   trustsLinks?: boolean | undefined;
   /** Largest form with its files, in bytes. */
-  maxRequestBytes?: number | undefined;
+  maxUploadBytes?: number | undefined;
 }
 
 /** The options of a page with its own links and cookies. */
@@ -66,7 +66,7 @@ export function createAskPage(options: AskPageOptions): AskPage {
 }
 
 export function servePage(options: PageOptions): HttpHandler {
-  const { sealer, clock, log, links, owners, maxRequestBytes: maxBytes = DEFAULT_LIMITS.maxRequestBytes } = options;
+  const { sealer, clock, log, links, owners, maxUploadBytes: maxBytes = DEFAULT_LIMITS.maxUploadBytes } = options;
   const site: PageContext = { sealer, clock, log, maxBytes, links, owners };
   return (request, response) => {
     receive(options, site, request, response).catch((cause: unknown) => {

@@ -45,6 +45,7 @@ export function readEvents(body: ResponseBody, place: StreamPosition, options: E
   const reader = new SseReader({
     maxBytes: options.maxBytes,
     onOversize: () => options.onOversize(),
+    onEndless: () => body.destroy(),
     onEvent: (event) => {
       place.isHeard = true;
       if (event.data !== '') options.onEvent(event);

@@ -5,23 +5,31 @@
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../shared/limits.ts';
-import { readMessage, toParsedInput, type ParsedInput, type ReadLimits } from '../../codec/json-rpc.ts';
+import { readMessage, refuseShape, toParsedInput, type ParsedInput, type ReadLimits } from '../../codec/json-rpc.ts';
+import { findId } from '../../codec/find-id.ts';
+import type { ShapeExcess } from '../../codec/json-shape.ts';
 import { LARGE_BYTES, readRaw } from '../../codec/raw-message.ts';
 import { readFastResult } from '../../codec/fast-messages.ts';
 import type { LinkEvents } from './link.ts';
 
 /** The limits of a link. */
-export type LinkLimits = Partial<Pick<Limits, 'maxResultBytes' | 'maxDepth' | 'keepAliveMs'>>;
+export type LinkLimits = Partial<
+  Pick<Limits, 'maxResultBytes' | 'maxDepth' | 'maxValues' | 'maxBufferedBytes' | 'keepAliveMs'>
+>;
 
 export class Inbox {
   readonly maxBytes: number;
+  /** Of what waits for a server that does not read. */
+  readonly maxBufferedBytes: number;
   readonly #limits: ReadLimits;
   #events: LinkEvents | undefined;
   #closedBy: string | undefined;
 
   constructor(limits: LinkLimits = {}) {
     this.maxBytes = limits.maxResultBytes ?? DEFAULT_LIMITS.maxResultBytes;
-    this.#limits = { maxDepth: limits.maxDepth ?? DEFAULT_LIMITS.maxDepth };
+    const { maxDepth, maxValues, maxBufferedBytes } = { ...DEFAULT_LIMITS, ...limits };
+    this.#limits = { maxDepth, maxValues };
+    this.maxBufferedBytes = maxBufferedBytes;
   }
 
   open(events: LinkEvents): void {
@@ -41,13 +49,20 @@ export class Inbox {
   /** Takes one message or batch, as text or bytes; returns the delivered messages. */
   take(written: string | Buffer, from?: RequestId): Message[] {
     if (!this.isOpen) return [];
-    const raw = typeof written !== 'string' && written.length >= LARGE_BYTES && readRaw(written, this.#limits);
-    if (raw) return this.#deliver({ kind: 'message', message: raw }, from);
+    const large = typeof written !== 'string' && written.length >= LARGE_BYTES ? this.#readLarge(written) : undefined;
+    if (large) return this.#deliver(large, from);
     const text = written.toString();
     const small = readFastResult(text, this.#limits);
     if (!small) return this.#deliver(readMessage(text, this.#limits), from, text);
     this.message(small.message, from, small.sent);
     return [small.message];
+  }
+
+  #readLarge(bytes: Buffer): ParsedInput | undefined {
+    let excess: ShapeExcess | undefined;
+    const message = readRaw(bytes, this.#limits, (found) => (excess = found));
+    if (message) return { kind: 'message', message };
+    return excess ? refuseShape(bytes, excess, this.#limits) : undefined;
   }
 
   /** Takes a message that the transport has already parsed. */
@@ -60,14 +75,18 @@ export class Inbox {
     if (this.isOpen) this.#events?.onMessage(message, from, sent);
   }
 
-  garbage(what: string, kind?: 'oversize'): void {
+  garbage(what: string, kind?: 'oversize', answerTo?: RequestId): void {
     if (!this.isOpen) return;
     if (kind === undefined) this.#events?.onGarbage(what);
-    else this.#events?.onGarbage(what, kind);
+    else if (answerTo === undefined) this.#events?.onGarbage(what, kind);
+    else this.#events?.onGarbage(what, kind, answerTo);
   }
 
-  oversize(): void {
-    this.garbage(`message larger than ${this.maxBytes} bytes`, 'oversize');
+  /** A message was skipped. Its beginning and its end, if they are known, say which call it answers. */
+  oversize(beginning = '', end = ''): void {
+    const { id, isCall } = findId(beginning, end);
+    const words = `message larger than ${this.maxBytes} bytes (limits.maxResultBytes)`;
+    this.garbage(words, 'oversize', id === null || isCall ? undefined : id);
   }
 
   released(from: RequestId, retryMs: number): void {
@@ -88,6 +107,10 @@ export class Inbox {
   #deliver(incoming: ParsedInput, from: RequestId | undefined, text?: string): Message[] {
     if (incoming.kind === 'batch') return incoming.items.flatMap((item) => this.#deliver(item, from));
     if (incoming.kind === 'refused') {
+      if (incoming.isAnswer && incoming.id !== null) {
+        this.garbage(excessWords(incoming.error), 'oversize', incoming.id);
+        return [];
+      }
       const shown = text === undefined ? '' : `: ${excerpt(text)}`;
       this.garbage(`${describe(incoming.error)}${shown}`);
       return [];
@@ -106,6 +129,12 @@ function excerpt(text: string): string {
   return JSON.stringify(start).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, (char) => {
     return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
+}
+
+function excessWords({ code, details }: GatewayError): string {
+  const limit = Number(details.limit);
+  if (code === 'NESTED_TOO_DEEP') return `message nested deeper than ${limit} levels (limits.maxDepth)`;
+  return `message with more than ${limit} values (limits.maxValues)`;
 }
 
 function describe({ message, details }: GatewayError): string {

@@ -19,8 +19,8 @@ export interface LinkEvents {
   onMessage(message: Message, from?: RequestId, sent?: string): void;
   /** The connection has ended for good. `reason` is for people: the exit status and stderr tail, or the network error. */
   onClose(reason: string): void;
-  /** Reports data that is not a message, or too large (`oversize`); it has been skipped. */
-  onGarbage(what: string, kind?: 'oversize'): void;
+  /** Reports data that is not a message, or too large or too deep (`oversize`); it has been skipped. `answerTo`: it was an answer to this request. */
+  onGarbage(what: string, kind?: 'oversize', answerTo?: RequestId): void;
   /** The server released the stream of this request and will resume it after `retryMs` (HTTP). */
   onRelease?(from: RequestId, retryMs: number): void;
 }

@@ -53,6 +53,8 @@ class StdioLink implements Link {
   #started: Promise<ProcessGroup> | undefined;
   #ended: Promise<void> | undefined;
   readonly #closeAsked = new AbortController();
+  /** Why we end the server. */
+  #givenUp: string | undefined;
 
   constructor(options: StdioLinkOptions) {
     this.name = options.command;
@@ -73,10 +75,22 @@ class StdioLink implements Link {
   send(message: Message, { others }: SendOptions = {}): Promise<void> {
     try {
       if (this.#out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
+      if (this.#out.length > this.#inbox.maxBufferedBytes) throw this.#notReading();
       return this.#out.send(`${writeMessage(message)}\n`, others);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
+  }
+
+  /** What waits for it would fill the memory. */
+  #notReading(): GatewayError {
+    this.#giveUp(`it does not read its input: ${this.#out!.length} bytes wait for it (limits.maxBufferedBytes)`);
+    return this.#closedError('');
+  }
+
+  #giveUp(reason: string): void {
+    this.#givenUp ??= reason;
+    this.#closeAsked.abort();
   }
 
   /** Redacts the values of its configured variables, which may be secrets. */
@@ -113,7 +127,8 @@ class StdioLink implements Link {
       maxBytes: inbox.maxBytes,
       onLine: (line) => inbox.take(line),
       onBytes: (line) => inbox.take(line),
-      onOversize: () => inbox.oversize(),
+      onOversize: (beginning, end) => inbox.oversize(beginning, end),
+      onEndless: () => this.#giveUp('it sends a line without an end'),
     });
     child.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
     child.stderr.on('data', (chunk: Buffer) => this.#log({ text: this.#tail.push(chunk) }, 'upstream.stderr'));
@@ -129,8 +144,9 @@ class StdioLink implements Link {
     // A server that has closed its stdout can answer nothing any more.
     const drained = new Promise((resolve) => child.stdout.once('close', resolve));
     await unlessAborted(Promise.race([group.exited, drained]), this.#closeAsked.signal);
-    this.#out?.flush();
-    child.stdin.end();
+    if (this.#givenUp === undefined) this.#out?.flush();
+    if (this.#givenUp === undefined) child.stdin.end();
+    else child.stdin.destroy();
     await settledWithin(group.exited, stopMs);
     await group.stop(stopMs);
     await settledWithin(drained, DRAIN_MS);
@@ -139,13 +155,17 @@ class StdioLink implements Link {
   }
 
   #reason({ exitCode, signalCode }: { exitCode: number | null; signalCode: string | null }): string {
+    if (this.#givenUp !== undefined) return this.#givenUp;
     const how = signalCode === null ? `exit code ${exitCode}` : `killed by ${signalCode}`;
     const tail = this.lastWords();
     return tail === '' ? how : `${how}; stderr: ${tail}`;
   }
 
   #closedError(reason: string): GatewayError {
-    return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: this.#inbox.closedBy ?? reason });
+    return new GatewayError('UPSTREAM_CLOSED', {
+      server: this.name,
+      reason: this.#givenUp ?? this.#inbox.closedBy ?? reason,
+    });
   }
 
   /** A pipe mostly breaks because the child has exited, and its exit status says more. */

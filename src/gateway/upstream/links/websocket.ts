@@ -11,6 +11,7 @@ import { systemClock, type Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { VIA_HEADER, ownVia, writeVia } from '../../../shared/via.ts';
+import { answerPings } from '../../codec/answer-pings.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { describeNetworkError } from './describe-network-error.ts';
@@ -63,7 +64,9 @@ class WebSocketLink implements Link {
       maxPayload: this.#inbox.maxBytes,
       perMessageDeflate: false,
       handshakeTimeout: startMs,
+      autoPong: false,
     });
+    answerPings(socket);
     this.#socket = socket;
     this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('error', (error) => (this.#lastError = describeNetworkError(error)));
@@ -75,6 +78,7 @@ class WebSocketLink implements Link {
   async send(message: Message): Promise<void> {
     const socket = this.#socket;
     if (socket === undefined || socket.readyState !== WebSocket.OPEN) throw this.#closedError();
+    if (socket.bufferedAmount > this.#inbox.maxBufferedBytes) throw this.#notReading(socket);
     await new Promise<void>((resolve, reject) => {
       socket.send(writeMessage(message), (error) => (error ? reject(this.#closedError(error.message)) : resolve()));
     });
@@ -105,6 +109,13 @@ class WebSocketLink implements Link {
       if (error instanceof HttpRefusal) throw error;
       throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause: error });
     }
+  }
+
+  /** What waits for it would fill the memory. */
+  #notReading(socket: WebSocket): GatewayError {
+    this.#lastError = `it does not read: ${socket.bufferedAmount} bytes wait for it (limits.maxBufferedBytes)`;
+    socket.terminate();
+    return this.#closedError(this.#lastError);
   }
 
   #keepAlive(socket: WebSocket): void {

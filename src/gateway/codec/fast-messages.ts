@@ -46,7 +46,7 @@ export class RequestReader {
 
   read(text: string): ParsedInput {
     const span = findSpan(text, this.#form);
-    const params = span && !excessOf(text, this.#limits) ? this.#parse(text.slice(span.from, span.to)) : undefined;
+    const params = span && !isExcessive(text, this.#limits) ? this.#parse(text.slice(span.from, span.to)) : undefined;
     if (!span || !params) return readMessage(text, this.#limits);
     return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method: this.#recurring.method, params } };
   }
@@ -109,11 +109,16 @@ const RESULT: MessageTemplate = { afterId: ',"result":{', atStart: '{"result":{'
  */
 export function readFastResult(text: string, limits: ReadLimits): FastResult | undefined {
   const span = findSpan(text, RESULT);
-  if (!span || text.includes('\n') || text.includes('\r') || excessOf(text, limits)) return undefined;
+  if (!span || text.includes('\n') || text.includes('\r') || isExcessive(text, limits)) return undefined;
   const sent = text.slice(span.from, span.to);
   const result = isTight(sent) ? parseObject(sent) : undefined;
   if (!result) return undefined;
   return { message: { jsonrpc: '2.0', id: span.id, result }, sent };
+}
+
+/** Each level takes two characters, so a short text needs no check. */
+function isExcessive(text: string, limits: ReadLimits): boolean {
+  return text.length > 2 * limits.maxDepth && excessOf(text, limits) !== undefined;
 }
 
 /** The text around the span, for both positions of the id. The span begins with the brace at the end of each. */

@@ -1,5 +1,5 @@
 // Finds the id of a message that is not parsed, because it is too large or too deep: its sender would wait for an answer. Peers write
-// the id near the beginning or at the very end. Whoever writes another id only misleads itself.
+// the id near the beginning or at the very end. A peer that writes another id only misleads itself.
 import type { RequestId } from '../../protocol/message.ts';
 
 export interface FoundId {

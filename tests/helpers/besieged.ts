@@ -31,15 +31,15 @@ function peakMbOf(pid: number): number {
 }
 
 async function politely(url: string, attack: () => Promise<unknown>): Promise<number> {
-  let isOver = false;
-  const attacking = attack().finally(() => (isOver = true));
+  const state = { isOver: false };
+  const attacking = attack().finally(() => (state.isOver = true));
   attacking.catch(() => {}); // awaited below
   let calls = 0;
   do {
     const said = await ask(url, 'polite__echo', { text: `call ${calls}` });
     if (said !== `call ${calls}`) throw new Error(`the polite client got ${said}`);
     calls++;
-  } while (!isOver);
+  } while (!state.isOver);
   await attacking;
   return calls;
 }

@@ -61,10 +61,7 @@ export function acceptStdio(context: ServeContext, options: StdioListenOptions =
   const lines = new LineReader({
     maxBytes: maxRequestBytes,
     onLine: (line) => connection.receive(line),
-    onOversize: (beginning, end) => {
-      const error = new GatewayError('MESSAGE_TOO_LARGE', { limit: maxRequestBytes, name: 'maxRequestBytes' });
-      connection.refuse(error, findId(beginning, end).id);
-    },
+    onOversize: (...edges) => connection.refuse(tooLarge(maxRequestBytes), findId(...edges).id),
   });
   input.on('data', (chunk: Buffer) => lines.push(chunk));
   onceEnded(input, () => {
@@ -74,6 +71,10 @@ export function acceptStdio(context: ServeContext, options: StdioListenOptions =
   input.on('error', onError);
   output.on('drain', resume).on('error', onError);
   return { closed, close: () => end(0) };
+}
+
+function tooLarge(limit: number): GatewayError {
+  return new GatewayError('MESSAGE_TOO_LARGE', { limit, name: 'maxRequestBytes' });
 }
 
 /** The input may have ended already. */

@@ -16,6 +16,8 @@ export type {
 } from '../server/types.ts';
 export { createGateway } from '../gateway/gateway.ts';
 export type { Gateway, GatewayOptions, ServerEntry, ServerSettings } from '../gateway/gateway.ts';
+export { createAuditLog } from '../gateway/audit/audit-log.ts';
+export type { AuditEvent } from '../protocol/audit.ts';
 export { ExternalMCPServer, FrontMCPServer, MiddlewareMCPServer } from '../gateway/mcp-chain.ts';
 export type { HttpEndpoint } from '../gateway/accept/http/http-endpoint.ts';
 export type { Identify } from '../gateway/accept/identify.ts';

@@ -25,6 +25,7 @@ import type { AuthOptions } from './accept/auth/auth-options.ts';
 import { splitPages } from './accept/http/page-access.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/http/listen-http.ts';
+import { AuditLayer } from './audit/audit-layer.ts';
 import { HumanChannel } from './human-channel.ts';
 import type { HumanChannelOptions } from './human-channel.ts';
 import type { RootOption } from './ask/configured-roots.ts';
@@ -122,8 +123,13 @@ export class Gateway {
     const sealer = options.sealer ?? createSealer(keysFrom(options, log));
     this.#options = { ...options, log, clock, sealer, id };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
-    this.#login = createLogin(options, { log, clock, neededScopes: neededScopesOf(options.auth?.toolScopes) });
-    const asking = { log, clock, sealer, login: this.#login };
+    this.#login = createLogin(options, {
+      log,
+      clock,
+      audit: options.audit,
+      neededScopes: neededScopesOf(options.auth?.toolScopes),
+    });
+    const asking = { log, clock, sealer, login: this.#login, audit: options.audit };
     this.#humans = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
     this.#accounts = new AccountLogins(options, { log, clock, host: () => this.#humans.pageEndpoint.host });
     this.#lifecycle = new StepLifecycle({ log, clock });
@@ -301,9 +307,10 @@ export class Gateway {
   }
 
   #frontOf(chain: RoutedChain): ServeContext {
-    const { clock, log, limits } = this.#options;
+    const { clock, log, limits, audit } = this.#options;
     const options = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits } };
     const pipeline = createPipeline(chain, {
+      audit: audit && ((next) => new AuditLayer(next, { record: audit, clock })),
       observe: this.#observer.layer,
       flows: (next) => new FlowLayer(next, options),
       questions: this.#humans.layer,
@@ -323,7 +330,7 @@ export class Gateway {
 
   /** `isSet`: for all servers or a group, not for a single server. */
   #chainOf(members: Member[], isSet: boolean): RoutedChain {
-    const { log, clock, sealer, instructions, startMs, name } = this.#options;
+    const { log, clock, sealer, instructions, startMs, name, audit } = this.#options;
     const who = {
       info: this.#info,
       isNamed: name !== undefined,
@@ -331,7 +338,7 @@ export class Gateway {
       isWhole: members === this.#members,
       instructions,
     };
-    const routing = { ...who, names: this.#names, ...this.#ids, log, clock, sealer, startMs };
+    const routing = { ...who, names: this.#names, ...this.#ids, log, clock, sealer, startMs, audit };
     return new RoutedChain(this.#seen(members), [...this.#steps, ...this.#rules], routing);
   }
 
@@ -339,10 +346,10 @@ export class Gateway {
     if (isTarget(entry)) return { name, entry, target: entry };
     const { server, start, tools: _, ...settings }: Configured = isSettings(entry) ? entry : { server: entry };
     if (isTarget(server)) return { name, entry, target: server };
-    const { log, clock, limits, id } = this.#options;
+    const { log, clock, limits, id, audit } = this.#options;
     const share = settings.share ?? this.#options.share;
     const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };
-    const told = { log: this.#observer.log(log, name), clock, limits, id, ...asking };
+    const told = { log: this.#observer.log(log, name), clock, limits, id, audit, ...asking };
     const login = loginTo(name, server, this.#options.loginFor);
     const logIn = login && this.#accounts.askerFor(name, server, login);
     const target = new UpstreamTarget({

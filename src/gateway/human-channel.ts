@@ -1,6 +1,7 @@
 // Lets servers ask people: provides the page for answers, the calls that wait meanwhile, and answers on behalf of clients that
 // cannot be asked.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { RecordAudit } from '../protocol/audit.ts';
 import type { OpenPages } from '../protocol/target.ts';
 import type { Layer } from '../protocol/layer.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -34,6 +35,7 @@ export interface HumanChannelContext {
   clock: Clock;
   sealer: Sealer;
   login?: Login | undefined;
+  audit?: RecordAudit | undefined;
 }
 
 export class HumanChannel {

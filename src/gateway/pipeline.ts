@@ -1,6 +1,7 @@
 // The order of everything that happens to a message. A request arrives on a transport (accept/), is parsed (codec/), and its dialect turns it
 // into an exchange (dialect/). It then passes these layers, and the answer comes back through them:
 //
+//   audit      records calls with their outcome                                  audit/
 //   observe    counts it and traces it                                           observe/
 //   flows      lets clients that speak MCP Flow play any tool                    flow/
 //   questions  finds a person for whatever is asked behind it                    ask/
@@ -14,6 +15,7 @@ import type { Layer } from '../protocol/layer.ts';
 import type { Target } from '../protocol/target.ts';
 
 export interface PipelineLayers {
+  audit?: Layer | undefined;
   observe?: Layer | undefined;
   flows?: Layer | undefined;
   questions?: Layer | undefined;
@@ -21,8 +23,8 @@ export interface PipelineLayers {
 
 /** `servers`: one server, or many behind their steps. */
 export function createPipeline(servers: Target, layers: PipelineLayers): Target {
-  const { observe = passOn, flows = passOn, questions = passOn } = layers;
-  return observe(flows(questions(servers)));
+  const { audit = passOn, observe = passOn, flows = passOn, questions = passOn } = layers;
+  return audit(observe(flows(questions(servers))));
 }
 
 function passOn(next: Target): Target {

@@ -17,6 +17,7 @@ export interface AuditEvent {
   readonly kind: 'call' | 'approval' | 'refusal' | 'login' | 'definition';
   /** The exchange's id, as in the log. */
   readonly exchange?: string | undefined;
+  /** As `loggedPrincipal` writes it. */
   readonly principal?: string | undefined;
   readonly server?: string | undefined;
   /** The method, and the server's own name of the tool, prompt or resource. */
@@ -25,9 +26,19 @@ export interface AuditEvent {
   readonly decision?: RuleDecision | undefined;
   /** How it ended, in one word or the name of an error. */
   readonly outcome?: string | undefined;
+  /** How long it took, in milliseconds. */
+  readonly ms?: number | undefined;
   /** Whatever else belongs to this kind of event. */
   readonly details?: JsonObject | undefined;
 }
 
 /** Takes an event; never throws and never waits. */
 export type RecordAudit = (event: AuditEvent) => void;
+
+/** What is found out about a call on its way, for its event. Only calls that will be recorded have it (`exchange.audited`). */
+export interface AuditedCall {
+  /** With the server's own names; set by the router. */
+  params?: JsonObject | undefined;
+  /** Set by the rules. */
+  decision?: RuleDecision | undefined;
+}

@@ -86,6 +86,10 @@ export class DerivedExchange implements Exchange {
     this.#request.server = server;
   }
 
+  get audited(): Exchange['audited'] {
+    return this.#request.audited;
+  }
+
   get resourceGuard(): Exchange['resourceGuard'] {
     return this.#request.resourceGuard;
   }

@@ -3,6 +3,7 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { JsonObject } from './message.ts';
+import type { AuditedCall } from './audit.ts';
 import type { GatewayTool } from './gateway-tool.ts';
 import type { ResumedCall } from './suspended-call.ts';
 
@@ -180,6 +181,8 @@ export interface Exchange extends ClientChannel {
   server?: string | undefined;
   /** Decides which resources the client may access; checked before the request goes to a server. */
   resourceGuard?: ResourceGuard | undefined;
+  /** Collects what the audit log will say about this call; absent if it is not recorded. */
+  audited?: AuditedCall | undefined;
   /** Aborts when the client cancels or leaves for good. */
   readonly signal: AbortSignal;
   /** A cheaper form of `signal`, if available, for code that runs on every call. */

@@ -4,6 +4,7 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { Log } from '../shared/log.ts';
+import type { RecordAudit } from './audit.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { FormAnswerOf, FormAsk } from './schema/form-answer.ts';
 import type { JsonObject } from './message.ts';
@@ -128,6 +129,8 @@ export interface StepExchange extends Exchange {
   readonly owner?: string | undefined;
   /** The operator's log; `log` is for the client. */
   readonly gatewayLog: Log;
+  /** The audit log, if there is one. */
+  readonly audit?: RecordAudit | undefined;
   /** Intercepts what travels back before the outcome: progress, log lines, notifications and questions. */
   intercept(hooks: Hooks): void;
   /** As for every exchange; a form's answer has the type of its schema. */

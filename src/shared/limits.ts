@@ -56,6 +56,10 @@ export interface Limits {
   keepAliveMs: number;
   /** How long the answer to a POST may stay silent before it becomes a resumable stream. */
   primeMs: number;
+  /** The audit log: the size of one file, and of all files of this user in bytes and number. The oldest files are removed. */
+  maxAuditFileBytes: number;
+  maxAuditBytes: number;
+  maxAuditFiles: number;
 }
 
 const MiB = 1024 * 1024;
@@ -91,6 +95,9 @@ export const DEFAULT_LIMITS: Limits = {
   pollMs: 25_000,
   keepAliveMs: 15_000,
   primeMs: 100,
+  maxAuditFileBytes: 16 * MiB,
+  maxAuditBytes: 256 * MiB,
+  maxAuditFiles: 1000,
 };
 
 /** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */

@@ -48,6 +48,10 @@ export const STAGES: Record<string, Room> = {
   },
   codec: { holds: 'bytes ↔ JSON-RPC', uses: [] },
   dialect: { holds: 'revisions and eras: towards clients (`serve/`) and servers (`speak/`)', uses: [] },
+  audit: {
+    holds: 'the audit log: what is recorded, its files, reading and verifying them',
+    uses: [],
+  },
   observe: { holds: 'counters, spans, health', uses: [] },
   flow: {
     holds: 'MCP Flow: any tool for Flow clients (`emulate/`), Flow servers for any client (`play/`)',

@@ -2,6 +2,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler } from '../../shared/http.ts';
+import type { RecordAudit } from '../../protocol/audit.ts';
 import type { Identity } from '../../protocol/exchange.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
@@ -34,6 +35,7 @@ export type NeededScopes = (tool: string) => readonly string[];
 export interface LoginContext {
   clock: Clock;
   log: Log;
+  audit?: RecordAudit | undefined;
   neededScopes?: NeededScopes | undefined;
 }
 

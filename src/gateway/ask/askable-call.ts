@@ -12,6 +12,7 @@ import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protoc
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
 import { HeldCall } from './held-call.ts';
 import type { AskChannels } from './ask-channels.ts';
@@ -173,7 +174,10 @@ export class AskableCall implements ChannelPart {
     const { client } = this.#inner;
     const answer = humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, put) : undefined;
     if (answer) return answer;
-    log.warn({ exchange: this.#inner.id, client: client.info.name, principal: client.principal }, 'ask.nobody');
+    log.warn(
+      { exchange: this.#inner.id, client: client.info.name, principal: loggedPrincipal(client.principal) },
+      'ask.nobody',
+    );
     return this.#hold(ask, signal);
   }
 

@@ -1,6 +1,7 @@
 // Several targets as one. It joins lists in configuration order, keeps names apart, and sends each request to the target that
 // owns what it names. With a single target everything passes unchanged, including cursors.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { RecordAudit } from '../../protocol/audit.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { asksForReceipt, isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
@@ -43,6 +44,7 @@ export interface RouterOptions {
   clock: Clock;
   log: Log;
   sealer: Sealer;
+  audit?: RecordAudit | undefined;
   /** Shared by successive routers. */
   taskIds?: PublicIds | undefined;
   sessionIds?: PublicIds | undefined;

@@ -1,5 +1,6 @@
 // The options of a server behind the gateway, and its status.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { RecordAudit } from '../../protocol/audit.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -41,6 +42,7 @@ export interface UpstreamTargetOptions {
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
+  audit?: RecordAudit | undefined;
 }
 
 /** The state of a server's connection. */

@@ -8,6 +8,7 @@ import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { answerThrown, endWhenInvalid, refuseUpgrade, refuseUpgradeFor } from './answer.ts';
 import { answerPreflight, allowOrigin } from './cors.ts';
 import { runRequestUnlessLoop, isByGateway } from '../refuse-loops.ts';
+import { recordRefusal } from '../record-refusal.ts';
 import { createGuard } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
 import { LegacySse } from './legacy-sse.ts';
@@ -74,7 +75,8 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const routes = createRoutes(context, options, mount);
   const { login, urls, openPages, placeOf, identify } = createEntrance(options, mount);
-  const sockets = acceptWebSocketsLazily(context, (socket, thrown) => failUpgrade(context, socket, thrown));
+  const fail = createUpgradeFailure(context);
+  const sockets = acceptWebSocketsLazily(context, fail);
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.toLocal(pathOf(request));
@@ -91,7 +93,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       if (caller instanceof Promise) routes.enterLater(path, { request, response, access, caller });
       else routes.enter(path, { request, response, access, principal: caller?.principal, identity: caller });
     } catch (thrown) {
-      refuse(context, response, thrown, path);
+      refuse(context, { request, response }, thrown, path);
     }
   };
 
@@ -106,10 +108,10 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
         const go = (caller: Caller): void =>
           runRequestUnlessLoop(context, request, () => sockets.upgrade(request, socket, head, caller));
         const caller = identify?.(request, { transport: 'websocket', ...(login && placeOf(request, '/ws')) });
-        if (caller instanceof Promise) caller.then(go).catch((thrown) => failUpgrade(context, socket, thrown));
+        if (caller instanceof Promise) caller.then(go).catch((thrown) => fail(socket, thrown, request));
         else go(caller);
       } catch (thrown) {
-        failUpgrade(context, socket, thrown);
+        fail(socket, thrown, request);
       }
     },
     close() {
@@ -162,7 +164,7 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
     /** Separate from `enter`, because V8 allocates the closure's context for every request. */
     enterLater(path: string, { caller, ...arrival }: Arrival): void {
       const arrived = caller.then((found) => enter(path, { ...arrival, principal: found?.principal, identity: found }));
-      arrived.catch((thrown: unknown) => refuse(context, arrival.response, thrown, path));
+      arrived.catch((thrown: unknown) => refuse(context, arrival, thrown, path));
     },
     close(): void {
       legacy.close();
@@ -211,10 +213,13 @@ function answerNotFound(response: HttpResponse, { path }: Mount): void {
   response.writeHead(404, { 'content-type': 'text/plain' }).end(`Not found: this server answers at ${path}\n`);
 }
 
-function failUpgrade(context: ServeContext, socket: Duplex, thrown: unknown): void {
-  if (thrown instanceof GatewayError) return refuseUpgradeFor(socket, thrown);
-  context.log.error({ cause: thrown }, 'upgrade.failed');
-  refuseUpgrade(socket, '500 Internal Server Error');
+function createUpgradeFailure({ audit, log }: ServeContext) {
+  return (socket: Duplex, thrown: unknown, request: HttpRequest): void => {
+    recordRefusal(audit, thrown, request);
+    if (thrown instanceof GatewayError) return refuseUpgradeFor(socket, thrown);
+    log.error({ cause: thrown }, 'upgrade.failed');
+    refuseUpgrade(socket, '500 Internal Server Error');
+  };
 }
 
 /** Without the handshake era there are no sessions to GET or DELETE. */
@@ -230,7 +235,13 @@ export function pathOf(request: HttpRequest): string {
   return query === -1 ? url : url.slice(0, query);
 }
 
-function refuse(context: ServeContext, response: HttpResponse, thrown: unknown, path: string): void {
+function refuse(
+  context: ServeContext,
+  { request, response }: Pick<HttpVisit, 'request' | 'response'>,
+  thrown: unknown,
+  path: string,
+): void {
+  recordRefusal(context.audit, thrown, request);
   const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
   if (isMethod) response.setHeader('allow', allowOf(path, context));
   answerThrown(context, response, thrown);

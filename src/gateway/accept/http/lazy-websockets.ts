@@ -8,7 +8,7 @@ import type { WebSocketAcceptor } from './websocket.ts';
 
 export function acceptWebSocketsLazily(
   context: ServeContext,
-  onFailure: (socket: Duplex, thrown: unknown) => void,
+  onFailure: (socket: Duplex, thrown: unknown, request: IncomingMessage) => void,
 ): WebSocketAcceptor {
   let loading: Promise<WebSocketAcceptor> | undefined;
   let isClosed = false;
@@ -20,7 +20,7 @@ export function acceptWebSocketsLazily(
       if (isClosed) return refuseUpgrade(socket, '503 Service Unavailable');
       sockets.upgrade(request, socket, head, caller);
     } catch (thrown) {
-      onFailure(socket, thrown);
+      onFailure(socket, thrown, request);
     }
   }
 

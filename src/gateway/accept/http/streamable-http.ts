@@ -17,6 +17,7 @@ import { RECURRING } from '../../dialect/meta.ts';
 import { receiveStatelessNotification } from '../../dialect/stateless/receive-notification.ts';
 import { isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
 import { answerError, answerJson, answerThrown, endWhenInvalid } from './answer.ts';
+import { recordRefusal } from '../record-refusal.ts';
 import { callerOf } from '../caller.ts';
 import type { Login } from '../login.ts';
 import { runUnlessLoop, readMessageVia } from '../refuse-loops.ts';
@@ -113,6 +114,7 @@ export class StreamableHttp {
     try {
       this.take(visit, incoming, accepted);
     } catch (thrown) {
+      recordRefusal(this.#context.audit, thrown, visit.request);
       answerThrown(this.#context, visit.response, thrown, idOf(incoming));
     }
   }

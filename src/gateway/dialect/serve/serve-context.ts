@@ -1,4 +1,5 @@
 // What every dialect needs to serve the clients of one target. One per listening server, shared by all its connections.
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { EventStore } from '../../../protocol/event-store.ts';
 import type { Target } from '../../../protocol/target.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -24,6 +25,8 @@ export interface ServeContext {
   readonly limits: Limits;
   readonly log: Log;
   readonly clock: Clock;
+  /** Records what the gateway lets happen, and what not. */
+  readonly audit?: RecordAudit | undefined;
   readonly sealer: Sealer;
   /** Holds state that outlives the process. */
   readonly stateFolder?: string | undefined;
@@ -41,6 +44,8 @@ export interface ServeContextOptions {
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
+  /** Takes what is worth proving: calls, approvals, refusals, logins. Default: nothing is recorded. */
+  audit?: RecordAudit | undefined;
   /**
    * Keys that seal what clients carry, such as session ids: the first seals, all of them open. Default: made for this
    * process, or stored in `stateFolder`.
@@ -71,6 +76,7 @@ export function createServeContext(target: Target, options: ServeContextOptions 
     events: options.events,
     log,
     clock,
+    audit: options.audit,
     sealer: options.sealer ?? createSealer(keysFrom(options, log)),
     stateFolder: options.stateFolder,
     parked: new ParkedCalls(limits, clock),

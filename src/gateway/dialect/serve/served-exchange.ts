@@ -19,6 +19,7 @@ export abstract class ServedExchange implements Exchange {
   readonly trace: TraceContext | undefined;
   client: ClientView;
   server: string | undefined;
+  audited: Exchange['audited'];
   task: Exchange['task'];
   outlet: Outlet;
   #id: string | undefined;

@@ -1,6 +1,7 @@
 // An exchange as steps see it: everything sent back to the client passes their hooks, innermost first.
 // 1. A hook that fails fails the exchange in the name of its step. Its message is not sent, because it may have to be withheld.
 // 2. After `silence`, nothing more is sent back.
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import { DerivedExchange, deriveExchange } from '../../../protocol/derived-exchange.ts';
 import type { ChannelPart } from '../../../protocol/derived-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
@@ -21,6 +22,7 @@ export interface ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
   readonly log: Log;
+  readonly audit: RecordAudit | undefined;
   /** The same for successive versions of a chain. */
   readonly lineage: string;
   /** Handles the exchange with the chain that has replaced this one; undefined if none has. */
@@ -53,6 +55,10 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
 
   get gatewayLog(): Log {
     return this.chain.log;
+  }
+
+  get audit(): RecordAudit | undefined {
+    return this.chain.audit;
   }
 
   get owner(): string | undefined {

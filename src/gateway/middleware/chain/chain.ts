@@ -1,5 +1,6 @@
 // Composes the steps into one function, once per method that a step names. Common mistakes in steps become errors that name the
 // step (step-run.ts). A method without a step goes straight to the target.
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { Handle } from '../../../protocol/target.ts';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import { InternalExchange } from '../../../protocol/internal-exchange.ts';
@@ -28,6 +29,8 @@ export interface ChainOptions {
   originOf?: OriginOf | undefined;
   /** Gets the lines of steps, and each mistake of a step once. */
   log?: Log | undefined;
+  /** Gets what steps decide. */
+  audit?: RecordAudit | undefined;
   /** Separates what steps remember for different chains; default: unique. */
   scope?: string | undefined;
   /** The same for successive versions of a chain; default: the scope. */
@@ -50,6 +53,7 @@ class Chain implements ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
   readonly log: Log;
+  readonly audit: RecordAudit | undefined;
   readonly lineage: string;
   readonly again: ChainContext['again'];
   readonly #steps: readonly Step[];
@@ -72,6 +76,7 @@ class Chain implements ChainContext {
     this.#last = last;
     this.#originOf = originOf;
     this.log = log;
+    this.audit = options.audit;
     this.#runs = [...steps, undefined].map(() => new Map());
     this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
   }

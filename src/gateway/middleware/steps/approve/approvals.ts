@@ -3,6 +3,7 @@
 import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import type { AnswerWay, Ask } from '../../../../protocol/exchange.ts';
 import type { StepExchange } from '../../../../protocol/step.ts';
+import { loggedPrincipal } from '../../../../shared/anonymous.ts';
 import { ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { DeadlineList } from '../../../../shared/deadline-list.ts';
@@ -115,6 +116,21 @@ export class Approvals {
 export function logDecision(tool: string, exchange: StepExchange, decision: Decision): void {
   const { id, owner: server, client, gatewayLog } = exchange;
   const { way, refusal } = decision;
+  exchange.audit?.({
+    kind: 'approval',
+    exchange: id,
+    principal: loggedPrincipal(client.principal),
+    server,
+    method: exchange.method,
+    name: tool,
+    outcome: refusal === undefined ? 'given' : 'refused',
+    details: {
+      way,
+      client: client.info.name,
+      digest: digestOf(exchange),
+      ...(refusal !== undefined && { reason: refusal }),
+    },
+  });
   const about = { exchange: id, tool, server, client: client.info.name, way };
   if (refusal === undefined) gatewayLog.warn(about, 'approval.given');
   else gatewayLog.warn({ ...about, reason: refusal }, 'approval.refused');

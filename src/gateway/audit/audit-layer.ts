@@ -1,0 +1,108 @@
+// Records each call of a client with its outcome and duration. It stands before all other layers, so it sees what the client gets. What is
+// learned on the way (the server's own name, the decision of a rule) is collected in `exchange.audited`.
+import type { AuditedCall, RecordAudit } from '../../protocol/audit.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
+import { TargetLayer } from '../../protocol/layer.ts';
+import { fieldOf } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import type { HandleResult, Target } from '../../protocol/target.ts';
+import { loggedPrincipal } from '../../shared/anonymous.ts';
+import { ticksOf } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { toShape } from './argument-shape.ts';
+
+/** Requests that only look. Everything else is recorded, methods that only a server knows included. */
+const QUIET: ReadonlySet<string> = new Set([
+  'capabilities',
+  'completion/complete',
+  'initialize',
+  'interaction.getState',
+  'logging/setLevel',
+  'ping',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'server/discover',
+  'subscriptions/listen',
+  'tasks/get',
+  'tasks/list',
+  'tools/list',
+]);
+
+export interface AuditLayerOptions {
+  record: RecordAudit;
+  clock: Clock;
+  /** Shows the arguments in the log; default: only their shapes. */
+  showArguments?: ((given: unknown) => unknown) | undefined;
+}
+
+export class AuditLayer extends TargetLayer {
+  readonly #options: AuditLayerOptions;
+
+  constructor(target: Target, options: AuditLayerOptions) {
+    super(target);
+    this.#options = options;
+  }
+
+  override handle(exchange: Exchange): HandleResult {
+    if (QUIET.has(exchange.method)) return this.target.handle(exchange);
+    const { params } = exchange; // later ones may carry the server's names
+    const begun = ticksOf(this.#options.clock);
+    exchange.audited = {};
+    let answer: HandleResult;
+    try {
+      answer = this.target.handle(exchange);
+    } catch (thrown) {
+      this.#end(exchange, { params, begun, outcome: outcomeOf(thrown) });
+      throw thrown;
+    }
+    const ended = (result: ResultObject): void =>
+      this.#end(exchange, { params, begun, outcome: fieldOf(result, 'isError') === true ? 'tool_error' : 'ok' });
+    const failed = (thrown: unknown): void => this.#end(exchange, { params, begun, outcome: outcomeOf(thrown) });
+    if (answer instanceof Promise) answer.then(ended, failed);
+    else ended(answer);
+    return answer;
+  }
+
+  #end(exchange: Exchange, { params, begun, outcome }: EndedCall): void {
+    const { record, clock, showArguments = toShape } = this.#options;
+    const { id, method, client, server, audited } = exchange;
+    const shown = toName(params);
+    const { params: sent = params, decision }: AuditedCall = audited ?? {};
+    const name = toName(sent);
+    const given = params.arguments;
+    record({
+      kind: 'call',
+      exchange: id,
+      principal: loggedPrincipal(client.principal),
+      server,
+      method,
+      name,
+      decision,
+      outcome,
+      ms: Math.round((ticksOf(clock) - begun) * 10) / 10,
+      details: {
+        client: client.info.name,
+        ...(name !== shown && shown !== undefined && { as: shown }),
+        ...(given !== undefined && { arguments: showArguments(given) }),
+      },
+    });
+  }
+}
+
+interface EndedCall {
+  params: Exchange['params'];
+  begun: number;
+  outcome: string;
+}
+
+function toName({ name, uri, toolName }: Exchange['params']): string | undefined {
+  const named = name ?? uri ?? toolName;
+  return typeof named === 'string' ? named : undefined;
+}
+
+function outcomeOf(thrown: unknown): string {
+  if (thrown instanceof ProtocolError) return `server_error ${thrown.code}`;
+  return thrown instanceof GatewayError ? thrown.code : 'INTERNAL';
+}

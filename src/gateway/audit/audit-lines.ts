@@ -1,0 +1,67 @@
+// One line of the audit log. Each line holds the hash of the line before it, so a changed, removed or moved line breaks the chain. A
+// checkpoint line also holds a signature of that hash.
+import type { AuditEvent } from '../../protocol/audit.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { printable } from '../../shared/visible.ts';
+
+/** What stands before the first line of a chain. */
+export const FIRST = '';
+
+/** A line as it is read back. */
+export interface AuditLine extends Omit<AuditEvent, 'kind'> {
+  /** The number of the line in its chain. */
+  readonly seq: number;
+  /** The hash of the line before it. */
+  readonly prev: string;
+  /** ISO 8601. */
+  readonly time: string;
+  /** Besides events: `start` of a chain, `checkpoint`, `end`, and `lost` if lines could not be written. */
+  readonly kind: AuditEvent['kind'] | 'start' | 'checkpoint' | 'end' | 'lost';
+  /** Ed25519 over `checkpointText`, base64url; of checkpoints and ends. */
+  readonly sig?: string | undefined;
+}
+
+/** One text is longer than any honest name; of the rest, only its length is kept. */
+const MAX_TEXT = 256;
+/** Lines of calls are far shorter, unless a peer has made them long. */
+const MAX_SIMPLE = 2048;
+
+export interface LinePlace {
+  seq: number;
+  prev: string;
+  time: string;
+}
+
+/** Without a line end, and safe to print. Long texts are cut, and members that are undefined left out. */
+export function writeLine({ seq, prev, time }: LinePlace, rest: object): string {
+  const line = { seq, prev, time, ...rest };
+  const simple = JSON.stringify(line); // a replacer would take several times as long
+  return printable(simple.length <= MAX_SIMPLE ? simple : JSON.stringify(line, shorten));
+}
+
+/** The hash of a line without its line end. */
+export function hashLine(line: string): string {
+  return lazyCrypto().hash('sha256', line, 'base64url');
+}
+
+/** What is signed: the chain, how long it is, the hash of its last line, when, and whether it ends there. */
+export function checkpointText(chain: string, { kind, seq, prev, time }: Omit<AuditLine, 'sig'>): string {
+  return ['parley audit', kind, chain, seq, prev, time].join('\n');
+}
+
+/** Undefined for what is no line of an audit log, such as one that was not completely written. */
+export function readLine(text: string): AuditLine | undefined {
+  try {
+    const line = JSON.parse(text) as Partial<AuditLine> & JsonObject;
+    const isLine = Number.isSafeInteger(line.seq) && typeof line.prev === 'string' && typeof line.time === 'string';
+    return isLine && typeof line.kind === 'string' ? (line as unknown as AuditLine) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function shorten(_: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= MAX_TEXT) return value;
+  return `${value.slice(0, MAX_TEXT)}… (${value.length} characters)`;
+}

@@ -1,0 +1,193 @@
+// Writes the audit log: JSON lines, chained by hashes, with signed checkpoints.
+// 1. Recording costs a call no disk: events wait in memory, at most FLUSH_MS or MAX_WAITING of them. Approvals are written at once.
+// 2. Each process writes a chain of its own, so processes never wait for each other. A new chain names the heads of those before it.
+// 3. If the log cannot be written, the gateway goes on. That is logged once, and how many lines are missing is recorded when it works again.
+import type { KeyObject } from 'node:crypto';
+import { fstatSync, ftruncateSync, writeSync } from 'node:fs';
+import type { AuditEvent } from '../../protocol/audit.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { Limits } from '../../shared/limits.ts';
+import { createLog } from '../../shared/log.ts';
+import type { Log } from '../../shared/log.ts';
+import { version } from '../../shared/version.ts';
+import type { AuditLogOptions } from './audit-log.ts';
+import { closeQuietly, createAuditFile, createChainId, dropOldest, prepareFolder } from './audit-folder.ts';
+import { loadSigningKey, toPublicText } from './audit-key.ts';
+import { FIRST, checkpointText, hashLine, writeLine } from './audit-lines.ts';
+import type { AuditLine } from './audit-lines.ts';
+import { headsOf } from './chain-heads.ts';
+import { RefusalCount } from './refusal-count.ts';
+
+const FLUSH_MS = 500;
+const MAX_WAITING = 256;
+/** Lines between two signatures, and how long lines may stay without one. */
+const CHECKPOINT_LINES = 1024;
+const CHECKPOINT_MS = 60_000;
+
+interface OpenFile {
+  fd: number;
+  bytes: number;
+}
+
+export class AuditWriter {
+  readonly #folder: string;
+  readonly #limits: Limits;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #chain = createChainId();
+  readonly #refusals = new RefusalCount();
+  #waiting: { at: number; event: AuditEvent }[] = [];
+  #stopTimer: (() => void) | undefined;
+  #file: OpenFile | undefined;
+  #key: KeyObject | undefined;
+  #part = 0;
+  /** Of the next line. Changed only when lines are written. */
+  #seq = 0;
+  #prev = FIRST;
+  /** The number of the last signed line. */
+  #signed = -1;
+  #signedAt = 0;
+  #lost = 0;
+  #hasFailed = false;
+  #isClosed = false;
+
+  constructor({ folder, limits, log = createLog(), clock = systemClock }: AuditLogOptions) {
+    this.#folder = folder;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  record(event: AuditEvent): void {
+    if (this.#isClosed) return;
+    const at = this.#clock.now();
+    if (event.kind === 'refusal' && !this.#refusals.admits(event, at)) return;
+    this.#waiting.push({ at, event });
+    if (this.#waiting.length >= MAX_WAITING || event.kind === 'approval') this.#flush();
+    else this.#stopTimer ??= this.#clock.after(FLUSH_MS, () => this.#flush());
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#flush();
+    this.#isClosed = true;
+    this.#stopTimer?.();
+    if (!this.#file) return;
+    this.#attempt(() => this.#append([], 'end'), 0);
+    closeQuietly(this.#file.fd);
+    this.#file = undefined;
+  }
+
+  /** Never throws. */
+  #flush(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    const counted = this.#refusals.take(this.#clock.now());
+    const events = counted.length > 0 ? [...this.#waiting, ...counted] : this.#waiting;
+    this.#waiting = [];
+    if (events.length > 0) this.#attempt(() => this.#write(events), events.length);
+    else if (this.#isUnsigned) this.#attempt(() => this.#append([], 'checkpoint'), 0);
+    if (this.#isUnsigned && !this.#isClosed) this.#stopTimer = this.#clock.after(CHECKPOINT_MS, () => this.#flush());
+  }
+
+  get #isUnsigned(): boolean {
+    return this.#file !== undefined && this.#seq - 1 > this.#signed;
+  }
+
+  #attempt(work: () => void, count: number): void {
+    try {
+      work();
+      this.#hasFailed = false;
+    } catch (error) {
+      this.#lost += count;
+      if (this.#hasFailed) return;
+      this.#hasFailed = true;
+      this.#log.error({ error, folder: this.#folder }, 'audit.failed');
+    }
+  }
+
+  #write(events: { at: number; event: AuditEvent }[]): void {
+    this.#prepareFile();
+    const now = this.#clock.now();
+    const isDue = this.#seq + events.length - this.#signed > CHECKPOINT_LINES || now - this.#signedAt > CHECKPOINT_MS;
+    this.#append(
+      events.map(({ at, event }) => ({ time: new Date(at).toISOString(), rest: event })),
+      isDue ? 'checkpoint' : undefined,
+    );
+  }
+
+  /** Opens a file if there is none, if this one is full, or if somebody has removed it. */
+  #prepareFile(): void {
+    const { maxAuditFileBytes } = this.#limits;
+    if (this.#file && this.#file.bytes < maxAuditFileBytes && fstatSync(this.#file.fd).nlink > 0) return;
+    prepareFolder(this.#folder);
+    this.#key ??= loadSigningKey(this.#folder);
+    if (this.#file) this.#attempt(() => this.#append([], 'checkpoint'), 0);
+    const { maxAuditBytes, maxAuditFiles } = this.#limits;
+    const dropped = dropOldest(this.#folder, {
+      maxBytes: maxAuditBytes - maxAuditFileBytes,
+      maxFiles: maxAuditFiles - 1,
+    });
+    const after = this.#part === 0 ? headsOf(this.#folder) : [];
+    const now = new Date(this.#clock.now());
+    const { fd } = createAuditFile(this.#folder, { chain: this.#chain, part: this.#part, now });
+    if (this.#file) closeQuietly(this.#file.fd);
+    const file = (this.#file = { fd, bytes: 0 });
+    const { pid } = process;
+    const about = { chain: this.#chain, part: this.#part++, pid, version: version(), key: toPublicText(this.#key) };
+    const details = { ...about, ...(after.length > 0 && { after }), ...(dropped.length > 0 && { dropped }) };
+    try {
+      this.#append([{ time: now.toISOString(), rest: { kind: 'start', details } }], undefined);
+    } catch (thrown) {
+      this.#abandon(file); // a file without its first line is worth nothing
+      throw thrown;
+    }
+  }
+
+  #abandon({ fd }: OpenFile): void {
+    closeQuietly(fd);
+    this.#file = undefined;
+  }
+
+  /** The chain moves on only if everything is written. */
+  #append(given: { time: string; rest: object }[], closing: 'checkpoint' | 'end' | undefined): void {
+    const time = new Date(this.#clock.now()).toISOString();
+    const lost = this.#lost > 0 ? [{ time, rest: { kind: 'lost', details: { lines: this.#lost } } }] : [];
+    let [seq, prev, text] = [this.#seq, this.#prev, ''];
+    const add = (at: string, rest: object): void => {
+      const line = writeLine({ seq, prev, time: at }, rest);
+      text += `${line}\n`;
+      prev = hashLine(line);
+      seq++;
+    };
+    for (const { time: at, rest } of [...lost, ...given]) add(at, rest);
+    if (closing) add(time, { kind: closing, sig: this.#sign({ kind: closing, seq, prev, time }) });
+    this.#put(text);
+    [this.#seq, this.#prev, this.#lost] = [seq, prev, 0];
+    if (!closing) return;
+    this.#signed = seq - 1;
+    this.#signedAt = this.#clock.now();
+  }
+
+  #sign(line: Omit<AuditLine, 'sig'>): string {
+    const text = Buffer.from(checkpointText(this.#chain, line));
+    return lazyCrypto().sign(null, text, this.#key!).toString('base64url');
+  }
+
+  /** All of the text, or nothing of it. */
+  #put(text: string): void {
+    const file = this.#file!;
+    const bytes = Buffer.from(text);
+    let written = 0;
+    try {
+      while (written < bytes.length) written += writeSync(file.fd, bytes, written);
+      file.bytes += bytes.length;
+    } catch (thrown) {
+      if (written > 0) ftruncateSync(file.fd, file.bytes);
+      throw thrown;
+    }
+  }
+}

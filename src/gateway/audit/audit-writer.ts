@@ -49,7 +49,7 @@ export class AuditWriter {
   #prev = FIRST;
   /** The number of the last signed line. */
   #signed = -1;
-  #signedAt = 0;
+  #signedAt: number;
   #lost = 0;
   #hasFailed = false;
   #isClosed = false;
@@ -59,6 +59,7 @@ export class AuditWriter {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#log = log;
     this.#clock = clock;
+    this.#signedAt = clock.now();
   }
 
   record(event: AuditEvent): void {
@@ -163,7 +164,7 @@ export class AuditWriter {
       prev = hashLine(line);
       seq++;
     };
-    for (const { time: at, rest } of [...lost, ...given]) add(at, rest);
+    for (const { time: at, rest } of [...given, ...lost]) add(at, rest);
     if (closing) add(time, { kind: closing, sig: this.#sign({ kind: closing, seq, prev, time }) });
     this.#put(text);
     [this.#seq, this.#prev, this.#lost] = [seq, prev, 0];

@@ -71,13 +71,19 @@ const CONTENDERS = {
     return { args: [here('sdk-proxy.mjs'), ...(from === 'http' ? ['--port', port] : []), ...server] };
   },
   parley: ({ from, to }, { port, server }) => ({
-    args: [PARLEY, 'wrap', ...(from === 'http' ? ['--port', port] : []), ...(to === 'stdio' ? ['--'] : []), ...server],
+    args: [
+      PARLEY,
+      'wrap',
+      ...(from === 'http' ? ['--port', port, '--open'] : []),
+      ...(to === 'stdio' ? ['--'] : []),
+      ...server,
+    ],
   }),
   'parley+chain': ({ from, to }, { port, server, folder }) => {
     const [command, ...args] = server;
     const entry = to === 'stdio' ? { command, args } : { url: command };
     const config = file(folder, 'parley.json', { mcpServers: { b: entry }, steps: STEPS });
-    const door = from === 'http' ? ['--port', port] : ['--stdio'];
+    const door = from === 'http' ? ['--port', port, '--open'] : ['--stdio'];
     return { args: [PARLEY, 'serve', config, ...door], tool: (name) => RENAMED[name] };
   },
 };

@@ -13,9 +13,9 @@ const gateway = spawn(process.execPath, [parley, 'serve', config, '--port', '0']
 });
 
 try {
-  const url = await urlFrom(gateway);
+  const { url, headers } = await entryFrom(gateway);
 
-  const client = await connect(url);
+  const client = await connect({ url, headers });
   const names = (await client.listTools()).map(({ name }) => name);
   const expected = ['notes__search', 'books__search', 'noon__noon'];
   assert.deepEqual(names, expected, 'both can search; nobody can delete');
@@ -24,7 +24,7 @@ try {
   await client.close();
   console.log(`tools: ${names.join(', ')}\nnotes: ${found.content[0].text}\nbooks: ${none.content[0].text}`);
 
-  const alone = await connect(`${url}/books`);
+  const alone = await connect({ url: `${url}/books`, headers });
   assert.equal((await alone.listTools())[0].name, 'search', 'a server alone has its own names');
   await alone.close();
 
@@ -36,12 +36,13 @@ try {
   await once(gateway, 'exit');
 }
 
-async function urlFrom({ stdout }) {
+/** The URL and the token, from the line for clients. */
+async function entryFrom({ stdout }) {
   for await (const line of createInterface({ input: stdout })) {
-    const [url] = /http:\S+\/mcp/.exec(line) ?? [];
-    if (url) {
+    const { parley: entry } = line.includes('"mcpServers"') ? JSON.parse(line).mcpServers : {};
+    if (entry) {
       stdout.resume();
-      return url;
+      return entry;
     }
   }
   throw new Error('the gateway ended');

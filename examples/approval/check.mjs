@@ -15,17 +15,17 @@ const gateway = spawn(process.execPath, [parley, 'serve', config, '--port', '0']
 });
 
 try {
-  const url = await urlFrom(gateway);
-  await withoutForms(url);
-  await withForms(url);
+  const entry = await entryFrom(gateway);
+  await withoutForms(entry);
+  await withForms(entry);
 } finally {
   gateway.kill();
   await once(gateway, 'exit');
 }
 
 /** Most clients: the result of the call has a link for the user. The model cannot answer in their place. */
-async function withoutForms(url) {
-  const client = await connect(url);
+async function withoutForms(entry) {
+  const client = await connect(entry);
   const call = async (name, args = {}) => {
     const { content, _meta } = await client.callTool(name, args);
     const [{ text }] = content;
@@ -49,24 +49,25 @@ async function withoutForms(url) {
   console.log(`without forms: ${deleted.text}; then ${kept.text}`);
 }
 
-async function withForms(url) {
+async function withForms(entry) {
   const onElicit = ({ message }) => {
     console.log(message.replace(/^/gm, '  '));
     return { action: 'accept', content: { approve: true } };
   };
-  const client = await connect(url, { onElicit });
+  const client = await connect(entry, { onElicit });
   const { content } = await client.callTool('delete_note', { name: 'shopping' });
   await client.close();
   assert.equal(content[0].text, 'Deleted shopping');
   console.log(`with forms: ${content[0].text}`);
 }
 
-async function urlFrom({ stdout }) {
+/** The URL and the token, from the line for clients. */
+async function entryFrom({ stdout }) {
   for await (const line of createInterface({ input: stdout })) {
-    const [url] = /http:\S+\/mcp/.exec(line) ?? [];
-    if (url) {
+    const { parley: entry } = line.includes('"mcpServers"') ? JSON.parse(line).mcpServers : {};
+    if (entry) {
       stdout.resume();
-      return url;
+      return entry;
     }
   }
   throw new Error('the gateway ended');

@@ -180,6 +180,8 @@ export interface KeyCommand {
 export interface StatusCommand extends TargetOptions {
   name: 'status';
   json: boolean;
+  /** Only the lines to paste into clients. */
+  lines: boolean;
 }
 
 export interface LoginCommand {

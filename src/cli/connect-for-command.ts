@@ -28,6 +28,7 @@ import { ControlTransport, askStatus } from './running/control-socket.ts';
 import { fetchStatus, toPart, selectServers } from './running/fetch-status.ts';
 import { findGateway, findGatewayAt } from './running/find-gateway.ts';
 import type { FoundGateway, GatewaySearch } from './running/find-gateway.ts';
+import { withOwnToken } from './running/gateway-token.ts';
 import { stateFolder } from './running/state-folder.ts';
 import { readStatus } from './serve/status-page.ts';
 import type { ServerStatus } from './serve/status-page.ts';
@@ -66,7 +67,9 @@ export async function connectForCommand(
   if (url !== undefined) {
     const own = await findOwnGateway(wanted);
     if (own) return overSocket(own, options, toPart(url));
-    return overUrl(await connectAs({ url, headers }, options, loginForUrl(url, log, print)), wanted);
+    const sent = await withOwnToken(url, { headers, ms: timeoutMs });
+    const client = await connectAs({ url, headers: sent }, options, loginForUrl(url, log, print));
+    return overUrl(client, { ...wanted, headers: sent });
   }
   if (server !== undefined) return overCommand(await connectToCommand(server, options));
   if (config === undefined) {

@@ -20,7 +20,7 @@ export const COMMON_OPTIONS = {
   },
   open: {
     type: 'boolean',
-    text: 'let everybody in who reaches the address of --host, without a login',
+    text: 'let everybody in who reaches the port, without a token or login: on 127.0.0.1 every program of every user here',
   },
   log: {
     type: 'string',

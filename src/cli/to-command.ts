@@ -149,7 +149,8 @@ function toLs(given: ParsedArgs): RunnableCommand {
 }
 
 function toStatus(given: ParsedArgs): RunnableCommand {
-  return { name: 'status', json: given.values['json'] === true, ...toTargetOptions(given, given.words) };
+  const { json, lines } = given.values;
+  return { name: 'status', json: json === true, lines: lines === true, ...toTargetOptions(given, given.words) };
 }
 
 function toCall(given: ParsedArgs): RunnableCommand {

@@ -102,6 +102,8 @@ export interface ListenConfig {
   readonly stdio: boolean;
   /** Absolute paths, or PEM text. */
   readonly tls?: { readonly key: string; readonly cert: string };
+  /** Nobody needs a token or login. */
+  readonly open?: boolean;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
 }

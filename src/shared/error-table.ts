@@ -109,7 +109,7 @@ export const ERRORS = {
   ]),
   UNAUTHORIZED: row(-32000, 401, 'client', [
     'Log in first: {reason}',
-    'Send `Authorization: Bearer` with an API key (`parley key add`) or an access token for this URL; the header WWW-Authenticate says where tokens come from. See docs/logins.md.',
+    'Send `Authorization: Bearer` with the token of the gateway (`parley status --lines`), an API key (`parley key add`) or an access token for this URL; the header WWW-Authenticate says where tokens come from. See docs/logins.md.',
   ]),
   INSUFFICIENT_SCOPE: row(-32000, 403, 'client', [
     'The key or token does not allow this: it needs the scope {scope}',

@@ -27,7 +27,7 @@ async function serve() {
     ask: { channels: ['relay'] },
   });
   const begin = async () => {
-    const parley = start(home, ['serve', path]);
+    const parley = start(home, ['serve', path, '--open']);
     await parley.url();
     return parley;
   };

@@ -58,7 +58,7 @@ it.each(['127.0.0.1', 'localhost', '[::1]', '127.0.0.9'])(
   async (host) => {
     const home = newHome();
     const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
-    const gateway = start(home, ['serve', file, '--port', '0']);
+    const gateway = start(home, ['serve', file, '--port', '0', '--open']);
     const url = await gateway.url();
     const { port } = new URL(url);
     home.write('mcp.json', { mcpServers: { weather: WEATHER, parley: { url: `http://${host}:${port}/mcp/weather` } } });
@@ -78,7 +78,7 @@ it('its own URL that is in the file from the start is left out', async () => {
   const file = home.write('mcp.json', {
     mcpServers: { weather: WEATHER, parley: { url: `http://localhost:${port}/mcp` } },
   });
-  const gateway = start(home, ['serve', file, '--port', String(port)]);
+  const gateway = start(home, ['serve', file, '--port', String(port), '--open']);
   await gateway.says('this is the URL of the gateway itself');
   expect(await tools(await gateway.url())).toContain('get_weather');
 });
@@ -86,7 +86,7 @@ it('its own URL that is in the file from the start is left out', async () => {
 it('a file in which the gateway replaces all servers is refused with advice, and the running servers stay', async () => {
   const home = newHome();
   const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
-  const gateway = start(home, ['serve', file, '--port', '0']);
+  const gateway = start(home, ['serve', file, '--port', '0', '--open']);
   const url = await gateway.url();
   await gateway.says('copy its servers to parley.config.jsonc');
   home.write('mcp.json', { mcpServers: { parley: { url } } });
@@ -108,7 +108,7 @@ it.each([
 ])('its own command with %s, pasted while it runs, is left out', async (_, toArgs) => {
   const home = newHome();
   const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
-  const gateway = start(home, ['serve', file, '--port', '0']);
+  const gateway = start(home, ['serve', file, '--port', '0', '--open']);
   const url = await gateway.url();
   const args = ['-y', 'mcp-parley', ...toArgs(url, file)];
   home.write('mcp.json', { mcpServers: { weather: WEATHER, parley: { command: 'npx', args } } });
@@ -123,7 +123,7 @@ it('a command that hides that it serves the same file is refused by the gateway 
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
   const hidden = { command: 'sh', args: ['-c', `exec ${line}`], cwd: home.path };
   home.write('mcp.json', { mcpServers: { weather: WEATHER, hidden } });
-  const gateway = start(home, ['serve', 'mcp.json', '--port', '0']);
+  const gateway = start(home, ['serve', 'mcp.json', '--port', '0', '--open']);
   const url = await gateway.url();
   expect(await tools(url)).toContain('weather__get_weather');
   const failure = await until('the reason', async () => {
@@ -146,8 +146,8 @@ it.each([
     { weather: WEATHER, two: entry(twoPort) },
     { forecast: WEATHER, one: entry(onePort) },
   ];
-  const a = start(one, ['serve', one.write('a.json', { mcpServers: first }), '--port', String(onePort)]);
-  const b = start(two, ['serve', two.write('b.json', { mcpServers: second }), '--port', String(twoPort)]);
+  const a = start(one, ['serve', one.write('a.json', { mcpServers: first }), '--port', String(onePort), '--open']);
+  const b = start(two, ['serve', two.write('b.json', { mcpServers: second }), '--port', String(twoPort), '--open']);
   const [aUrl, bUrl] = [await a.url(), await b.url()];
   // In turns: by the second round both have an open connection to the other, which knows nothing of this client.
   for (let round = 0; round < 3; round++) {
@@ -168,8 +168,8 @@ it('gateways that hold each other have the same lists however often they are ask
   const toFile = (home: Home, port: number): string =>
     home.write('mcp.json', { mcpServers: { weather: WEATHER, next: { url: `http://127.0.0.1:${port}/mcp` } } });
   const urls = await Promise.all([
-    start(one, ['serve', toFile(one, b), '--port', String(a)]).url(),
-    start(other, ['serve', toFile(other, a), '--port', String(b)]).url(),
+    start(one, ['serve', toFile(one, b), '--port', String(a), '--open']).url(),
+    start(other, ['serve', toFile(other, a), '--port', String(b), '--open']).url(),
   ]);
   const lists = async (): Promise<string[][]> => [await tools(urls[0]), await tools(urls[1])];
   const first = await until('the tools of both in both', async () => {
@@ -182,10 +182,22 @@ it('gateways that hold each other have the same lists however often they are ask
 
 it('a gateway before a gateway before a server works, by URL and by command', async () => {
   const [outer, middle, inner] = [newHome(), newHome(), newHome()];
-  const c = start(inner, ['serve', inner.write('c.json', { mcpServers: { weather: WEATHER } }), '--port', '0']);
+  const c = start(inner, [
+    'serve',
+    inner.write('c.json', { mcpServers: { weather: WEATHER } }),
+    '--port',
+    '0',
+    '--open',
+  ]);
   const file = middle.write('b.json', { mcpServers: { c: { url: await c.url() } } });
   const { command, args } = middle.address(['serve', file, '--stdio']);
-  const a = start(outer, ['serve', outer.write('a.json', { mcpServers: { b: { command, args } } }), '--port', '0']);
+  const a = start(outer, [
+    'serve',
+    outer.write('a.json', { mcpServers: { b: { command, args } } }),
+    '--port',
+    '0',
+    '--open',
+  ]);
   const url = await a.url();
   const name = (await tools(url)).find((one) => one.endsWith('get_weather'))!;
   expect(await ask(url, name, { location: 'Oslo' })).toContain('Oslo');
@@ -199,7 +211,7 @@ it('an id that comes back is refused with a reason, in every form it comes in', 
       protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: process.env.PARLEY_VIA, version: '1' } } }) + '\\n');
     else if (m.id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no' } }) + '\\n'); });`;
   home.write('mcp.json', { mcpServers: { spy: { command: process.execPath, args: ['-e', spy] }, weather: WEATHER } });
-  const gateway = start(home, ['serve', 'mcp.json', '--port', '0']);
+  const gateway = start(home, ['serve', 'mcp.json', '--port', '0', '--open']);
   const url = await gateway.url();
   await tools(url);
   const id = await until('the id', async () => {
@@ -247,7 +259,7 @@ it.each([
   const home = newHome();
   const again = { ...withoutEnvironment(home, ['serve', 'mcp.json', ...inner.split(' ')]), start: begin };
   home.write('mcp.json', { mcpServers: { weather: WEATHER, again } });
-  const gateway = start(home, ['serve', 'mcp.json', ...how.split(' ')]);
+  const gateway = start(home, ['serve', 'mcp.json', '--open', ...how.split(' ')]);
   if (how === '--stdio') {
     const { body } = modern('tools/list');
     gateway.child.stdin!.write(`${JSON.stringify(body)}\n`);
@@ -261,16 +273,28 @@ const FORGED = Array.from({ length: 7 }, (_, index) => `forged${index}`).join(',
 
 it.each(['2026-07-28', '2025-11-25'])('forged ids of one client harm no other, by URL (%s)', async (revision) => {
   const [outer, inner] = [newHome(), newHome()];
-  const b = start(inner, ['serve', inner.write('b.json', { mcpServers: { weather: WEATHER } }), '--port', '0']);
+  const b = start(inner, [
+    'serve',
+    inner.write('b.json', { mcpServers: { weather: WEATHER } }),
+    '--port',
+    '0',
+    '--open',
+  ]);
   const file = outer.write('a.json', { mcpServers: { b: { url: await b.url(), revision } } });
-  await expectUnharmed(await start(outer, ['serve', file, '--port', '0']).url());
+  await expectUnharmed(await start(outer, ['serve', file, '--port', '0', '--open']).url());
 });
 
 it('forged ids of one client harm no other, by command', async () => {
   const [outer, inner] = [newHome(), newHome()];
   const file = inner.write('b.json', { mcpServers: { weather: WEATHER } });
   const { command, args } = inner.address(['serve', file, '--stdio']);
-  const a = start(outer, ['serve', outer.write('a.json', { mcpServers: { b: { command, args } } }), '--port', '0']);
+  const a = start(outer, [
+    'serve',
+    outer.write('a.json', { mcpServers: { b: { command, args } } }),
+    '--port',
+    '0',
+    '--open',
+  ]);
   await expectUnharmed(await a.url());
 });
 
@@ -334,8 +358,8 @@ it.each([
   const toTwo = await strippingProxy(`http://127.0.0.1:${twoPort}`);
   const first = { weather: WEATHER, two: { url: toTwo.url, ...settings } };
   const second = { forecast: WEATHER, one: { url: toOne.url, ...settings } };
-  const a = start(one, ['serve', one.write('a.json', { mcpServers: first }), '--port', String(onePort)]);
-  const b = start(two, ['serve', two.write('b.json', { mcpServers: second }), '--port', String(twoPort)]);
+  const a = start(one, ['serve', one.write('a.json', { mcpServers: first }), '--port', String(onePort), '--open']);
+  const b = start(two, ['serve', two.write('b.json', { mcpServers: second }), '--port', String(twoPort), '--open']);
   const urls = [await a.url(), await b.url()];
   for (let round = 0; round < 2; round++) for (const url of urls) await tools(url);
   for (const url of urls) {

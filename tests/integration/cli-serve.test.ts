@@ -37,7 +37,7 @@ describe('a gateway with three servers', () => {
       'parley.config.jsonc',
       `// three servers\n${JSON.stringify({ mcpServers: THREE, listen: { port: 0 } })}`,
     );
-    gateway = home.start(['serve']);
+    gateway = home.start(['serve', '--open']);
     url = await gateway.url();
     await gateway.says('url = "http');
   });
@@ -167,12 +167,12 @@ describe('a state file that a gateway left behind', () => {
   it('is ignored, and swept away by the next one', async () => {
     using own = new Home();
     own.write('one.json', { mcpServers: { weather: toServer(EXTERNAL) } });
-    await using killed = own.start(['serve', 'one.json', '--port', '0']);
+    await using killed = own.start(['serve', 'one.json', '--port', '0', '--open']);
     await killed.says('url = "http');
     await killed.stop('SIGKILL');
     expect(stateFiles(own)).toHaveLength(1);
     expect((await own.run(['status'])).stderr).toContain('no gateway is running');
-    await using next = own.start(['serve', 'one.json', '--port', '0']);
+    await using next = own.start(['serve', 'one.json', '--port', '0', '--open']);
     await next.says('url = "http');
     expect(stateFiles(own)).toEqual([`gateway-${next.child.pid}.json`]);
   });
@@ -199,7 +199,7 @@ describe('a gateway on stdio', () => {
   it('keeps stdout for the client, and has a port, too, when it is asked for one', async () => {
     using own = new Home();
     const file = own.write('mcp.json', { mcpServers: { a: toServer(EXTERNAL), b: toServer(DEMO_FIXTURE) } });
-    await using gateway = own.start(['serve', file, '--stdio', '--port', '0']);
+    await using gateway = own.start(['serve', file, '--stdio', '--port', '0', '--open']);
     const client = stdioWire(gateway.child);
     await client.initialize();
     expect((await client.call('b__probe_fail')).result).toMatchObject({ isError: true });
@@ -233,7 +233,7 @@ describe('a configuration that changes', () => {
     using own = new Home();
     const write = (servers: object): string => own.write('parley.config.json', { mcpServers: servers });
     write({ a: toServer(EXTERNAL) });
-    await using gateway = own.start(['serve', '--port', '0']);
+    await using gateway = own.start(['serve', '--port', '0', '--open']);
     const url = await gateway.url();
     expect(await ask(url, 'get_weather', { location: 'Oslo' })).toContain('Oslo');
     write({ a: toServer(EXTERNAL), b: toServer(PARLEY_DEMO) });

@@ -115,7 +115,7 @@ describe('a server that has a URL', () => {
 
 describe('on a port', () => {
   it('a stdio server has a URL, and the lines to paste', async () => {
-    await using parley = home.start(['wrap', '--port', '0', '--', ...EXTERNAL]);
+    await using parley = home.start(['wrap', '--port', '0', '--open', '--', ...EXTERNAL]);
     const url = await parley.url();
     await parley.says(`claude mcp add --transport http external-server ${url}`);
     const session = await openSession(url, { version: '2025-11-25' });
@@ -154,7 +154,7 @@ describe('on a port', () => {
     const [, file = ''] = EXTERNAL;
     const ready = join(home.path, 'ready');
     const program = `require('node:fs').existsSync(${JSON.stringify(ready)}) ? import(${JSON.stringify(`file://${file}`)}) : process.exit(3)`;
-    await using parley = home.start(['wrap', '--port', '0', '--', process.execPath, '-e', program]);
+    await using parley = home.start(['wrap', '--port', '0', '--open', '--', process.execPath, '-e', program]);
     await parley.says('exit code 3');
     await parley.says('It is retried when a client connects.');
     home.write('ready', '');
@@ -168,7 +168,7 @@ describe('on a port', () => {
 
   it('the server that was started before anybody came is the one for all who declare nothing', async () => {
     const program = `console.error("started"); import(${JSON.stringify(`file://${EXTERNAL[1]!}`)})`;
-    await using parley = home.start(['wrap', '--port', '0', '--', process.execPath, '-e', program]);
+    await using parley = home.start(['wrap', '--port', '0', '--open', '--', process.execPath, '-e', program]);
     const url = await parley.url();
     for (const version of ['2025-11-25', '2025-06-18']) {
       const session = await openSession(url, { version });

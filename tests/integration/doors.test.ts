@@ -32,6 +32,7 @@ describe('a page or name from elsewhere', () => {
     { host: 'evil.example' },
     { origin: 'https://evil.example' },
     { origin: 'null' },
+    { origin: 'http://localhost:5173' },
     { host: 'evil.example:80', origin: 'http://localhost' },
   ];
 
@@ -64,7 +65,7 @@ describe('a page or name from elsewhere', () => {
       expect(response.statusCode).toBe(403);
       socket.on('error', () => {}).terminate();
     }
-    await expect(socketWire(port, { origin: 'http://localhost:5173' })).resolves.toBeDefined();
+    await expect(socketWire(port, { origin: `http://127.0.0.1:${port}` })).resolves.toBeDefined();
     await server.close();
   });
 

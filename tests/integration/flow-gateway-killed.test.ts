@@ -69,7 +69,7 @@ function toCalled({ content, _meta }: { content?: unknown; _meta?: Record<string
 /** A gateway that tells in its log how calls ended, also if nobody has fetched it. */
 function startGateway(home: Home, mcpServers: object = SHOP): Parley {
   const file = home.write('mcp.json', { mcpServers: { ...mcpServers } });
-  return start(home, ['serve', file, '--port', '0', '--log-calls']);
+  return start(home, ['serve', file, '--port', '0', '--open', '--log-calls']);
 }
 
 const hasEnded = (gateway: Parley) => () => gateway.logged('call').some(({ outcome }) => outcome === 'ok');

@@ -91,7 +91,7 @@ describe.each(REVISIONS)('a server whose configuration changes, for a client of 
         ask: { channels: [] },
       });
     write('before');
-    await using gateway = home.start(['serve', '--port', '0']);
+    await using gateway = home.start(['serve', '--port', '0', '--open']);
     await using client = await connected(await gateway.url(), { revision });
     const listed = async () => (await client.listTools()).map(({ name }) => name);
     await until(

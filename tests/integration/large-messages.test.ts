@@ -229,7 +229,7 @@ describe('parley wrap as a process', () => {
   test('does not pile up copies of large results', async () => {
     using home = new Home();
     const { command, args = [] } = fixture('large-answers');
-    await using parley = home.start(['wrap', '--port', '0', '--', command, ...args]);
+    await using parley = home.start(['wrap', '--port', '0', '--open', '--', command, ...args]);
     const ask = await asker(await parley.url(), '2026-07-28');
     await ask('tools/call', { name: 'big' });
     const before = memoryOf(parley.child.pid!, 'VmRSS');

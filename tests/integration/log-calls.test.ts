@@ -12,7 +12,7 @@ it('the line of a call that rules refuse or hold names its server', async () => 
   const home = newHome();
   const demo = { ...DEMO, tools: { deny: ['probe_log'], approve: ['probe_fail'] } };
   const file = home.write('mcp.json', { mcpServers: { weather: WEATHER, demo } });
-  const gateway = start(home, ['serve', file, '--port', '0', '--log-calls']);
+  const gateway = start(home, ['serve', file, '--port', '0', '--open', '--log-calls']);
   await using client = await connected(await gateway.url());
   await client.listTools();
   await client.callTool('demo__probe_log').catch(() => {});
@@ -33,7 +33,7 @@ it.each(['2025-11-25', '2026-07-28'])(
     const home = newHome();
     const demo = { ...DEMO, tools: { approve: ['probe_log'] } };
     const file = home.write('mcp.json', { mcpServers: { weather: WEATHER, demo } });
-    const gateway = start(home, ['serve', file, '--port', '0', '--log-calls']);
+    const gateway = start(home, ['serve', file, '--port', '0', '--open', '--log-calls']);
     const before: unknown[] = [];
     const onElicit = async () => {
       await until('a line', () => gateway.logged('call').length > 0);

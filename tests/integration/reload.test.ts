@@ -44,7 +44,7 @@ describe('a configuration that changes', () => {
         names: 'always',
       });
     write('handshake');
-    await using gateway = home.start(['serve', '--port', '0']);
+    await using gateway = home.start(['serve', '--port', '0', '--open']);
     const url = await gateway.url();
     await hasTools(url, 'one__pid', 'two__pid');
     expect(await erasOf(home, url)).toEqual({ one: 'handshake', two: 'stateless' });
@@ -65,7 +65,7 @@ describe('a configuration that changes', () => {
     using home = new Home();
     const write = (servers: object) => home.write('parley.config.json', { servers });
     write({ one: bridged });
-    await using gateway = home.start(['serve', '--port', '0']);
+    await using gateway = home.start(['serve', '--port', '0', '--open']);
     await gateway.url();
     const levelOf = async (words: string): Promise<unknown> => {
       await gateway.says(words);
@@ -84,7 +84,7 @@ describe('a configuration that changes', () => {
     const rest = { servers: { one: bridged, two: bridged }, ask: { channels: [] } };
     const write = (names: string) => home.write('parley.config.json', { ...rest, names });
     write('on-collision');
-    await using gateway = home.start(['serve', '--port', '0']);
+    await using gateway = home.start(['serve', '--port', '0', '--open']);
     const url = await gateway.url();
     await hasTools(url, 'pid', 'two__pid');
     const pid = await ask(url, 'pid');
@@ -109,7 +109,7 @@ describe('a configuration that changes', () => {
     const args = [...bridged.args!.slice(0, -2), program, '--stdio'];
     const servers = { once: { ...bridged, args, era: 'handshake' }, other: { ...bridged, era: 'handshake' } };
     home.write('parley.config.json', { servers, names: 'always' });
-    await using gateway = home.start(['serve', '--port', '0']);
+    await using gateway = home.start(['serve', '--port', '0', '--open']);
     const url = await gateway.url();
     await hasTools(url, 'once__die', 'other__die');
     await send(url, modern('tools/call', { name: 'once__die', arguments: {} }));
@@ -140,7 +140,7 @@ describe('a configuration that changes', () => {
       );
     write('first');
     home.write('parley.config.json', { servers: { one: bridged }, steps: ['./mine.ts'], ask: { channels: [] } });
-    await using gateway = home.start(['serve', '--port', '0']);
+    await using gateway = home.start(['serve', '--port', '0', '--open']);
     const url = await gateway.url();
     expect(await ask(url, 'pid')).toBe('first');
     write('second');

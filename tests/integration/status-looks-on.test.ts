@@ -9,7 +9,7 @@ test('the status counts tools by a connection that is there', async () => {
   const { command, args } = fixture('bridged', ['--stdio']);
   const server = { command, args, revision: '2025-11-25' };
   home.write('parley.config.json', { mcpServers: { asked: server }, listen: { port: 0 } });
-  await using gateway = home.start(['serve']);
+  await using gateway = home.start(['serve', '--open']);
   const url = await gateway.url();
   await using client = await connected(url, { onElicit: () => ({ action: 'decline' as const }) });
   expect(await textOf(client, 'pid')).toMatch(/^\d+$/);
@@ -27,7 +27,7 @@ test('the status counts the tools that clients see, and says how many the server
   const server = { command, args, tools: { deny: ['probe_log'] } };
   const steps = [{ filter: { tools: { deny: ['demo__probe_sleep'] } } }];
   home.write('parley.config.json', { mcpServers: { demo: server }, steps, listen: { port: 0 } });
-  await using gateway = home.start(['serve']);
+  await using gateway = home.start(['serve', '--open']);
   const url = await gateway.url();
   await using client = await connected(url);
   const seen = (await client.listTools()).length;

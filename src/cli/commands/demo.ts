@@ -2,17 +2,20 @@
 // SIGTERM, or when the client on stdio closes its end.
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
 import { createGateway } from '../../gateway/gateway.ts';
+import { isLoopback } from '../../gateway/accept/guard.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { DemoCommand } from '../command.ts';
 import { chooseLogin } from '../serve/login-options.ts';
 import { createDemoServer } from '../demo/demo-server.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
+import { plain } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { serveHttp, serveStdio } from '../serve/serve-until-end.ts';
 import { announceGateway } from '../running/state-file.ts';
 import { createStatusPage, readStatus } from '../serve/status-page.ts';
 import { version } from '../../shared/version.ts';
-import { toWelcomeLines } from '../welcome/welcome-lines.ts';
+import { toClientLines, toWelcomeLines } from '../welcome/welcome-lines.ts';
+import type { WelcomeOptions } from '../welcome/welcome-lines.ts';
 
 const TOOLS = 'tools   add, weather, countdown, book_table, summarize; and resources, a template, a prompt';
 
@@ -23,8 +26,9 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
   const { name } = server.info;
   const started = new Date().toISOString();
   const pages = { '/status': createStatusPage(() => gateway, started) };
-  const auth = chooseLogin({ host: stdio ? undefined : host, open });
+  const auth = chooseLogin({ host: stdio ? undefined : host, open: open || isLoopback(host) }); // it does no harm here
   const gateway = createGateway({ name, version: version(), servers: { demo: server }, log, pages, auth });
+  let lines: string[] = [];
   const served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options: HttpListenOptions) => gateway.listen(options),
@@ -33,18 +37,21 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
       announceGateway({
         url,
         serves: 'the demo',
+        lines: () => lines,
         status: () => readStatus(gateway, started),
         accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
       }),
   };
   const onOpen = (opened: OpenedPort): void => {
-    for (const line of toWelcome(command, opened, print)) print.line(line);
+    const said = toWelcome(command, opened, print);
+    lines = toClientLines({ ...said, print: plain(print) });
+    for (const line of toWelcomeLines(said)) print.line(line);
   };
   return stdio ? serveStdio(served, print) : serveHttp(served, { wanted: { port, host, open }, onOpen }, print);
 }
 
-function toWelcome({ host, open }: DemoCommand, { port, isChosen }: OpenedPort, print: Printer): string[] {
-  return toWelcomeLines({
+function toWelcome({ host, open }: DemoCommand, { port, isChosen }: OpenedPort, print: Printer): WelcomeOptions {
+  return {
     host,
     open,
     port,
@@ -55,5 +62,5 @@ function toWelcome({ host, open }: DemoCommand, { port, isChosen }: OpenedPort, 
     about: [TOOLS],
     program: () => ({ words: ['demo', '--stdio'] }),
     sample: { tool: 'weather', args: { city: 'Oslo' } },
-  });
+  };
 }

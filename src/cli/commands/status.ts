@@ -7,12 +7,18 @@ import { toMissingLines, displayPath } from '../serve/load-command-config.ts';
 import { programName } from '../welcome/program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { findOwnGateway, connectForCommand, findRunningGateway } from '../connect-for-command.ts';
+import { askLines } from '../running/control-socket.ts';
+import { findGatewayAt } from '../running/find-gateway.ts';
+import { stateFolder } from '../running/state-folder.ts';
 import { fetchStatus, toPart, selectServers } from '../running/fetch-status.ts';
+import { withOwnToken } from '../running/gateway-token.ts';
 import { deriveServerName } from '../serve/server-name.ts';
 import { untilSignal } from '../signals.ts';
 import { isFailing, toStatusHeading, toServerLines } from '../serve/status-lines.ts';
 import { toClientStatus } from '../serve/status-page.ts';
 import type { GatewayStatus, ServerStatus } from '../serve/status-page.ts';
+
+const LINES_MS = 5000;
 
 interface StatusReport {
   head: string;
@@ -21,7 +27,27 @@ interface StatusReport {
 }
 
 export async function runStatus(command: StatusCommand, print: Printer): Promise<number> {
-  return Promise.race([tell(command, print), untilSignal().then(() => 1)]);
+  const telling = command.lines ? tellLines(command, print) : tell(command, print);
+  return Promise.race([telling, untilSignal().then(() => 1)]);
+}
+
+/** The lines to paste into clients, as the gateway printed them when it started. */
+async function tellLines(command: StatusCommand, print: Printer): Promise<number> {
+  const { url, timeoutMs } = command;
+  const { found, isTold } =
+    url === undefined
+      ? await findRunningGateway(command, print)
+      : { found: await findGatewayAt(stateFolder(readEnvironment()), url, timeoutMs), isTold: false };
+  if (!found) {
+    if (url !== undefined) print.problem(`no gateway of yours runs at ${url}.`);
+    else if (!isTold) tellNone(print);
+    return 1;
+  }
+  const lines = await askLines(found.socket, timeoutMs ?? LINES_MS).catch(() => []);
+  if (lines.length === 0)
+    print.problem('this gateway has no port, so there is nothing to paste: its client started it.');
+  for (const line of lines) print.line(line);
+  return lines.length === 0 ? 1 : 0;
 }
 
 async function tell(command: StatusCommand, print: Printer): Promise<number> {
@@ -35,10 +61,14 @@ async function tell(command: StatusCommand, print: Printer): Promise<number> {
   return told.servers.some(isFailing) ? 1 : 0;
 }
 
+async function fetchStatusAt(url: string, { headers, timeoutMs: ms }: StatusCommand): Promise<GatewayStatus> {
+  return fetchStatus(url, { headers: await withOwnToken(url, { headers, ms }), ms });
+}
+
 async function look(command: StatusCommand, print: Printer): Promise<StatusReport | undefined> {
-  const { url, headers, timeoutMs, config, server } = command;
+  const { url, config, server } = command;
   if (url !== undefined) {
-    const status = (await findOwnGateway(command))?.status ?? (await fetchStatus(url, { headers, ms: timeoutMs }));
+    const status = (await findOwnGateway(command))?.status ?? (await fetchStatusAt(url, command));
     return toGatewayReport({ ...status, servers: selectServers(status, toPart(url)) }, url);
   }
   if (config !== undefined || server !== undefined) return reportStarted(command, print);

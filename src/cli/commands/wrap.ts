@@ -19,6 +19,7 @@ import { toBridgeLine } from '../serve/bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
+import { plain } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { deriveServerName } from '../serve/server-name.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
@@ -26,8 +27,8 @@ import { ServerStderr } from '../wrap/server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve/serve-until-end.ts';
 import type { ServeTarget } from '../serve/serve-until-end.ts';
 import { version } from '../../shared/version.ts';
-import { toWelcomeLines } from '../welcome/welcome-lines.ts';
-import type { ProgramStart } from '../welcome/welcome-lines.ts';
+import { toClientLines, toWelcomeLines } from '../welcome/welcome-lines.ts';
+import type { ProgramStart, WelcomeOptions } from '../welcome/welcome-lines.ts';
 import { explainStartFailure } from '../wrap/start-failure.ts';
 import type { WrappedPort } from '../wrap/wrapped-port.ts';
 import { toWrappedAddress } from '../wrap/wrapped-address.ts';
@@ -89,7 +90,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   // On stdio the only client declares its capabilities in its first message, so no second server process is needed.
   const status = await (port === undefined
     ? serveStdio(served, print)
-    : onPort(command, { served, wrapped, target }, print));
+    : onPort(command, { served, wrapped, target, opened: () => atPort! }, print));
   return wrapped.hasFailed ? 1 : status;
 }
 
@@ -101,10 +102,13 @@ interface WrapContext {
   served: ServeTarget;
   wrapped: WrappedServer;
   target: UpstreamTarget;
+  /** Known once the port is open. */
+  opened: () => WrappedPort;
 }
 
 /** Starts the server at once. If its command cannot run, there is nothing to serve, and the command ends. */
-async function onPort(command: WrapCommand, { served, wrapped, target }: WrapContext, print: Printer): Promise<number> {
+async function onPort(command: WrapCommand, context: WrapContext, print: Printer): Promise<number> {
+  const { served, wrapped, target } = context;
   const { server, port, host, open } = command;
   const first = wrapped.ready();
   if (!isThere(server)) {
@@ -117,7 +121,10 @@ async function onPort(command: WrapCommand, { served, wrapped, target }: WrapCon
   });
   const again = (await import('../welcome/wrap-command.ts')).toWrapCommand(command);
   const onOpen = (opened: OpenedPort): void => {
-    for (const line of toWelcome(command, { opened, again }, print)) print.line(line);
+    const atPort = context.opened();
+    const said = toWelcome(command, { opened, again, token: atPort.token }, print);
+    atPort.lines = toClientLines({ ...said, print: plain(print) });
+    for (const line of toWelcomeLines(said)) print.line(line);
   };
   return serveHttp(served, { wanted: { port, host, open }, onOpen, until }, print);
 }
@@ -153,11 +160,16 @@ function isThere(server: CommandAddress | UrlAddress): boolean {
 interface WelcomeContext {
   opened: OpenedPort;
   again: ProgramStart;
+  token: string | undefined;
 }
 
-function toWelcome({ host, open, server }: WrapCommand, { opened, again }: WelcomeContext, print: Printer): string[] {
+function toWelcome(
+  { host, open, server }: WrapCommand,
+  { opened, again, token }: WelcomeContext,
+  print: Printer,
+): WelcomeOptions {
   const name = deriveServerName(server);
   const { port, isChosen } = opened;
   const title = `in front of ${name}`;
-  return toWelcomeLines({ host, open, port, isChosen, print, title, name, about: [], program: () => again });
+  return { host, open, token, port, isChosen, print, title, name, about: [], program: () => again };
 }

@@ -5,8 +5,10 @@ import type { LoginStore } from '../../gateway/upstream/login/login-store.ts';
 import { createServerLogin } from '../../gateway/upstream/login/server-login.ts';
 import type { ServerLogin, ServerLoginOptions } from '../../gateway/upstream/login/server-login.ts';
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
+import { isLoopback } from '../../gateway/accept/guard.ts';
 import type { Log } from '../../shared/log.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
+import { OwnGatewayLogin } from './own-gateway-login.ts';
 
 export interface OwnLoginOptions {
   log: Log;
@@ -25,7 +27,8 @@ export function ownLogin({ url, name, login }: LoginTarget, { log, show, done }:
       const options = { open: show, name, port: login?.callbackPort, signal };
       await logInOnLoopback(at, options).finally(() => done?.());
     });
-  return createServerLogin({ url, name, login, store: ownLogins(log), interact, log });
+  const made = createServerLogin({ url, name, login, store: ownLogins(log), interact, log });
+  return isLoopback(made.url.hostname) ? new OwnGatewayLogin(made) : made;
 }
 
 export function ownLogins(log: Log): LoginStore {

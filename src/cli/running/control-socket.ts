@@ -1,5 +1,5 @@
 // The control socket of a running gateway: a Unix socket, or a named pipe on Windows, for commands of the same user. It works without a
-// port and with any certificate. The first line of a connection is a request: `status` returns one line of JSON, `mcp` turns the connection
+// port and with any certificate. The first line of a connection is a request: `status` and `lines` return one line of JSON, `mcp` turns the connection
 // into MCP as on stdio, and `mcp NAME` does so for one server or group.
 import { chmodSync, lstatSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
@@ -13,6 +13,8 @@ import type { GatewayStatus } from '../serve/status-page.ts';
 
 export interface ControlHandlers {
   status(): Promise<GatewayStatus>;
+  /** The lines to paste into clients; none without a port. */
+  lines?(): string[];
   /** Serves MCP on the socket, for one server or group if a name is given. Resolves when it listens. */
   accept(socket: Socket, part?: string): Promise<unknown>;
 }
@@ -65,7 +67,8 @@ export function openControlSocket(folder: string, pid: number, controlled: Contr
     readFirstLine(socket, async (line) => {
       if (line === 'mcp') await controlled.accept(socket);
       else if (line.startsWith('mcp ')) await controlled.accept(socket, line.slice('mcp '.length));
-      else if (line === 'status') await answerStatus(socket, controlled);
+      else if (line === 'status') await answer(socket, () => controlled.status());
+      else if (line === 'lines') await answer(socket, async () => controlled.lines?.() ?? []);
       else socket.destroy();
     });
   });
@@ -120,16 +123,26 @@ function readFirstLine(socket: Socket, take: (line: string) => Promise<void>): v
   socket.on('data', onData);
 }
 
-async function answerStatus(socket: Socket, controlled: ControlHandlers): Promise<void> {
+async function answer(socket: Socket, asked: () => Promise<object>): Promise<void> {
   try {
-    socket.end(`${JSON.stringify(await controlled.status())}\n`);
+    socket.end(`${JSON.stringify(await asked())}\n`);
   } catch {
     socket.destroy();
   }
 }
 
 /** Rejects if nobody answers in time. */
-export function askStatus(path: string, ms: number): Promise<GatewayStatus> {
+export async function askStatus(path: string, ms: number): Promise<GatewayStatus> {
+  return (await ask(path, 'status', ms)) as GatewayStatus;
+}
+
+/** Rejects if nobody answers in time. */
+export async function askLines(path: string, ms: number): Promise<string[]> {
+  const lines = await ask(path, 'lines', ms);
+  return Array.isArray(lines) ? lines.map(String) : [];
+}
+
+function ask(path: string, what: string, ms: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const socket = connectTo(path);
     const late = setTimeout(() => socket.destroy(new Error('it does not answer')), ms);
@@ -139,12 +152,12 @@ export function askStatus(path: string, ms: number): Promise<GatewayStatus> {
     socket.on('close', () => {
       clearTimeout(late);
       try {
-        resolve(JSON.parse(text) as GatewayStatus);
+        resolve(JSON.parse(text));
       } catch {
         reject(new Error('it does not answer'));
       }
     });
-    socket.write('status\n');
+    socket.write(`${what}\n`);
   });
 }
 

@@ -19,6 +19,11 @@ export async function fetchStatus(
   });
   const text = await response.text();
   if (response.status === 403) throw new Error(`${origin} shows its status on its own machine only.`);
+  if (response.status === 401) {
+    throw new Error(
+      `${origin} asks for a token or a login: give it with --header "Authorization: Bearer …". Whoever runs it finds the token with: ${programName()} status --lines`,
+    );
+  }
   const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
   if (Array.isArray(status?.servers)) return { ...status, groups: status.groups ?? {} };
   const embedded = await get('/readyz').then(readReady, () => undefined);

@@ -13,6 +13,8 @@ export interface RunningGateway {
   url?: string | undefined;
   /** A configuration file or a wrapped command. */
   serves: string;
+  /** Callers of the URL need the token of this user (gateway-token.ts). */
+  asksToken?: boolean | undefined;
   /** Path of the control socket. */
   socket: string;
   /** ISO 8601. */
@@ -22,11 +24,12 @@ export interface RunningGateway {
 export interface GatewayAnnouncement extends ControlHandlers {
   url?: string | undefined;
   serves: string;
+  asksToken?: boolean | undefined;
 }
 
 /** Announces this process; returns a function that withdraws it. If no socket can be opened, other commands do not find it. */
 export function announceGateway(
-  { url, serves, ...controlled }: GatewayAnnouncement,
+  { url, serves, asksToken, ...controlled }: GatewayAnnouncement,
   folder = ownStateFolder(),
 ): () => void {
   const { pid } = process;
@@ -36,7 +39,7 @@ export function announceGateway(
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { path: socket, close } = openControlSocket(folder, pid, controlled);
-    const takeBack = writeStateFile(folder, { pid, url: reachable, serves, socket, started });
+    const takeBack = writeStateFile(folder, { pid, url: reachable, serves, asksToken, socket, started });
     return () => {
       takeBack();
       close();
@@ -85,9 +88,10 @@ function pidsIn(folder: string): number[] {
 function read(folder: string, pid: number): RunningGateway | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(fileOf(folder, pid), 'utf8'));
-    const { url, started, socket, serves } = isObject(value) ? value : {};
+    const { url, started, socket, serves, asksToken } = isObject(value) ? value : {};
     if (typeof started !== 'string' || typeof socket !== 'string' || typeof serves !== 'string') return undefined;
-    return { pid, ...(typeof url === 'string' && URL.canParse(url) && { url }), serves, socket, started };
+    const at = typeof url === 'string' && URL.canParse(url) && { url };
+    return { pid, ...at, ...(asksToken === true && { asksToken }), serves, socket, started };
   } catch {
     return undefined; // just removed, or not completely written
   }

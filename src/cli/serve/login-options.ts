@@ -1,7 +1,9 @@
-// Which login a command asks for: the one of the configuration, or the API keys of this user where others can reach the port.
+// Which login a command asks for: the one of the configuration; on loopback the token of this user; where others can reach the port, the API
+// keys of this user.
 import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/key-file.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { isLoopback } from '../../gateway/accept/guard.ts';
+import { ownToken } from '../running/gateway-token.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
 
 export interface LoginWish {
@@ -13,8 +15,9 @@ export interface LoginWish {
 
 /** Undefined: everybody may call. Then a port that others can reach is refused, unless it is to be open. */
 export function chooseLogin({ host, open, auth }: LoginWish): AuthOptions | undefined {
-  const keyFile = auth?.keyFile ?? keyFileIn(ownStateFolder());
-  if (auth) return { ...auth, keyFile };
-  if (host === undefined || isLoopback(host) || open) return undefined;
+  if (auth) return { ...auth, keyFile: auth.keyFile ?? keyFileIn(ownStateFolder()) };
+  if (host === undefined || open) return undefined;
+  if (isLoopback(host)) return { token: ownToken() };
+  const keyFile = keyFileIn(ownStateFolder());
   return readKeyFile(keyFile).length > 0 ? { keyFile } : undefined;
 }

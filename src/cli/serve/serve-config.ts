@@ -24,11 +24,12 @@ import type { ServeCommand } from '../command.ts';
 import { ownLogin } from '../login/own-logins.ts';
 import { displayPath, printProblems } from './load-command-config.ts';
 import type { CommandConfig } from './load-command-config.ts';
-import { onStderr } from '../terminal/print.ts';
+import { onStderr, plain } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { serveHttp, serveStdio } from './serve-until-end.ts';
 import type { ServeTarget } from './serve-until-end.ts';
 import { toServeWelcome } from '../welcome/serve-welcome.ts';
+import { toClientLines, toWelcomeLines } from '../welcome/welcome-lines.ts';
 import { announceGateway } from '../running/state-file.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
 import { createStatusPage, readStatus } from './status-page.ts';
@@ -59,7 +60,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
   const kept = { stateFolder: ownStateFolder(), startsEager: !chooseTransports(command, found.config.listen).stdio };
   const loginFor = (server: LoginTarget) => ownLogin(server, { log });
-  const mine = { id: found.id, version: version(), pages, loginFor, auth: loginOf(command, found) };
+  const auth = loginOf(command, found);
+  const mine = { id: found.id, version: version(), pages, loginFor, auth };
   const gateway = createGateway({ ...built.options, ...kept, ...mine, steps });
   // The steps of a changed file come after the call log, too.
   const updatable = {
@@ -77,6 +79,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
       announceGateway({
         url,
         serves: found.path,
+        asksToken: auth?.token !== undefined,
+        lines: () => welcome.lines,
         status: () => readStatus(gateway, started),
         accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
       }),
@@ -85,27 +89,44 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
       return Promise.all([gateway.close(), stopUnusedPrestarted()]);
     },
   };
-  return serveAs(command, { found, served, listens }, print);
+  const welcome: Welcome = { token: auth?.token, lines: [] };
+  return serveAs(command, { found, served, listens, welcome }, print);
 }
 
-function loginOf(command: ServeCommand, { config }: ServeSetup): AuthOptions | undefined {
+function loginOf(command: ServeCommand, found: ServeSetup): AuthOptions | undefined {
+  const { config } = found;
   const { port } = chooseTransports(command, config.listen);
   const host = port === undefined ? undefined : (command.host ?? config.listen.host);
-  return chooseLogin({ host, open: command.open, auth: config.auth });
+  return chooseLogin({ host, open: isOpen(command, found), auth: config.auth });
+}
+
+function isOpen(command: ServeCommand, { config }: ServeSetup): boolean {
+  return command.open || config.listen.open === true;
 }
 
 interface ServedConfig {
   found: ServeSetup;
   served: ServeTarget;
   listens: (HttpListenOptions | { stdio: true })[];
+  welcome: Welcome;
 }
 
-function serveAs(command: ServeCommand, { found, served, listens }: ServedConfig, print: Printer): Promise<number> {
+interface Welcome {
+  token: string | undefined;
+  /** The lines to paste into clients, once the port is open. */
+  lines: string[];
+}
+
+function serveAs(
+  command: ServeCommand,
+  { found, served, listens, welcome }: ServedConfig,
+  print: Printer,
+): Promise<number> {
   const { stdio, port } = chooseTransports(command, found.config.listen);
   const fromFile = listens.find((listen) => 'port' in listen);
   if (port === undefined) return serveStdio(served, print);
   const host = command.host ?? found.config.listen.host;
-  const wanted = { ...fromFile, host, port, open: command.open };
+  const wanted = { ...fromFile, host, port, open: isOpen(command, found) };
   const say = stdio ? onStderr(print) : print;
   return serveHttp(
     served,
@@ -114,7 +135,18 @@ function serveAs(command: ServeCommand, { found, served, listens }: ServedConfig
       stdio,
       onOpen(opened) {
         found.own.opened = { host, port: opened.port };
-        for (const line of toServeWelcome({ found, opened, print: say, ...command, host })) say.line(line);
+        const { token } = welcome;
+        const said = toServeWelcome({
+          found,
+          opened,
+          print: say,
+          ...command,
+          host,
+          open: isOpen(command, found),
+          token,
+        });
+        welcome.lines = toClientLines({ ...said, print: plain(say) });
+        for (const line of toWelcomeLines(said)) say.line(line);
       },
     },
     print,

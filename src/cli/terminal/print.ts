@@ -67,6 +67,11 @@ export function hasColours(out: { isTTY?: boolean }, env: Record<string, string 
   return out.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
+/** The same without colours. */
+export function plain(print: Printer): Printer {
+  return { ...print, style: (_style, text) => text };
+}
+
 /** Sends everything to stderr, to leave stdout to a client on stdio. */
 export function onStderr(print: Printer): Printer {
   return { ...print, line: (text = '') => print.note(text) };

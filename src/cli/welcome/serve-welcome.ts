@@ -6,7 +6,7 @@ import type { CommandConfig } from '../serve/load-command-config.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
-import { toWelcomeLines } from './welcome-lines.ts';
+import type { WelcomeOptions } from './welcome-lines.ts';
 
 export interface ServeWelcome {
   found: CommandConfig;
@@ -16,9 +16,10 @@ export interface ServeWelcome {
   /** As typed. */
   share: string | undefined;
   open: boolean;
+  token: string | undefined;
 }
 
-export function toServeWelcome({ found, opened, host, print, share, open }: ServeWelcome): string[] {
+export function toServeWelcome({ found, opened, host, print, share, open, token }: ServeWelcome): WelcomeOptions {
   const { config, path } = found;
   const { port, url } = opened;
   const names = enabledServers(config).map(([name]) => name);
@@ -33,9 +34,10 @@ export function toServeWelcome({ found, opened, host, print, share, open }: Serv
   const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
   const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', at] });
   const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);
-  return toWelcomeLines({
+  return {
     host,
     open,
+    token,
     port,
     scheme,
     isChosen: true,
@@ -45,5 +47,5 @@ export function toServeWelcome({ found, opened, host, print, share, open }: Serv
     about,
     program,
     served,
-  });
+  };
 }

@@ -11,6 +11,8 @@ export interface WelcomeOptions {
   host: string;
   /** Everybody may call. */
   open?: boolean;
+  /** Asked of every client. */
+  token?: string | undefined;
   port: number;
   scheme?: 'http' | 'https';
   /** False if the default port was taken and another one is used. */
@@ -43,13 +45,10 @@ export const HIDDEN = '…';
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
 export function toWelcomeLines(options: WelcomeOptions): string[] {
-  const { host, port, scheme = 'http', print, title, about, program, sample, served } = options;
-  const name = toEntryName(options.name);
+  const { host, port, scheme = 'http', print, title, about, token } = options;
   const bold = (text: string) => print.style('bold', text);
   const origin = `${toAddress(host)}:${port}`;
   const url = `${scheme}://${origin}/mcp`;
-  const { words, env = {} } = program(url);
-  const hidden = Object.keys(env).filter((key) => env[key] === HIDDEN);
   const link = (text: string) => print.style('cyan', text.padEnd(url.length));
   return [
     ...notes(options).map((note) => print.style('yellow', note)),
@@ -61,14 +60,32 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
     '',
     `  speaks  ${ALL_REVISIONS.join(', ')}`,
     ...about.map((line) => `  ${line}`),
+    ...(token === undefined
+      ? []
+      : [`  token   asked of every client; the lines below have it. Again: ${programName()} status --lines`]),
     '',
+    ...toClientLines(options),
+  ];
+}
+
+/** What to paste into each client, with the token in the form that the client has for headers. */
+export function toClientLines(options: WelcomeOptions): string[] {
+  const { host, port, scheme = 'http', print, program, sample, served, token } = options;
+  const name = toEntryName(options.name);
+  const bold = (text: string) => print.style('bold', text);
+  const url = `${scheme}://${toAddress(host)}:${port}/mcp`;
+  const { words, env = {} } = program(url);
+  const hidden = Object.keys(env).filter((key) => env[key] === HIDDEN);
+  const bearer = `Bearer ${token}`;
+  const headers = token === undefined ? {} : { headers: { Authorization: bearer } };
+  return [
     bold('Claude Code'),
-    `  claude mcp add --transport http ${name} ${url}`,
+    `  claude mcp add --transport http ${name} ${url}${token === undefined ? '' : ` --header "Authorization: ${bearer}"`}`,
     '',
     bold(
       `Cursor and others, in their mcpServers file; Windsurf writes "serverUrl"${served === undefined ? '' : ` (not yet in ${served})`}`,
     ),
-    `  ${toLine({ mcpServers: { [name]: { url } } })}`,
+    `  ${toLine({ mcpServers: { [name]: { url, ...headers } } })}`,
     ...(served === undefined ? [] : keepApart(served)),
     '',
     bold('Claude Desktop, which starts its servers itself, in claude_desktop_config.json'),
@@ -78,11 +95,12 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
       : []),
     '',
     bold('VS Code, in .vscode/mcp.json'),
-    `  ${toLine({ servers: { [name]: { type: 'http', url } } })}`,
+    `  ${toLine({ servers: { [name]: { type: 'http', url, ...headers } } })}`,
     '',
     bold('Codex, in ~/.codex/config.toml'),
     `  [mcp_servers.${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}]`,
     `  url = ${JSON.stringify(url)}`,
+    ...(token === undefined ? [] : [`  http_headers = { "Authorization" = ${JSON.stringify(bearer)} }`]),
     ...(sample ? ['', bold('No client at hand')] : []),
     ...(sample ? toCurlCommand(url, sample.tool, sample.args).map((line) => `  ${line}`) : []),
   ];
@@ -109,6 +127,9 @@ function notes({ host, open = false, port, isChosen, scheme }: WelcomeOptions): 
     ...(isChosen ? [] : [`Port ${DEFAULT_PORT} is taken: using ${port}.`]),
     ...(isElsewhere && open
       ? [`Open on ${host} without a login: everybody who reaches this machine can call every tool.`]
+      : []),
+    ...(!isElsewhere && open
+      ? ['Open without a token: every program of every user of this machine can call every tool.']
       : []),
     ...(isPlain
       ? [`Listening on ${host} without TLS: others on the way can read and change everything, keys too.`]

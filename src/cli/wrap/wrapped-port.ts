@@ -15,14 +15,23 @@ export class WrappedPort {
   readonly #front: ServeContext;
   readonly #servers: { name: string; target: UpstreamTarget }[];
   readonly #started = new Date().toISOString();
+  /** The lines to paste into clients. */
+  lines: string[] = [];
+  #token: string | undefined;
 
   constructor(front: ServeContext, target: UpstreamTarget) {
     this.#front = front;
     this.#servers = [{ name: target.name, target }];
   }
 
+  /** Asked of every client; undefined before the port is open. */
+  get token(): string | undefined {
+    return this.#token;
+  }
+
   listen(options: HttpListenOptions): Promise<HttpListening> {
     const auth = chooseLogin({ host: options.host, open: options.open === true });
+    this.#token = auth?.token;
     const login = createLogin({ auth }, this.#front);
     const status = createStatusPage(() => ({ servers: this.#servers }), this.#started);
     return listenHttp(this.#front, {
@@ -36,6 +45,8 @@ export class WrappedPort {
     return announceGateway({
       url,
       serves: `wrap ${this.#servers[0]!.name}`,
+      asksToken: this.#token !== undefined,
+      lines: () => this.lines,
       status: () => readStatus({ servers: this.#servers }, this.#started),
       accept: async (socket) => acceptStdio(this.#front, { input: socket, output: socket }),
     });

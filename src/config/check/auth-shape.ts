@@ -56,7 +56,7 @@ export const AUTH = object(
     toolScopes: record(scopes('Scopes.'), 'Scopes that the call of a tool needs, by names or globs of tools.'),
     adminScope: text('The scope for `/status` and `/metrics`. Default: admin.', { notEmpty: true }),
   },
-  'Who may call (docs/logins.md). Without it: everybody, on loopback alone.',
+  'Who may call (docs/logins.md). Without it: who has the token of the gateway, on loopback alone (docs/safety.md).',
 );
 
 export type AuthInput = TypeOf<typeof AUTH>;

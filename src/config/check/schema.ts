@@ -119,6 +119,7 @@ const LISTEN = object(
       { key: text('PEM file, or PEM text.'), cert: text('PEM file, or PEM text.') },
       'Serve HTTPS and WSS. Paths are relative to this file.',
     ),
+    open: flag('true: lets everybody in who reaches the port, without a token or login.'),
     allowedHosts: list(text('A host name.'), 'Host names answered to, beside loopback ones.'),
     allowedOrigins: list(text('Such as https://app.example.com.'), 'Origins of web pages that may call.'),
   },

@@ -45,10 +45,23 @@ describe('Host', () => {
 describe('Origin', () => {
   const from = (origin: string, options?: GuardOptions) => allows({ host: 'localhost', origin }, '127.0.0.1', options);
 
-  it.each(['http://localhost', 'https://localhost:5173', 'http://127.0.0.1:3000', 'http://[::1]:3000'])(
-    'a page from %s may call',
-    (origin) => expect(from(origin)).toBe(true),
+  it.each([
+    ['localhost', 'http://localhost'],
+    ['LOCALHOST:4000', 'https://localhost:4000'],
+    ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
+    ['[::1]:3000', 'http://[::1]:3000'],
+  ])('a page of the server itself may call: %s, %s', (host, origin) => expect(allows({ host, origin })).toBe(true));
+
+  it.each(['http://localhost:5173', 'https://localhost:5173', 'http://127.0.0.1', 'http://[::1]'])(
+    'a page of another program on this machine may not: %s',
+    (origin) => expect(from(origin)).toBe(false),
   );
+
+  it('proves nothing where every Host is taken, and something where names are configured', () => {
+    const headers = { host: 'mcp.example.com', origin: 'https://mcp.example.com' };
+    expect(allows(headers, '0.0.0.0')).toBe(false);
+    expect(allows(headers, '0.0.0.0', { allowedHosts: ['mcp.example.com'] })).toBe(true);
+  });
 
   it.each([
     'null',

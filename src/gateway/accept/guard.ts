@@ -6,7 +6,7 @@ import type { HttpRequest } from '../../shared/http.ts';
 export interface GuardOptions {
   /** Host names to accept besides loopback names. Default: any, when bound to more than loopback. */
   allowedHosts?: string[] | undefined;
-  /** Origins of web pages that may call, such as https://app.example.com. Default: pages from loopback. */
+  /** Origins of web pages that may call, such as https://app.example.com. Default: those of this server alone. */
   allowedOrigins?: string[] | undefined;
   /**
    * The URL at which browsers reach this server, for example through a proxy. Its own pages may call under that name.
@@ -34,7 +34,11 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Requ
   };
   /** The Host of the last request; most requests come from the same client. */
   let known: string | undefined;
-  const originAllowed = (origin: string): boolean => origins.has(origin) || isLoopback(hostOfOrigin(origin));
+  // Other ports of this machine are other programs. Where every Host is taken, it proves nothing about the page.
+  const isOwn = (origin: string, host: string): boolean =>
+    hostOfOrigin(origin) === host && (isLoopback(hostName(host)) || hosts?.has(hostName(host)) === true);
+
+  const isAllowed = (origin: string, host: string): boolean => origins.has(origin) || isOwn(origin, host);
 
   return {
     check({ headers }) {
@@ -42,7 +46,7 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Requ
       if (host === undefined || (host !== known && !hostAllowed(hostName(host))))
         refuse('this Host is not among allowedHosts');
       known = host;
-      if (origin !== undefined && !originAllowed(origin.toLowerCase()))
+      if (origin !== undefined && !isAllowed(origin.toLowerCase(), host.toLowerCase()))
         refuse('this Origin is not among allowedOrigins');
     },
   };
@@ -69,10 +73,9 @@ function hostName(header: string): string {
   return header.toLowerCase().replace(/:\d+$/, '');
 }
 
-/** Empty for `null` and for anything that is not a URL. */
+/** With its port. Empty for `null` and for anything that is not a URL. */
 function hostOfOrigin(origin: string): string {
-  const match = /^https?:\/\/([^/]+)$/.exec(origin);
-  return match ? hostName(match[1]!) : '';
+  return /^https?:\/\/([^/]+)$/.exec(origin)?.[1] ?? '';
 }
 
 function refuse(reason: string): never {

@@ -9,6 +9,7 @@ import type { Log } from '../../shared/log.ts';
 import type { AuthOptions } from './auth/auth-options.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth/auth-options.ts';
 import type { Authenticator } from './auth/authenticator.ts';
+import type { TokenGate } from './auth/token-gate.ts';
 import { answerThrown } from './http/answer.ts';
 import type { Identify } from './identify.ts';
 
@@ -16,8 +17,8 @@ export interface Login {
   readonly identify: Identify;
   /** Identifies browsers at pages, which send no credential: undefined for those. */
   readonly identifyVisitor: Identify;
-  /** The scope for /status and /metrics. */
-  readonly adminScope: string;
+  /** The scope for /status and /metrics; undefined if every caller may see them. */
+  readonly adminScope: string | undefined;
   /** Throws INSUFFICIENT_SCOPE for a call that needs more than the caller may do. */
   checkCall?(message: Message, identity: Identity, resource: string | undefined): void;
   /** Tokens are for URLs, so the public one must be known. */
@@ -47,15 +48,19 @@ export function createLogin(
   if (!auth) return undefined;
   if (identify) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: 'give either `auth` or `identify`' });
   const hasIssuers = (auth.issuers?.length ?? 0) > 0;
-  let made: Authenticator | undefined;
-  let loading: Promise<Authenticator> | undefined;
-  const load = (): Promise<Authenticator> =>
-    (loading ??= import('./auth/authenticator.ts').then((loaded) => (made = new loaded.Authenticator(auth, context))));
-  const asking: Identify = (request) => made?.identify(request) ?? load().then((one) => one.identify(request));
+  const isNameless = auth.token !== undefined;
+  let made: Authenticator | TokenGate | undefined;
+  let loading: Promise<Authenticator | TokenGate> | undefined;
+  const loadGate = () => import('./auth/token-gate.ts').then((loaded) => (made = new loaded.TokenGate(auth)));
+  const loadAuthenticator = () =>
+    import('./auth/authenticator.ts').then((loaded) => (made = new loaded.Authenticator(auth, context)));
+  const load = () => (loading ??= isNameless ? loadGate() : loadAuthenticator());
+  const asking: Identify = (request) => (made ? made.identify(request) : load().then((one) => one.identify(request)));
   return {
     identify: asking,
-    identifyVisitor: (request) => (request.headers.authorization === undefined ? undefined : asking(request)),
-    adminScope: auth.adminScope ?? DEFAULT_ADMIN_SCOPE,
+    identifyVisitor: (request) =>
+      isNameless || request.headers.authorization === undefined ? undefined : asking(request),
+    adminScope: isNameless ? undefined : (auth.adminScope ?? DEFAULT_ADMIN_SCOPE),
     checkCall: (message, identity, resource) => made?.checkCall(message, identity, resource),
     needsUrl: hasIssuers,
     wellKnown(path, endpoint) {

@@ -42,7 +42,7 @@ async function curl(url: string, headers: string[], body: string): Promise<strin
 describe('the approval example, as a process', () => {
   test('one curl with an answer to a question that was never asked deletes nothing', async () => {
     using home = new Home(join(ROOT, 'examples', 'approval'));
-    await using parley = home.start(['serve', 'parley.config.jsonc', '--port', '0']);
+    await using parley = home.start(['serve', 'parley.config.jsonc', '--port', '0', '--open']);
     const url = await parley.url();
     const call = (name: string, params: string) =>
       curl(

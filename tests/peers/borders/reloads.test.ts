@@ -43,7 +43,7 @@ test.each(KINDS)(
 test('the same for a configuration file that is rewritten again and again', async () => {
   using home = new Home();
   const write = (version: number) => home.write('parley.config.json', { mcpServers: { slow: slow(version) } });
-  await using parley = home.start(['serve', write(0), '--port', '0']);
+  await using parley = home.start(['serve', write(0), '--port', '0', '--open']);
   await using client = await connectSdk('SDK v1', await parley.url());
   expect(await client.call('runs')).toBe('0');
   const calls: Promise<string>[] = [];

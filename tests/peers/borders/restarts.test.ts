@@ -33,7 +33,7 @@ async function serve(...names: string[]) {
   const mcpServers = Object.fromEntries(names.map((name) => [name, server(name)]));
   const path = home.write('parley.config.json', { mcpServers, listen: { port } });
   const start = async (): Promise<Parley> => {
-    const parley = home.start(['serve', path, '--log', 'info']);
+    const parley = home.start(['serve', path, '--open', '--log', 'info']);
     await parley.url();
     return parley;
   };

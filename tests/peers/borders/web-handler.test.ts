@@ -128,14 +128,17 @@ describe('what HTTP itself asks for', () => {
   const post = (endpoint: HttpEndpoint, init: RequestInit) =>
     endpoint.fetch(new Request(BASE, { method: 'POST', headers: { 'content-type': 'application/json' }, ...init }));
 
-  test('a foreign Host and a foreign Origin are refused; a page of this machine gets CORS headers', async () => {
+  test('a foreign Host and a foreign Origin are refused; a page of its own address gets CORS headers', async () => {
     const { endpoint } = embedded();
     expect((await endpoint.fetch(new Request('http://evil.example/mcp'))).status).toBe(403);
     expect((await endpoint.fetch(new Request(BASE, { headers: { origin: 'http://evil.example' } }))).status).toBe(403);
-    const asked = new Request(BASE, { method: 'OPTIONS', headers: { origin: 'http://localhost:3000' } });
+    expect((await endpoint.fetch(new Request(BASE, { headers: { origin: 'http://127.0.0.1:3000' } }))).status).toBe(
+      403,
+    );
+    const asked = new Request(BASE, { method: 'OPTIONS', headers: { origin: 'http://127.0.0.1' } });
     const preflight = await endpoint.fetch(asked);
     expect(preflight.status).toBe(204);
-    expect(preflight.headers.get('access-control-allow-origin')).toBe('http://localhost:3000');
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('http://127.0.0.1');
     expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, POST, DELETE');
   });
 

@@ -74,7 +74,7 @@ test('an unreachable server is logged once, with the reason', async () => {
   const { port } = closed.address() as AddressInfo;
   await new Promise((resolve) => closed.close(resolve));
   home.write('away.json', { mcpServers: { shop: server, away: `http://127.0.0.1:${port}/mcp` } });
-  await using gateway = home.start(['serve', 'away.json', '--port', '0']);
+  await using gateway = home.start(['serve', 'away.json', '--port', '0', '--open']);
   const url = await gateway.url();
   for (let time = 0; time < 2; time++) expect((await home.run(['ls', 'tools', url])).stdout).toContain('shop__buy');
   await home.run(['status', url]);

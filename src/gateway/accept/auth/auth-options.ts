@@ -1,5 +1,10 @@
 // What `auth` of createGateway, createServer and the configuration file says: who may call, and how callers prove who they are.
 export interface AuthOptions {
+  /**
+   * One secret for all callers, who stay nameless: it keeps out whoever else reaches the port. Instead of everything below. `parley serve`
+   * makes one by itself.
+   */
+  token?: string | undefined;
   /** API keys, each with a name. */
   keys?: readonly ApiKeyOptions[] | undefined;
   /** A file with more keys, as `parley key` writes it. It is read again when it changes. */

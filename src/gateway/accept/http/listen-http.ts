@@ -39,8 +39,9 @@ export async function listenHttp(
     throw new GatewayError('BAD_OPTION', { option: 'publicUrl', reason });
   }
   await options.login?.ready();
+  const needsIdentity = !isOpen && options.login === undefined; // a login refuses by itself
   let address: ListeningAddress | undefined;
-  const endpoint = createHttpEndpoint(context, { ...options, host, needsIdentity: !isOpen, address: () => address });
+  const endpoint = createHttpEndpoint(context, { ...options, host, needsIdentity, address: () => address });
   const server = tls
     ? (await import('node:https')).createServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
     : createServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);

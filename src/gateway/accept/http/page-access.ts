@@ -1,5 +1,5 @@
 // Who may see which page beside MCP. Health checks and pages whose link is a secret need no login. /status and /metrics are for operators:
-// with a login they need its admin scope; without one they are for this machine alone, and not behind a proxy.
+// with a login they need its admin scope, or its token; without one they are for this machine alone, and not behind a proxy.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpHandler } from '../../../shared/http.ts';
 import { isAdmin } from '../auth/scopes.ts';
@@ -43,7 +43,7 @@ export function checkPage(path: string, { request, identity, access }: HttpVisit
   if (!ADMIN.has(path)) return;
   if (access) {
     const { adminScope } = access.login;
-    if (!identity || !isAdmin(identity, adminScope))
+    if (adminScope !== undefined && (!identity || !isAdmin(identity, adminScope)))
       throw new GatewayError('INSUFFICIENT_SCOPE', { scope: adminScope });
   } else if (publicUrl !== undefined || !isLocalRequest(request)) {
     throw new GatewayError('NOT_ALLOWED', {

@@ -9,6 +9,8 @@ export type Kind = (typeof KINDS)[number];
 export interface SdkOptions {
   /** What it offers, where it is of the handshake era. */
   revision?: string;
+  /** Sent with every request. */
+  headers?: Record<string, string>;
   /** Comes back for a lost stream until it is there again, instead of giving up after two attempts. */
   isPatient?: boolean;
 }
@@ -25,7 +27,7 @@ const PATIENT = {
 /** A client that has connected. */
 export async function connectSdk(kind: Kind, url: string, options: SdkOptions = {}) {
   const { revision = '2025-11-25', isPatient = false } = options;
-  const settings = isPatient ? PATIENT : {};
+  const settings = { ...(isPatient && PATIENT), ...(options.headers && { requestInit: { headers: options.headers } }) };
   const who = { name: 'borders', version: '1.0.0' };
   const errors: Error[] = [];
   if (kind === 'SDK v1') {

@@ -1,0 +1,76 @@
+// The token of this user's gateways: one random secret in the state folder, which nobody else can read. It stays the same over restarts,
+// because clients have it in their files.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { KEY_PREFIX } from '../../gateway/accept/auth/key-file.ts';
+import { drawRandomBytes, randomId } from '../../shared/crypto/ids.ts';
+import { ownStateFolder } from './state-folder.ts';
+
+const NAME = 'token';
+const BYTES = 32;
+const FORM = /^parley_[\w-]{43}$/;
+const OTHERS = 0o077;
+
+/** Makes it if there is none. Where nothing can be kept, it holds for this process alone. */
+export function ownToken(folder: string = ownStateFolder()): string {
+  const path = join(folder, NAME);
+  const kept = readToken(folder);
+  if (kept !== undefined) return kept;
+  const made = KEY_PREFIX + drawRandomBytes(BYTES).toString('base64url');
+  const fresh = `${path}.${randomId()}`;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    rmSync(path, { force: true }); // what is there cannot be used
+    writeFileSync(fresh, `${made}\n`, { mode: 0o600, flag: 'wx' });
+    linkSync(fresh, path); // fails if another gateway was first
+  } catch {
+    return readToken(folder) ?? made;
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+  return made;
+}
+
+/** Undefined if there is none, or if others could have read or written it. */
+export function readToken(folder: string = ownStateFolder()): string | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(join(folder, NAME), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const { mode, uid } = fstatSync(file);
+    const isForeign = process.getuid !== undefined && (uid !== process.getuid() || (mode & OTHERS) !== 0);
+    const text = isForeign ? '' : readFileSync(file, 'utf8').trim();
+    return FORM.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** For the URL of a running gateway of this user that asks for the token; undefined for all others, who must not get it. */
+export async function tokenFor(url: string | URL, ms?: number): Promise<string | undefined> {
+  const { findGatewayAt } = await import('./find-gateway.ts');
+  const folder = ownStateFolder();
+  const found = await findGatewayAt(folder, String(url), ms);
+  return found?.asksToken === true ? readToken(folder) : undefined;
+}
+
+/** The headers for a URL, with the token where a gateway of this user asks for it. */
+export async function withOwnToken(
+  url: string,
+  { headers, ms }: { headers: Record<string, string>; ms?: number | undefined },
+): Promise<Record<string, string>> {
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return headers;
+  const token = await tokenFor(url, ms);
+  return token === undefined ? headers : { ...headers, Authorization: `Bearer ${token}` };
+}

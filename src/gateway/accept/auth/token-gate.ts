@@ -1,0 +1,51 @@
+// One secret that every request must carry. It says that the caller may enter, and not who it is: callers stay as nameless as without it.
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { MIN_KEY_LENGTH } from '../../../shared/crypto/state-keys.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { HttpResponse } from '../../../shared/http.ts';
+import type { IdentifyRequest } from '../identify.ts';
+import type { AuthOptions } from './auth-options.ts';
+import { readCredential } from './bearer.ts';
+import { unauthorized } from './challenge.ts';
+
+const HOW = 'on its machine, `parley status --lines` prints the lines for clients with it';
+
+export class TokenGate {
+  readonly #token: Buffer;
+
+  constructor({ token = '', ...others }: AuthOptions) {
+    if (Object.values(others).some((value) => value !== undefined))
+      throw bad('give either `token` or what else `auth` can hold');
+    if (token.length < MIN_KEY_LENGTH || !readCredential(`Bearer ${token}`))
+      throw bad(`a token needs at least ${MIN_KEY_LENGTH} characters, and only those of a Bearer token`);
+    this.#token = Buffer.from(token);
+  }
+
+  /** Throws UNAUTHORIZED. */
+  identify({ headers }: Pick<IdentifyRequest, 'headers'>): undefined {
+    const credential = readCredential(headers.authorization);
+    if (!credential) throw unauthorized(`this gateway asks for its token; ${HOW}`, {});
+    if (credential.scheme === 'Bearer' && this.#isToken(credential.token)) return;
+    const reason = `this is not the token of this gateway; ${HOW}`;
+    throw unauthorized(reason, { error: 'invalid_token', description: reason });
+  }
+
+  /** There are no scopes. */
+  checkCall(): void {}
+
+  async answer(_asked: unknown, response: HttpResponse): Promise<void> {
+    response.writeHead(404).end();
+  }
+
+  close(): void {}
+
+  /** Takes the same time for every wrong token of the right length; the length is no secret. */
+  #isToken(presented: string): boolean {
+    const given = Buffer.from(presented);
+    return given.length === this.#token.length && lazyCrypto().timingSafeEqual(given, this.#token);
+  }
+}
+
+function bad(reason: string): GatewayError {
+  return new GatewayError('BAD_OPTION', { option: 'auth.token', reason });
+}

@@ -8,7 +8,7 @@ import type { DemoCommand } from '../command.ts';
 import { chooseLogin } from '../serve/login-options.ts';
 import { createDemoServer } from '../demo/demo-server.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
-import { plain } from '../terminal/print.ts';
+import { uncoloured } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { serveHttp, serveStdio } from '../serve/serve-until-end.ts';
 import { announceGateway } from '../running/state-file.ts';
@@ -44,7 +44,7 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
   };
   const onOpen = (opened: OpenedPort): void => {
     const said = toWelcome(command, opened, print);
-    lines = toClientLines({ ...said, print: plain(print) });
+    lines = toClientLines({ ...said, print: uncoloured(print) });
     for (const line of toWelcomeLines(said)) print.line(line);
   };
   return stdio ? serveStdio(served, print) : serveHttp(served, { wanted: { port, host, open }, onOpen }, print);

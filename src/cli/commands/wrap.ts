@@ -19,7 +19,7 @@ import { toBridgeLine } from '../serve/bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
-import { plain } from '../terminal/print.ts';
+import { uncoloured } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { deriveServerName } from '../serve/server-name.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
@@ -123,7 +123,7 @@ async function onPort(command: WrapCommand, context: WrapContext, print: Printer
   const onOpen = (opened: OpenedPort): void => {
     const atPort = context.opened();
     const said = toWelcome(command, { opened, again, token: atPort.token }, print);
-    atPort.lines = toClientLines({ ...said, print: plain(print) });
+    atPort.lines = toClientLines({ ...said, print: uncoloured(print) });
     for (const line of toWelcomeLines(said)) print.line(line);
   };
   return serveHttp(served, { wanted: { port, host, open }, onOpen, until }, print);

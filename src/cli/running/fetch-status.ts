@@ -21,7 +21,7 @@ export async function fetchStatus(
   if (response.status === 403) throw new Error(`${origin} shows its status on its own machine only.`);
   if (response.status === 401) {
     throw new Error(
-      `${origin} asks for a token or a login: give it with --header "Authorization: Bearer …". Whoever runs it finds the token with: ${programName()} status --lines`,
+      `${origin} asks for a token or a login: give it with --header "Authorization: Bearer …". Who runs it finds the token with: ${programName()} status --lines`,
     );
   }
   const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;

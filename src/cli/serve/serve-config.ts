@@ -24,7 +24,7 @@ import type { ServeCommand } from '../command.ts';
 import { ownLogin } from '../login/own-logins.ts';
 import { displayPath, printProblems } from './load-command-config.ts';
 import type { CommandConfig } from './load-command-config.ts';
-import { onStderr, plain } from '../terminal/print.ts';
+import { onStderr, uncoloured } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { serveHttp, serveStdio } from './serve-until-end.ts';
 import type { ServeTarget } from './serve-until-end.ts';
@@ -145,7 +145,7 @@ function serveAs(
           open: isOpen(command, found),
           token,
         });
-        welcome.lines = toClientLines({ ...said, print: plain(say) });
+        welcome.lines = toClientLines({ ...said, print: uncoloured(say) });
         for (const line of toWelcomeLines(said)) say.line(line);
       },
     },

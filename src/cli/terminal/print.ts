@@ -68,7 +68,7 @@ export function hasColours(out: { isTTY?: boolean }, env: Record<string, string 
 }
 
 /** The same without colours. */
-export function plain(print: Printer): Printer {
+export function uncoloured(print: Printer): Printer {
   return { ...print, style: (_style, text) => text };
 }
 

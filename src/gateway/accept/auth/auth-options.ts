@@ -1,7 +1,7 @@
 // What `auth` of createGateway, createServer and the configuration file says: who may call, and how callers prove who they are.
 export interface AuthOptions {
   /**
-   * One secret for all callers, who stay nameless: it keeps out whoever else reaches the port. Instead of everything below. `parley serve`
+   * One secret for all callers, who stay nameless: it keeps out others who reach the port. Instead of everything below. `parley serve`
    * makes one by itself.
    */
   token?: string | undefined;

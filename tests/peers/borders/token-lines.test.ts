@@ -16,15 +16,15 @@ interface Entry {
 
 /** What Cursor, VS Code, Claude Code and Codex would read. */
 function entriesIn(printed: string): Record<string, Entry> {
-  const json = (key: string) => JSON.parse(new RegExp(`^ *(\\{"${key}".*"url".*\\})$`, 'm').exec(printed)![1]!);
+  const json = (key: string) => JSON.parse(new RegExp(`^ *(\\{"${key}".*"url".*\\})$`, 'm').exec(printed)![1]);
   const [, url, header, value] = /mcp add --transport http parley (\S+) --header "(\w+): (.*)"$/m.exec(printed)!;
   const [, codexUrl] = /^ *url = "(.*)"$/m.exec(printed)!;
   const [, codexHeader, codexValue] = /^ *http_headers = \{ "(\w+)" = "(.*)" \}$/m.exec(printed)!;
   return {
     Cursor: json('mcpServers').mcpServers.parley,
     'VS Code': json('servers').servers.parley,
-    'Claude Code': { url: url!, headers: { [header!]: value! } },
-    Codex: { url: codexUrl!, headers: { [codexHeader!]: codexValue! } },
+    'Claude Code': { url, headers: { [header]: value } },
+    Codex: { url: codexUrl, headers: { [codexHeader]: codexValue } },
   };
 }
 
@@ -38,7 +38,7 @@ describe.each(KINDS)('%s', (kind) => {
       await using connected = await connectSdk(kind, url, { headers });
       expect([client, (await connected.client.listTools()).tools.length]).toEqual([client, 1]);
     }
-    await expect(connectSdk(kind, entries['Cursor']!.url)).rejects.toThrow(/401|nauthorized|token|log in/i);
+    await expect(connectSdk(kind, entries['Cursor'].url)).rejects.toThrow(/401|nauthorized|token|log in/i);
   });
 });
 
@@ -46,7 +46,7 @@ test('SDK v1 gets in over HTTP+SSE', async () => {
   const config = home.write('parley.config.json', { mcpServers: { weather: WEATHER } });
   await using parley = home.start(['serve', config, '--port', '0']);
   await parley.says('http_headers');
-  const { url, headers } = entriesIn(parley.stdout)['Cursor']!;
+  const { url, headers } = entriesIn(parley.stdout)['Cursor'];
   const at = new URL(url.replace(/\/mcp$/, '/sse'));
   const client = new ClientV1({ name: 'borders', version: '1.0.0' }, { capabilities: {} });
   await client.connect(new SseV1(at, { requestInit: { headers } }));

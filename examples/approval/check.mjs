@@ -1,64 +1,78 @@
-// Starts the gateway and calls it with a client that shows no forms, then with one that does. Exits non-zero when a note is
-// deleted that nobody wanted to be deleted.
+// Starts the gateway and calls it over HTTP, and then on stdio with a client that shows forms. Exits non-zero when a note is deleted
+// that nobody wanted to be deleted.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { connect } from 'mcp-parley';
-import { answerOnPage } from './person.mjs';
+import { Person } from './person.mjs';
 
 const parley = fileURLToPath(new URL('dist/cli/main.js', import.meta.resolve('mcp-parley/package.json')));
 const config = fileURLToPath(new URL('parley.config.jsonc', import.meta.url));
+// Paired browsers are kept in a folder of their own here, and no browser is opened.
+const state = mkdtempSync(join(tmpdir(), 'approval-'));
+Object.assign(process.env, { XDG_STATE_HOME: state, LOCALAPPDATA: state, BROWSER: 'none' });
 const gateway = spawn(process.execPath, [parley, 'serve', config, '--port', '0'], {
-  stdio: ['ignore', 'pipe', 'inherit'],
+  stdio: ['ignore', 'pipe', 'ignore'],
 });
 
 try {
-  const entry = await entryFrom(gateway);
-  await withoutForms(entry);
-  await withForms(entry);
+  await byPage(await entryFrom(gateway));
+  await byForm();
 } finally {
   gateway.kill();
   await once(gateway, 'exit');
+  rmSync(state, { recursive: true, force: true });
 }
 
-/** Most clients: the result of the call has a link for the user. The model cannot answer in their place. */
-async function withoutForms(entry) {
-  const client = await connect(entry);
+/** A client over HTTP: nobody vouches for its forms, so the person answers on the page. */
+async function byPage(entry) {
+  const onElicit = () => assert.fail('the form of this client is not a person’s word');
+  const client = await connect(entry, { onElicit });
   const call = async (name, args = {}) => {
     const { content, _meta } = await client.callTool(name, args);
-    const [{ text }] = content;
-    return { text, handle: _meta?.['mcp-parley/handle'], link: /http:\S+\/ask\?\S+/.exec(text)?.[0] };
+    return { text: content[0].text, handle: _meta?.['mcp-parley/handle'] };
   };
   assert.equal((await call('list_notes')).text, 'shopping, ideas', 'what destroys nothing is not asked about');
+  const nobody = await call('delete_note', { name: 'ideas' });
+  assert.match(nobody.text, /parley pair/, 'no browser is paired yet');
 
+  const page = entry.url.replace(/\/mcp$/, '/ask');
+  const person = new Person();
+  await person.pair(parley, config, page);
   const asked = await call('delete_note', { name: 'ideas' });
+  assert.doesNotMatch(asked.text, /https?:/, 'the model gets no link');
   const refused = await call('parley_answer', { handle: asked.handle, answer: { approve: true } });
   assert.notEqual(refused.text, 'Deleted ideas', 'the word of a model is not taken');
-  assert.match(await answerOnPage(asked.link, true), /delete_note/);
+  assert.match(await person.answer(page, true), /delete_note/);
   const deleted = await call('parley_answer', { handle: asked.handle });
   assert.equal(deleted.text, 'Deleted ideas');
 
   const again = await call('delete_note', { name: 'shopping' });
-  await answerOnPage(again.link, false);
+  await person.answer(page, false);
   const kept = await call('parley_answer', { handle: again.handle });
   assert.match(kept.text, /not approved/);
   assert.equal((await call('list_notes')).text, 'shopping');
   await client.close();
-  console.log(`without forms: ${deleted.text}; then ${kept.text}`);
+  console.log(`on the page: ${deleted.text}; then ${kept.text}`);
 }
 
-async function withForms(entry) {
+/** A client that starts the gateway by an entry of its own configuration: its form is the person's word. */
+async function byForm() {
   const onElicit = ({ message }) => {
     console.log(message.replace(/^/gm, '  '));
     return { action: 'accept', content: { approve: true } };
   };
-  const client = await connect(entry, { onElicit });
+  const entry = { command: process.execPath, args: [parley, 'serve', config, '--stdio'] };
+  const client = await connect({ ...entry, env: { XDG_STATE_HOME: state, LOCALAPPDATA: state } }, { onElicit });
   const { content } = await client.callTool('delete_note', { name: 'shopping' });
   await client.close();
   assert.equal(content[0].text, 'Deleted shopping');
-  console.log(`with forms: ${content[0].text}`);
+  console.log(`in the form of a stdio client: ${content[0].text}`);
 }
 
 /** The URL and the token, from the line for clients. */

@@ -1,17 +1,52 @@
-// What a person does in the browser, by hand: opens the link, ticks the box or does not, and sends the form.
-export async function answerOnPage(link, yes) {
-  const origin = new URL(link).origin;
-  let cookie = '';
-  const send = async (fields) => {
-    const body = new URLSearchParams(fields);
-    const response = await fetch(link, { method: 'POST', body, headers: { origin, cookie }, redirect: 'manual' });
-    const [set] = response.headers.getSetCookie();
-    if (set) cookie = set.split(';')[0];
-    if (response.status !== 303) return response.text();
-    return (await fetch(new URL(response.headers.get('location'), link), { headers: { cookie } })).text();
-  };
-  const form = await send({ do: 'open' });
-  const field = (name) => new RegExp(`name="${name}" value="([^"]+)"`).exec(form)?.[1];
-  await send({ csrf: field('csrf'), do: yes ? 'accept' : 'decline', ...(yes && { 'q0.0': 'true' }) });
-  return form;
+// What a person does in the browser, by hand: enters the code of `parley pair` once, opens the link, and says yes or no.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export class Person {
+  #cookies = new Map();
+
+  /** `parley pair` shows the code on the operator's terminal. */
+  async pair(parley, config, page) {
+    const { stdout } = await run(process.execPath, [parley, 'pair', '--config', config, '--json']);
+    const { code } = JSON.parse(stdout);
+    await this.#send(page, { do: 'pair', code });
+    return code;
+  }
+
+  /** Answers the first question that waits. Returns what the page showed. */
+  async answer(page, yes) {
+    const list = await this.#get(page);
+    const link = /href="([^"]+\/ask\?t=[^"]+)"/.exec(list)?.[1];
+    if (!link) throw new Error('nothing waits for an answer');
+    const form = await this.#send(link, { do: 'open' });
+    const csrf = /name="csrf" value="([^"]+)"/.exec(form)?.[1];
+    await this.#send(link, { csrf, 'q0.0': String(yes) });
+    return form;
+  }
+
+  async #send(url, fields) {
+    const { origin } = new URL(url);
+    const headers = { origin, cookie: this.#cookie };
+    const response = await fetch(url, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers,
+      redirect: 'manual',
+    });
+    for (const set of response.headers.getSetCookie()) {
+      const [name, value] = set.split(';')[0].split('=');
+      this.#cookies.set(name, value);
+    }
+    return response.status === 303 ? this.#get(new URL(response.headers.get('location'), url)) : response.text();
+  }
+
+  async #get(url) {
+    return (await fetch(url, { headers: { cookie: this.#cookie } })).text();
+  }
+
+  get #cookie() {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
 }

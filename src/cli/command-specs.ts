@@ -2,6 +2,7 @@
 import { DEFAULT_HOST, DEFAULT_PORT } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import { LOGIN_OPTIONS, LOGIN_SPECS } from './login/login-specs.ts';
+import { PAIR_SPECS } from './pair/pair-specs.ts';
 import { COMMON_OPTIONS } from './option-specs.ts';
 import type { OptionSpec } from './option-specs.ts';
 
@@ -364,6 +365,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       { line: 'parley status ~/.cursor/mcp.json', does: 'whether the servers of a file start, and why one does not' },
     ],
   },
+  ...PAIR_SPECS,
   ...LOGIN_SPECS,
   {
     name: 'demo',

@@ -177,6 +177,18 @@ export interface KeyCommand {
   json: boolean;
 }
 
+/** Pairs browsers with a gateway, lists and removes them. */
+export interface PairCommand {
+  name: 'pair';
+  action: 'add' | 'ls' | 'rm';
+  /** The name of the browser to remove. */
+  browser: string | undefined;
+  user: string | undefined;
+  config: string | undefined;
+  pid: number | undefined;
+  json: boolean;
+}
+
 export interface StatusCommand extends TargetOptions {
   name: 'status';
   json: boolean;
@@ -208,6 +220,7 @@ export type RunnableCommand =
   | PromptCommand
   | StatusCommand
   | KeyCommand
+  | PairCommand
   | LoginCommand
   | { name: 'logins'; json: boolean }
   | { name: 'completion'; shell: Shell | 'names' };

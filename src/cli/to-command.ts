@@ -11,6 +11,7 @@ import { toLogin, toLoginOptions, toLogins, toLogout } from './login/login-args.
 import { UsageError, none, only, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
 import { toKeyCommand } from './to-key-command.ts';
+import { toPairCommand } from './pair/to-pair-command.ts';
 import { programName } from './welcome/program.ts';
 import {
   DEFAULT_LIST_LIMIT,
@@ -45,6 +46,7 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
   prompt: toPrompt,
   status: toStatus,
   key: toKeyCommand,
+  pair: toPairCommand,
   login: toLogin,
   logout: toLogout,
   logins: toLogins,

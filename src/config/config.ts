@@ -1,5 +1,6 @@
 // The normalized configuration: defaults filled in, short forms expanded, paths absolute. Plain frozen data, and itself a valid input that
 // normalizes to the same.
+import type { TrustOption } from '../gateway/ask/word/persons-word.ts';
 import type { AuthOptions, IssuerOptions } from '../gateway/accept/auth/auth-options.ts';
 import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
@@ -48,6 +49,7 @@ export interface RootConfig {
 
 export interface AskConfig {
   readonly channels: readonly ('page' | 'relay')[];
+  readonly trust?: TrustOption;
   readonly model?: ModelConfig;
 }
 

@@ -2,15 +2,17 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AskInput, RootInput } from './check/ask-shape.ts';
+import type { TrustOption } from '../gateway/ask/word/persons-word.ts';
 import type { AskConfig, RootConfig } from './config.ts';
 
-export function normalizeAsk({ channels = ['page', 'relay'], model }: AskInput): AskConfig {
-  if (!model) return { channels: [...new Set(channels)] };
+export function normalizeAsk({ channels = ['page', 'relay'], trust, model }: AskInput): AskConfig {
+  const asked = { channels: [...new Set(channels)], ...(trust !== undefined && { trust: trust as TrustOption }) };
+  if (!model) return asked;
   const { url = '', headers = {}, model: names = [], ...rest } = model;
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
   const models = typeof names === 'string' ? [names] : [...names];
   const form = { url, headers: { ...headers }, model: models, ...(Object.fromEntries(given) as typeof rest) };
-  return { channels: [...new Set(channels)], model: form as AskConfig['model'] & object };
+  return { ...asked, model: form as AskConfig['model'] & object };
 }
 
 export function normalizeRoot(root: RootInput, folder: string): RootConfig {

@@ -6,6 +6,7 @@ import { identifyCaller } from './accept/identify.ts';
 import type { Identify } from './accept/identify.ts';
 import type { PagePort } from './accept/http/page-port.ts';
 import type { AskPage } from './ask/page/ask-page.ts';
+import type { VisitorProof } from './ask/page/prove-visitor.ts';
 import type { QuestionRound } from './ask/question-round.ts';
 import type { PagesHost } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -20,6 +21,7 @@ export interface AskPageEndpointOptions {
   identify: Identify | undefined;
   /** Trust a browser that `identify` does not know, because it has the link. */
   trustsLinks?: boolean | undefined;
+  proof: VisitorProof;
   /** Other pages of the separate port. */
   besides: () => Readonly<Record<string, HttpHandler>>;
   maxUploadBytes: number | undefined;

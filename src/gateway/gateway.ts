@@ -29,6 +29,7 @@ import { AuditLayer } from './audit/audit-layer.ts';
 import { HumanChannel } from './human-channel.ts';
 import type { HumanChannelOptions } from './human-channel.ts';
 import type { RootOption } from './ask/configured-roots.ts';
+import type { PairingCode } from './ask/word/pairings.ts';
 import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './dialect/serve/serve-context.ts';
 import { FlowLayer } from './flow/flow-layer.ts';
@@ -193,6 +194,11 @@ export class Gateway {
   async callTool(name: string, args: JsonObject = {}, options: GatewayCallOptions = {}): Promise<CallToolResult> {
     const call = new InternalCall(name, args, this.#info, options);
     return toPlainObject(await this.#whole.handle(call)) as CallToolResult;
+  }
+
+  /** A code that pairs one browser, so that a person can approve there; with `user`, only what this user's clients call. */
+  pair(user?: string): Promise<PairingCode & { link: string | undefined }> {
+    return this.#humans.pair(user);
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */

@@ -5,6 +5,7 @@ import type { RecordAudit } from '../protocol/audit.ts';
 import type { OpenPages } from '../protocol/target.ts';
 import type { Layer } from '../protocol/layer.ts';
 import type { Clock } from '../shared/clock.ts';
+import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/crypto/seal.ts';
@@ -15,6 +16,8 @@ import { QuestionLayer } from './ask/question-layer.ts';
 import { ConfiguredRoots } from './ask/configured-roots.ts';
 import type { RootOption } from './ask/configured-roots.ts';
 import { createAskChannels } from './ask/ask-channels.ts';
+import { PersonsWord } from './ask/word/persons-word.ts';
+import type { PairingCode, Pairings } from './ask/word/pairings.ts';
 import type { GatewayAskOptions, AskChannels } from './ask/ask-channels.ts';
 
 export interface HumanChannelOptions {
@@ -22,6 +25,11 @@ export interface HumanChannelOptions {
   roots?: readonly RootOption[] | undefined;
   /** How to ask people whose clients cannot be asked. */
   ask?: GatewayAskOptions | undefined;
+  /** Where paired browsers are kept; in memory without it. */
+  stateFolder?: string | undefined;
+  /** Names this gateway to paired browsers. Default: its name. */
+  pairedAs?: string | undefined;
+  name?: string | undefined;
   /** The URL at which users' browsers reach this gateway, if it is not the gateway's own address. */
   publicUrl?: string | undefined;
   identify?: Identify | undefined;
@@ -42,6 +50,7 @@ export class HumanChannel {
   readonly pageEndpoint: AskPageEndpoint;
   readonly roots: ConfiguredRoots | undefined;
   readonly #means: AskChannels;
+  readonly #pairings: () => Promise<Pairings>;
   /** Puts whatever is asked behind it to people. */
   readonly layer: Layer = (next) => new QuestionLayer(next, this.#means);
 
@@ -49,11 +58,15 @@ export class HumanChannel {
     const { ask, publicUrl, limits, besides = () => ({}) } = options;
     const { log, clock, sealer, login } = around;
     this.roots = options.roots && new ConfiguredRoots(options.roots);
+    const pairings = (this.#pairings = pairingsOf(options, clock));
+    const { trust, notify, identifyPerson, ...channels } = ask ?? {};
+    const word = new PersonsWord({ trust, notify, identifyPerson, pairings, audit: around.audit, log });
     this.pageEndpoint = new AskPageEndpoint({
       round: (handle) => this.#means.rounds.get(handle),
       publicUrl,
       identify: login?.identifyVisitor ?? options.identify,
       trustsLinks: login !== undefined, // browsers send no keys and no tokens
+      proof: { word, pairings, rounds: () => this.#means.rounds.all },
       besides,
       maxUploadBytes: limits?.maxUploadBytes,
       log,
@@ -61,12 +74,18 @@ export class HumanChannel {
       sealer,
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
-    this.#means = createAskChannels({ ...ask, standIns, page: this.pageEndpoint, log, clock, limits });
+    this.#means = createAskChannels({ ...channels, standIns, word, page: this.pageEndpoint, log, clock, limits });
   }
 
   /** Capabilities that the gateway provides for clients that declare none. */
   get assisted(): ClientCapabilities | undefined {
     return this.#means.assistedFor({ dialect: 'handshake', capabilities: {} });
+  }
+
+  /** A code that pairs one browser, and the page on which to enter it; the page is undefined if browsers cannot reach it. */
+  async pair(user?: string): Promise<PairingCode & { link: string | undefined }> {
+    const [code, address] = [(await this.#pairings()).invite(user), await this.pageEndpoint.address()];
+    return { ...code, link: address && `${address}/ask?c=${code.code}` };
   }
 
   /** The number of calls that wait for an answer. */
@@ -78,4 +97,19 @@ export class HumanChannel {
     this.#means.rounds.close();
     await this.pageEndpoint.close();
   }
+}
+
+/** Loaded when a person has to be asked. */
+function pairingsOf(options: HumanChannelOptions, clock: Clock): () => Promise<Pairings> {
+  const { stateFolder, name, pairedAs: gateway = name ?? 'mcp-parley' } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  let made: Promise<Pairings> | undefined;
+  const load = async (): Promise<Pairings> => {
+    const [{ Pairings }, { pairingFileIn }] = await Promise.all([
+      import('./ask/word/pairings.ts'),
+      import('./ask/word/pairing-file.ts'),
+    ]);
+    return new Pairings({ gateway, file: stateFolder && pairingFileIn(stateFolder), clock, limits });
+  };
+  return () => (made ??= load());
 }

@@ -69,6 +69,8 @@ export interface ClientView {
    * Capabilities that the gateway provides in the client's place: by a page, by the model, or from the configuration.
    */
   assisted?: ClientCapabilities | undefined;
+  /** Nobody vouches for it: what comes by its forms and prompts is no person's word (gateway/ask/word/). */
+  isUnproven?: boolean | undefined;
 }
 
 /** Unknown fields are kept, as in log entries. */
@@ -103,8 +105,8 @@ export interface Ask {
    * Only an answer given after the question was sent counts. Otherwise a client may send answers ahead with its call.
    */
   askedFirst?: boolean | undefined;
-  /** Called with the channel of the answer, just before it is delivered. */
-  onAnswered?: ((way: AnswerWay) => void) | undefined;
+  /** Called just before the answer is delivered: with its channel, and, for a human's, who vouches for it and a digest of what was shown. */
+  onAnswered?: ((way: AnswerWay, who?: string, shown?: string) => void) | undefined;
   /** The user may instead edit an earlier answer, `{ edit: { name: value } }`, or go back, `{ back: true }`. */
   revisable?: boolean | undefined;
   /** How long an answer is accepted, if known; shown to the user. */

@@ -70,6 +70,8 @@ export interface OutgoingCall extends CallOptions {
   task?: { ttl?: number | undefined } | undefined;
   /** Returns a result with questions (suspended-call.ts) instead of answering them. */
   suspends?: boolean | undefined;
+  /** Nobody vouches for the client: questions for a human are not returned to it. */
+  isUnproven?: boolean | undefined;
   /** The answers to earlier questions. */
   resumed?: Exchange['resumed'];
   /** Answers the questions of this call. Default: the connection's own handler. */

@@ -109,7 +109,8 @@ export class ParleyServer extends Server {
     const { log = createLog(), clock = systemClock } = options;
     const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };
     const asking = new HumanChannel(
-      { ...options, besides: () => this.open?.pages ?? {} },
+      // Whom to believe is the author's choice; a gateway before this server decides for its own clients.
+      { ...options, ask: { trust: 'all', ...options.ask }, besides: () => this.open?.pages ?? {} },
       { ...around, login: this.#login },
     );
     this.#asking = asking;

@@ -87,6 +87,14 @@ export const ERRORS = {
     'The client refused to answer {method}: {reason}',
     "Nothing to do: it was the user's or the client's choice.",
   ]),
+  NO_PERSON: row(-32603, 200, 'config', [
+    'Only a person may answer this, and none can be asked: no browser is paired with this gateway, and the operator does not trust the forms of this client',
+    'Run `parley pair` on the machine of the gateway, or name the client in `ask.trust`; docs/page.md shows both.',
+  ]),
+  TOO_LONG_TO_SHOW: row(-32603, 200, 'client', [
+    'The question has {length} characters. A person cannot be shown more than {limit}, so it cannot be approved',
+    'Send smaller arguments, or raise limits.maxShownChars.',
+  ]),
   ANSWER_INVALID: row(-32603, 200, 'client', [
     'The answer does not fit the form: {reason}',
     'Have the client check answers against `requestedSchema`, or ask again.',

@@ -31,6 +31,11 @@ export interface Limits {
   parkedMs: number;
   /** Rounds of questions within one call to a stateless client; official clients stop after eight to ten. */
   maxRounds: number;
+  /** The longest question to a person; what is longer cannot be read, so it cannot be approved. */
+  maxShownChars: number;
+  /** How long a code of `parley pair` works, and how many wrong ones void it. */
+  pairCodeMs: number;
+  maxPairTries: number;
   /**
    * Concurrent calls of one principal that may ask, on one server, each on its own connection; later calls wait. A call
    * with an open question does not count.
@@ -83,6 +88,9 @@ export const DEFAULT_LIMITS: Limits = {
   maxParked: 256,
   parkedMs: 10 * MINUTE,
   maxRounds: 8,
+  maxShownChars: 65_536,
+  pairCodeMs: 10 * MINUTE,
+  maxPairTries: 5,
   maxPool: 8,
   maxHops: 8,
   maxProcesses: 32,

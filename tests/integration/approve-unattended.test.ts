@@ -21,7 +21,7 @@ async function gateway(ms: number) {
   let wiped = 0;
   const desk = createServer({ name: 'desk', version: '1', log });
   desk.tool('wipe', { annotations: { destructiveHint: true } }, () => `wiped ${++wiped}`);
-  const made = createGateway({ servers: { desk }, steps: [approve()], log, clock });
+  const made = createGateway({ servers: { desk }, steps: [approve()], log, clock, ask: { trust: 'all' } });
   const { url } = await made.listen({ port: 0 });
   return { url, wiped: () => wiped, [Symbol.asyncDispose]: () => made.close() };
 }

@@ -11,7 +11,7 @@ const DEMO = { command, args };
 it('the line of a call that rules refuse or hold names its server', async () => {
   const home = newHome();
   const demo = { ...DEMO, tools: { deny: ['probe_log'], approve: ['probe_fail'] } };
-  const file = home.write('mcp.json', { mcpServers: { weather: WEATHER, demo } });
+  const file = home.write('mcp.json', { mcpServers: { weather: WEATHER, demo }, ask: { trust: 'all' } });
   const gateway = start(home, ['serve', file, '--port', '0', '--open', '--log-calls']);
   await using client = await connected(await gateway.url());
   await client.listTools();
@@ -32,7 +32,7 @@ it.each(['2025-11-25', '2026-07-28'])(
   async (revision) => {
     const home = newHome();
     const demo = { ...DEMO, tools: { approve: ['probe_log'] } };
-    const file = home.write('mcp.json', { mcpServers: { weather: WEATHER, demo } });
+    const file = home.write('mcp.json', { mcpServers: { weather: WEATHER, demo }, ask: { trust: 'all' } });
     const gateway = start(home, ['serve', file, '--port', '0', '--open', '--log-calls']);
     const before: unknown[] = [];
     const onElicit = async () => {

@@ -4,12 +4,14 @@ import { createGateway, createLog, createServer } from 'mcp-parley';
 import type { Client, Gateway } from 'mcp-parley';
 import { approve } from 'mcp-parley/middleware';
 import { connected, textOf } from '../helpers/fixture-server.ts';
-import { within } from '../helpers/until.ts';
+import { until, within } from '../helpers/until.ts';
 import { FakeBrowser, csrfOf } from '../../src/gateway/ask/page/fake-round.contract.ts';
 
 describe.each(['2025-11-25', '2026-07-28'])('a client of %s that cannot be asked', (revision) => {
   let gateway: Gateway;
   let url: string;
+  /** What the person was shown. */
+  const links: string[] = [];
 
   beforeAll(async () => {
     const desk = createServer({ name: 'desk', version: '1' });
@@ -22,7 +24,8 @@ describe.each(['2025-11-25', '2026-07-28'])('a client of %s that cannot be asked
     });
     desk.tool('wipe', { annotations: { destructiveHint: true } }, () => 'wiped');
     const steps = [approve({ when: ['wipe'] })];
-    gateway = createGateway({ servers: { desk }, steps, log: createLog({ level: 'silent' }) });
+    const ask = { notify: ({ link }: { link: string }) => void links.push(link) };
+    gateway = createGateway({ servers: { desk }, steps, ask, log: createLog({ level: 'silent' }) });
     ({ url } = await gateway.listen({ port: 0 }));
   });
   afterAll(() => gateway.close());
@@ -46,10 +49,13 @@ describe.each(['2025-11-25', '2026-07-28'])('a client of %s that cannot be asked
 
   test('what only a person may decide is not taken from the model', async () => {
     await using client = await connected(url, { revision });
-    const { handle, link, text } = await ask(client, 'wipe');
-    expect(text).toContain('Only the user can answer');
+    const { handle, link: inResult, text } = await ask(client, 'wipe');
+    expect([inResult, text]).toEqual(['', expect.stringContaining('A person has been asked')]);
     expect(await textOf(client, 'parley_answer', { handle, answer: { approve: true } })).toContain('not accepted');
-    await new FakeBrowser().fill(link, { 'q0.0': 'true' });
+    const link = await until('the link', () => links.pop());
+    const browser = new FakeBrowser();
+    await browser.post(link, { do: 'pair', code: (await gateway.pair()).code });
+    await browser.fill(link, { 'q0.0': 'true' });
     expect(await textOf(client, 'parley_answer', { handle })).toBe('wiped');
   });
 });
@@ -85,5 +91,5 @@ async function ask(client: Client, tool: string): Promise<{ handle: string; link
     _meta: Record<string, string>;
   };
   const { text } = result.content[0]!;
-  return { text, handle: result._meta['mcp-parley/handle']!, link: /https?:\/\/\S+\/ask\?\S+/.exec(text)![0] };
+  return { text, handle: result._meta['mcp-parley/handle']!, link: /https?:\/\/\S+\/ask\?\S+/.exec(text)?.[0] ?? '' };
 }

@@ -5,6 +5,7 @@ import type { Layer } from '../../protocol/layer.ts';
 import type { Handle } from '../../protocol/target.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import { HumanChannel } from '../../gateway/human-channel.ts';
+import type { HumanChannelOptions } from '../../gateway/human-channel.ts';
 import { createPipeline } from '../../gateway/pipeline.ts';
 import { createServeContext } from '../../gateway/dialect/serve/serve-context.ts';
 import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
@@ -23,6 +24,7 @@ import { uncoloured } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { deriveServerName } from '../serve/server-name.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
+import { tellPerson } from '../serve/tell-person.ts';
 import { ServerStderr } from '../wrap/server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve/serve-until-end.ts';
 import type { ServeTarget } from '../serve/serve-until-end.ts';
@@ -45,10 +47,10 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   // Only on a port can state outlive this process; on stdio the client ends with it.
   const kept = port === undefined ? {} : { stateFolder: ownStateFolder() };
   const parts = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
-  const asking = new HumanChannel(command.isAsking ? {} : { ask: { channels: [] } }, parts);
+  const name = deriveServerName(server);
+  const asking = new HumanChannel(personOf(command, name), parts);
   // Connections that open before the first client comes are the ones most clients will share.
   const assisted = () => asking.assisted;
-  const name = deriveServerName(server);
   const asked = createWrapLogin(name, server, { print, log });
   const target = new UpstreamTarget({ name, address, client: self(), revision, log, assisted, id, login: asked.login });
   const wrapped = new WrappedServer({
@@ -92,6 +94,12 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
     ? serveStdio(served, print)
     : onPort(command, { served, wrapped, target, opened: () => atPort! }, print));
   return wrapped.hasFailed ? 1 : status;
+}
+
+/** Whom to ask, and who may answer what only a person may. */
+function personOf({ isAsking }: WrapCommand, name: string): HumanChannelOptions {
+  const ask = { notify: tellPerson(), ...(isAsking ? {} : { channels: [] }) };
+  return { ask, stateFolder: ownStateFolder(), pairedAs: `wrap ${name}` };
 }
 
 function self(): Implementation {

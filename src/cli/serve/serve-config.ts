@@ -28,6 +28,7 @@ import { onStderr, uncoloured } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { serveHttp, serveStdio } from './serve-until-end.ts';
 import type { ServeTarget } from './serve-until-end.ts';
+import { tellPerson } from './tell-person.ts';
 import { toServeWelcome } from '../welcome/serve-welcome.ts';
 import { toClientLines, toWelcomeLines } from '../welcome/welcome-lines.ts';
 import { announceGateway } from '../running/state-file.ts';
@@ -62,7 +63,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const loginFor = (server: LoginTarget) => ownLogin(server, { log });
   const auth = loginOf(command, found);
   const mine = { id: found.id, version: version(), pages, loginFor, auth };
-  const gateway = createGateway({ ...built.options, ...kept, ...mine, steps });
+  const person = { pairedAs: found.path, ask: { ...built.options.ask, notify: tellPerson() } };
+  const gateway = createGateway({ ...built.options, ...kept, ...mine, ...person, steps });
   // The steps of a changed file come after the call log, too.
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),

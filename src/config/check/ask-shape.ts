@@ -28,6 +28,13 @@ export const ASK = object(
       choice(['page', 'relay'], 'page: a page in the browser. relay: the model passes question and answer on.'),
       'How to ask users whose clients cannot ask them: on a page, or through the model. Default: both; an empty list: not at all.',
     ),
+    trust: either(
+      [
+        list(text('stdio, key:NAME or user:NAME.', { notEmpty: true }), 'A list of clients.'),
+        choice(['all'], 'all: everybody.'),
+      ],
+      'The clients whose forms are a person\'s word, for approvals and questions that only a human may answer: "stdio", "key:NAME" (of `parley key`), "user:NAME" (of a login). Others answer on the page, in a browser of `parley pair`. "all" believes every client, and everyone who has a link. Default: ["stdio"].',
+    ),
     model: MODEL,
   },
   'How users are asked (docs/questions.md).',

@@ -9,7 +9,16 @@ import type { ConfigInput } from './schema.ts';
 
 export function checkAsk({ ask, roots = [] }: ConfigInput, context: CheckContext): void {
   if (ask?.model) checkModel(ask.model, context);
+  if (Array.isArray(ask?.trust)) checkTrust(ask.trust, context);
   roots.forEach((root, index) => root !== undefined && checkRoot(root, ['roots', index], context));
+}
+
+function checkTrust(trust: readonly unknown[], { problems }: CheckContext): void {
+  trust.forEach((word, index) => {
+    if (word === 'stdio' || (typeof word === 'string' && /^(key|user):./.test(word))) return;
+    const hint = 'Write "stdio", "key:NAME" or "user:NAME"; the name that a client gives itself proves nothing.';
+    problems.error(['ask', 'trust', index], 'this names no client that can be trusted', hint);
+  });
 }
 
 function checkModel({ url, model: names }: ModelInput, { problems, missing }: CheckContext): void {

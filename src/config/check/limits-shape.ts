@@ -25,6 +25,9 @@ const ABOUT: Record<keyof Limits, string> = {
   maxParked: 'Calls waiting for an answer of the user, per principal',
   parkedMs: 'For how long they wait',
   maxRounds: 'Rounds of questions within one call',
+  maxShownChars: 'Characters of a question that only a person may answer; what is longer is refused',
+  pairCodeMs: 'How long a code of `parley pair` works',
+  maxPairTries: 'Wrong codes that void it',
   maxPool:
     'Calls of one principal that may ask, at work at once on one server, each on a connection of its own; later calls wait. A call whose question is open does not count',
   maxHops: 'Gateways that a request may pass before it reaches this one',

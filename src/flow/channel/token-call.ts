@@ -6,6 +6,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toSuspended } from '../../protocol/suspended-call.ts';
 import type { ResumedCall } from '../../protocol/suspended-call.ts';
+import { META } from '../../gateway/dialect/meta.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { isEnded } from '../store/store.ts';
@@ -50,8 +51,10 @@ export async function callWithToken(
   if (questions.length === 0) return continueInStore(session, round, { sessions, start, signal: exchange.signal });
   const ask = toFormAsk(round);
   if (token !== undefined && maySuspend(exchange, ask) && !waitsForPeopleOrEvents(session.header)) {
-    const { method, params, key } = ask;
-    const questions = { [key!]: { method, params } };
+    const { method, params, key, human } = ask;
+    // A gateway between us and the client must know, too.
+    const marked = human ? { ...params, _meta: { [META.human]: true } } : params;
+    const questions = { [key!]: { method, params: marked } };
     // The state must be good for as long as the session, which may wait for days.
     const lastsMs = session.header.expiresAt - sessions.setup.clock.now();
     return { ...round, suspended: toSuspended({ questions, state: token, lastsMs }) };
@@ -76,6 +79,7 @@ async function continueInStore(
 
 /** A page needs a call that waits for it. */
 function maySuspend(exchange: Exchange, ask: Ask): boolean {
+  if (ask.human && exchange.client.isUnproven) return false;
   return exchange.maySuspend === true && ask.page !== true && exchange.canAsk(ask);
 }
 

@@ -102,7 +102,7 @@ class FlowMethods {
     if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
     const answers = [{ value: response.value, ...about, ...(await this.#meant(exchange, promptId)) }];
     const served = await this.#go(exchange, (session, sessions) =>
-      sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
+      sessions.answer({ ...session, answers, src: 'human', via: 'flow', isUnproven: exchange.client.isUnproven }),
     );
     if (!isCaller(served.turn, exchange)) return this.#toldPerson(exchange, served.turn);
     return this.#told(exchange, served, toValidation(served.turn));
@@ -163,7 +163,9 @@ class FlowMethods {
   async edit(exchange: Exchange): Promise<JsonObject> {
     const key = readString(exchange.params, 'key');
     const { value } = exchange.params;
-    const served = await this.#go(exchange, (session, sessions) => sessions.edit({ ...session, key, value }));
+    const served = await this.#go(exchange, (session, sessions) =>
+      sessions.edit({ ...session, key, value, src: exchange.client.isUnproven ? 'model' : 'human' }),
+    );
     // A rejected edit changes nothing: the client has the open question already.
     return this.#told(exchange, served, toValidation(served.turn), { isAttached: served.turn.accepted === false });
   }

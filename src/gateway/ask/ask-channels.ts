@@ -14,20 +14,33 @@ import type { QuestionRound } from './question-round.ts';
 import { createSampler } from './model/sample.ts';
 import type { SamplerOptions } from './model/sample.ts';
 import type { StandIn, StandIns } from './stand-in.ts';
-import { toQuestionText } from './question-text.ts';
+import { toPersonText, toQuestionText } from './question-text.ts';
+import { isForHuman } from './word/persons-word.ts';
+import type { IdentifyPerson, NotifyPerson, PersonsWord, TrustOption } from './word/persons-word.ts';
 
 export type Channel = 'page' | 'relay';
 
 export interface GatewayAskOptions {
   /** The channels for people whose clients cannot be asked; an empty list turns them off. Default: all. */
   channels?: readonly Channel[] | undefined;
+  /**
+   * The clients whose forms are a person's word, for approvals and questions that only a human may answer: `stdio`, `key:NAME`,
+   * `user:NAME`. Anybody else answers on the page, in a browser that is paired. `all` believes every client and everyone who has the
+   * link. Default: `['stdio']`.
+   */
+  trust?: TrustOption | undefined;
+  /** Shows the person where a question waits that only a person may answer. The log has the link in any case. */
+  notify?: NotifyPerson | undefined;
+  /** Who is logged in at the page, by something that browsers send and models do not have. Default: browsers are paired. */
+  identifyPerson?: IdentifyPerson | undefined;
   /** The model that answers sampling requests for clients without sampling. */
   model?: Omit<SamplerOptions, 'log' | 'clock'> | undefined;
   /** Further stand-ins for clients that cannot answer, by method. */
   standIns?: StandIns | undefined;
 }
 
-export interface AskChannelsOptions extends GatewayAskOptions {
+export interface AskChannelsOptions extends Pick<GatewayAskOptions, 'channels' | 'model' | 'standIns'> {
+  word: PersonsWord;
   /** The web page for answers. */
   page?: PageLinks | undefined;
   clock: Clock;
@@ -51,6 +64,7 @@ const URL_ASK: Ask = { method: 'elicitation/create', params: { mode: 'url' } };
 export class AskChannels {
   readonly rounds: HeldRounds;
   readonly humanCheck: HumanCheck;
+  readonly word: PersonsWord;
   readonly clock: Clock;
   readonly limits: Limits;
   readonly log: Log;
@@ -60,7 +74,8 @@ export class AskChannels {
   /** Shared by all clients that lack the same capabilities, so that derived values are memoized once. */
   readonly #assisted: ClientCapabilities[] = [];
 
-  constructor({ channels = ALL_CHANNELS, model, standIns, page, clock, limits, log }: AskChannelsOptions) {
+  constructor({ channels = ALL_CHANNELS, model, standIns, page, word, clock, limits, log }: AskChannelsOptions) {
+    this.word = word;
     this.clock = clock;
     this.humanCheck = new HumanCheck(clock);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
@@ -110,12 +125,18 @@ export class AskChannels {
     return this.#page?.isReachable === true || (this.#hasRelay && !human && !page);
   }
 
+  /** Whether there is a page that browsers can reach. */
+  get hasPage(): boolean {
+    return this.#page?.isReachable === true;
+  }
+
   canOpenPage(exchange: Exchange): boolean {
     return this.#page?.isReachable === true && exchange.canAsk(URL_ASK);
   }
 
   /** The round as a tool result for the model. */
   async words(round: QuestionRound, problem?: string): Promise<JsonObject> {
+    if (this.#isForPerson(round)) return toPersonText(round, this.takesChanges(round), problem);
     const link = round.waitsFor === undefined ? await this.link(round) : undefined;
     return toQuestionText(
       round,
@@ -124,18 +145,27 @@ export class AskChannels {
     );
   }
 
+  /** Tells the person where the question waits, if a model must not get the link. */
+  tellPerson(round: QuestionRound): void {
+    if (!this.#isForPerson(round)) return;
+    const tell = async (): Promise<void> => {
+      const link = await this.link(round);
+      if (link !== undefined) await this.word.tell(round, link);
+    };
+    tell().catch((error: unknown) => this.log.warn({ error }, 'ask.person-not-told'));
+  }
+
+  #isForPerson(round: QuestionRound): boolean {
+    return this.word.isStrict && isForHuman(round);
+  }
+
   /** Whether the model may pass on the answers of this round. */
   takesWords(round: Pick<QuestionRound, 'questions'>): boolean {
-    return this.#hasRelay && !isForHuman(round);
+    return this.#hasRelay && !round.questions.some(({ ask }) => ask.human === true || ask.page === true);
   }
 
   /** Whether the model may pass on changes of earlier answers. */
   takesChanges({ questions: [first, ...others] }: Pick<QuestionRound, 'questions'>): boolean {
     return this.#hasRelay && others.length === 0 && first?.ask.revisable === true;
   }
-}
-
-/** Whether only a human may answer. */
-function isForHuman({ questions }: Pick<QuestionRound, 'questions'>): boolean {
-  return questions.some(({ ask }) => ask.human === true || ask.page === true);
 }

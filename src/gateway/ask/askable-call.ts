@@ -4,7 +4,8 @@
 // 3. Our page, if the client can open URLs.
 // 4. Otherwise the call is held: its request is answered with the question as text, and a later request brings the
 //    answer and gets what follows.
-// - A question for a human also takes the next way if the client answers by itself (human-check.ts).
+// - A question for a human goes to the client only if the operator trusts it (word/persons-word.ts), and takes the next way if the
+//   client answers by itself (human-check.ts). The person gets the link to the page, the model does not.
 // - Progress and log lines go to the request that currently carries the call.
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { ChannelPart } from '../../protocol/derived-exchange.ts';
@@ -14,9 +15,13 @@ import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toError } from '../../shared/to-error.ts';
 import { HeldCall } from './held-call.ts';
 import type { AskChannels } from './ask-channels.ts';
-import { askOnPage } from './ask-on-page.ts';
+import { askAside, askOnPage } from './ask-on-page.ts';
+import { noPerson } from './word/persons-word.ts';
+import type { GivenWord } from './word/persons-word.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
@@ -129,6 +134,7 @@ export class AskableCall implements ChannelPart {
   }
 
   canAsk(ask: Ask): boolean {
+    if (ask.human && !this.#isTrusted) return this.#channels.hasPage;
     if (this.#inner.canAsk(ask) || this.#channels.standInFor(ask, this.#inner.client)) return true;
     return !this.#isOver && this.#channels.canPut(ask, this.#inner);
   }
@@ -141,11 +147,11 @@ export class AskableCall implements ChannelPart {
         client: this.#inner.client,
         signal: signal ?? this.cancellation.signal,
       });
+    if (ask.human) return this.#askHuman(ask, signal);
     // Tasks ask their own questions.
     if (this.#isOver || !this.#channels.canPut(ask, this.#inner)) return this.#inner.ask(ask, signal);
     const put = this.#byWire(ask, signal);
-    if (!put) return this.#hold(ask, signal);
-    return ask.human ? this.#askPerson(ask, put, signal) : put();
+    return put ? put() : this.#hold(ask, signal);
   }
 
   waits(words: string, signal: AbortSignal): void {
@@ -156,6 +162,7 @@ export class AskableCall implements ChannelPart {
   }
 
   byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
+    if (ask.human && !this.#isTrusted) return this.#askHuman(ask, signal);
     return this.#channels.canOpenPage(this.#inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
   }
 
@@ -168,17 +175,50 @@ export class AskableCall implements ChannelPart {
       : undefined;
   }
 
-  /** Asks by another way if the client answers by itself. */
-  async #askPerson(ask: Ask, put: () => Promise<JsonObject>, signal: AbortSignal | undefined): Promise<JsonObject> {
-    const { humanCheck, log } = this.#channels;
-    const { client } = this.#inner;
-    const answer = humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, put) : undefined;
-    if (answer) return answer;
-    log.warn(
-      { exchange: this.#inner.id, client: client.info.name, principal: loggedPrincipal(client.principal) },
-      'ask.nobody',
-    );
-    return this.#hold(ask, signal);
+  get #isTrusted(): boolean {
+    return this.#channels.word.trusts(this.#inner.client);
+  }
+
+  /** Leaves a receipt, however it ends. */
+  async #askHuman(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const { word } = this.#channels;
+    const given: GivenWord = { way: 'client', who: undefined };
+    const onAnswered: Ask['onAnswered'] = (way, who) => void Object.assign(given, { way, who });
+    try {
+      this.#checkLength(ask);
+      const answer = await this.#askPerson({ ...ask, onAnswered }, signal);
+      const { way, by, shown } = word.record(ask, this.exchange, answer, given);
+      ask.onAnswered?.(way, by, shown);
+      return answer;
+    } catch (thrown) {
+      word.record(ask, this.exchange, toError(thrown), given);
+      throw thrown;
+    }
+  }
+
+  /** What cannot be shown whole cannot be approved. */
+  #checkLength({ params }: Ask): void {
+    const { maxShownChars: limit } = this.#channels.limits;
+    const { length } = String(params?.message ?? '');
+    if (length > limit) throw new GatewayError('TOO_LONG_TO_SHOW', { length, limit });
+  }
+
+  /** In the client, if it is trusted and does not answer by itself; else on the page. */
+  async #askPerson(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const { word, log, humanCheck } = this.#channels;
+    const { client, id: exchange } = this.#inner;
+    const mayHold = !this.#isOver && this.#channels.canPut(ask, this.#inner);
+    if (this.#isTrusted) {
+      if (!mayHold) return this.#inner.ask(ask, signal);
+      const put = this.#byWire(ask, signal);
+      const answer = put && humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, put) : undefined;
+      if (answer) return answer;
+      if (put)
+        log.warn({ exchange, client: client.info.name, principal: loggedPrincipal(client.principal) }, 'ask.nobody');
+    }
+    if (!word.isStrict) return this.#hold(ask, signal);
+    if (!this.#channels.hasPage || !(await word.canReach(client))) throw noPerson();
+    return mayHold ? this.#hold(ask, signal) : askAside(ask, this.exchange, this.#channels, signal);
   }
 
   #hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {

@@ -78,13 +78,13 @@ export class HeldCall implements AskingCall {
     signal.addEventListener('abort', stop, { once: true });
   }
 
-  settle(answers: Record<string, RoundAnswer>, by: AnsweredBy): void {
+  settle(answers: Record<string, RoundAnswer>, by: AnsweredBy, who?: string): void {
     this.#channels.log.info({ exchange: this.exchange.id, by }, 'ask.answered');
     for (const [key, open] of this.#open) {
       const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
       if (!answer) continue;
       this.#open.delete(key);
-      open.ask.onAnswered?.(by);
+      open.ask.onAnswered?.(by, who);
       open.resolve({ ...answer });
     }
   }
@@ -128,6 +128,7 @@ export class HeldCall implements AskingCall {
       for (const one of open) one.round = round;
       const { id, server } = this.exchange;
       this.#channels.log.info({ exchange: id, server, tool: this.about.tool, client: this.about.client }, 'ask.held');
+      this.#channels.tellPerson(round);
       this.#call.say(this.#channels.words(round));
     } catch (thrown) {
       this.#refuse(toError(thrown));

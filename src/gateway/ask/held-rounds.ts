@@ -11,6 +11,7 @@ import { randomId } from '../../shared/crypto/ids.ts';
 import type { Limits } from '../../shared/limits.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { HANDLE } from './answer-tool.ts';
+import { userOf } from './word/persons-word.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
 /** The call that asked. */
@@ -20,7 +21,9 @@ export interface AskingCall {
   /** Whether a server has received the call, and so may have acted. */
   readonly isSent: boolean;
   /** Delivers all answers of the round. */
-  settle(answers: Record<string, RoundAnswer>, by: AnsweredBy): void;
+  settle(answers: Record<string, RoundAnswer>, by: AnsweredBy, who?: string): void;
+  /** Only a client that the operator trusts gets the link. */
+  readonly isVouched?: boolean | undefined;
   /** The round expired unanswered. */
   expire(round: HeldRound): void;
   /** Gives another request what follows; absent while the asking request is open. */
@@ -79,6 +82,10 @@ export class HeldRounds {
   /** For the page, which identifies the person by the link. */
   get(handle: string): QuestionRound | undefined {
     return this.#open.get(handle);
+  }
+
+  get all(): Iterable<QuestionRound> {
+    return this.#open.values();
   }
 
   find(handle: unknown, principal: string): HeldRound | undefined {
@@ -159,14 +166,22 @@ export class HeldRound implements QuestionRound {
     return this.call.client.principal;
   }
 
+  get user(): string | undefined {
+    return userOf(this.call.client);
+  }
+
+  get isVouched(): boolean | undefined {
+    return this.call.isVouched;
+  }
+
   get about(): QuestionRound['about'] {
     return this.call.about;
   }
 
-  answer(answers: Record<string, RoundAnswer>, by: AnsweredBy): boolean {
+  answer(answers: Record<string, RoundAnswer>, by: AnsweredBy, who?: string): boolean {
     if (!this.isOpen) return false;
     this.isOpen = false;
-    this.call.settle(answers, by);
+    this.call.settle(answers, by, who);
     this.wake();
     return true;
   }

@@ -18,6 +18,7 @@ import { ANSWER_TOOL, answerTool, hasHandle } from './answer-tool.ts';
 import { AskableCall } from './askable-call.ts';
 import type { HeldListener } from './askable-call.ts';
 import type { AskChannels } from './ask-channels.ts';
+import { guardExchange, guardWatcher } from './word/guard-asks.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
@@ -55,7 +56,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
       case 'resources/read':
         return new AskableCall(exchange, this.#channels, this).run(this.#handle);
       default:
-        return this.target.handle(exchange);
+        return this.target.handle(exchange.client.isUnproven ? guardExchange(exchange) : exchange);
     }
   }
 
@@ -70,7 +71,8 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   override watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     if (watcher) this.#listeners.set(listener, this.#assist(watcher.client));
-    const unwatch = this.target.watch(listener, watcher);
+    const isGuarded = watcher?.client.isUnproven === true && watcher.ask !== undefined;
+    const unwatch = this.target.watch(listener, isGuarded ? guardWatcher(watcher) : watcher);
     return () => {
       unwatch();
       this.#listeners.delete(listener);
@@ -140,6 +142,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   #assist(client: ClientView): ClientView {
     if (client.assisted === undefined) client.assisted = this.#channels.assistedFor(client);
+    if (client.isUnproven === undefined) client.isUnproven = !this.#channels.word.trusts(client);
     return client;
   }
 

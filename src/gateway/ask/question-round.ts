@@ -9,7 +9,7 @@ export interface RoundAnswer {
   content?: JsonObject | undefined;
 }
 
-/** The channel of an answer. Only the page guarantees that a person answered. */
+/** The channel of an answer. */
 export type AnsweredBy = 'page' | 'relay';
 
 export interface RoundQuestion {
@@ -29,6 +29,10 @@ export interface QuestionRound {
   readonly about: { tool: string | undefined; server: string | undefined; client: string };
   /** The call belongs to somebody else: the person can decline but not cancel it. */
   readonly isOthers?: boolean | undefined;
+  /** The login of the caller; undefined where nobody logs in. */
+  readonly user?: string | undefined;
+  /** Only a client that the operator trusts got the link. */
+  readonly isVouched?: boolean | undefined;
   /** What the call waits for, if the user can do nothing; then there are no questions. */
   readonly waitsFor?: string | undefined;
   /** Those to whom the person can hand the round over, and how. */
@@ -37,8 +41,8 @@ export interface QuestionRound {
     | undefined;
   readonly expiresAt: number;
   readonly isOpen: boolean;
-  /** Takes all answers by key. False if someone else was faster or it is too late. */
-  answer(answers: Record<string, RoundAnswer>, by: AnsweredBy): RoundReceipt | Promise<RoundReceipt>;
+  /** Takes all answers by key, and who gave them if that is proven. False if someone else was faster or it is too late. */
+  answer(answers: Record<string, RoundAnswer>, by: AnsweredBy, who?: string): RoundReceipt | Promise<RoundReceipt>;
 }
 
 /** The result of answering: taken or not, refused and asked again, or too late and why. */

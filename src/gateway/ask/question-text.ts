@@ -33,6 +33,18 @@ export function toQuestionText(round: QuestionRound, ways: AnswerWays, problem?:
   return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
 }
 
+/** The text of a round that a person answers elsewhere: neither the question nor a link. */
+export function toPersonText(round: QuestionRound, hasChanges: boolean, problem?: string): JsonObject {
+  const lines = [
+    ...(problem === undefined ? [] : [problem, '']),
+    `${whoOf(round)} has not finished: only a person may allow it to go on. A person has been asked. You cannot answer for them, and do not call the tool again.`,
+    `To wait for their answer, call ${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}.`,
+    ...(hasChanges ? [changeWords(round.handle)] : []),
+    `It waits until ${new Date(round.expiresAt).toISOString()}.`,
+  ];
+  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+}
+
 /** The text of a round without questions. */
 function toWaitingWords(round: QuestionRound, waitsFor: string): JsonObject {
   const call = `${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}`;
@@ -68,12 +80,7 @@ function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChange
     ];
   }
   const byPage = link && [`The user can answer on this page: ${link}`, `Once they have, call ${call({})}.`];
-  const change = hasChanges
-    ? [
-        `If the user wants to change an earlier answer instead, call ${call({ answer: { edit: { '<name>': '<value>' } } })}; ` +
-          `to go back to the last question, ${call({ answer: { back: true } })}.`,
-      ]
-    : [];
+  const change = hasChanges ? [changeWords(handle)] : [];
   if (!hasRelay) return [...(byPage || []), 'Only the user can answer this, on that page.', ...change];
   const byModel = [
     `${byPage ? 'Or the' : 'The'} user tells you the answer: then call ${call({ answer: exampleOf(questions) })}.`,
@@ -85,6 +92,14 @@ function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChange
 /** The gateway itself notices when the user has been at this page. */
 function isVisit({ ask }: RoundQuestion): boolean {
   return ask.ofGateway === true && ask.params?.mode === 'url';
+}
+
+function changeWords(handle: string): string {
+  const call = (answer: JsonObject): string => `${ANSWER_TOOL} with ${JSON.stringify({ handle, answer })}`;
+  return (
+    `If the user wants to change an earlier answer instead, call ${call({ edit: { '<name>': '<value>' } })}; ` +
+    `to go back to the last question, ${call({ back: true })}.`
+  );
 }
 
 /** An example answer that shows the type of each value. */

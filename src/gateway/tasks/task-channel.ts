@@ -47,11 +47,13 @@ export class TaskChannel implements ChannelPart {
   /** A ping cannot wait in a task. */
   canAsk(ask: Ask): boolean {
     if (ask.method === 'ping') return false;
+    if (ask.human && this.#origin.client.isUnproven) return this.#origin.canAsk(ask);
     return this.#origin.canAsk(isForPage(ask) ? { ...ask, params: { ...ask.params, mode: 'url' } } : ask);
   }
 
   /** A question for the page must not wait in the task as a form, because the client would show it. */
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    if (ask.human && this.#origin.client.isUnproven) return this.#origin.ask(ask, signal);
     const put = isForPage(ask)
       ? this.#origin.byPage?.(ask, this.exchange, signal)
       : this.canAsk(ask) && this.#task.ask(ask, signal);

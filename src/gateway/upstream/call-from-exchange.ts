@@ -53,6 +53,7 @@ export function callFromExchange(
     onRelease: (retryMs) => exchange.releaseStream(retryMs),
     ask,
     suspends: client && exchange.maySuspend,
+    isUnproven: exchange.client.isUnproven,
     resumed: client && exchange.resumed,
     info: client?.info,
     capabilities: client && capabilitiesOf(client, wanted),

@@ -53,6 +53,8 @@ export interface AnswerRequest extends SessionRequest {
   /** Who answers. Default: the user. */
   src?: AnswerSource | undefined;
   via?: Via | undefined;
+  /** Nobody vouches for the client: this is no person's word. */
+  isUnproven?: boolean | undefined;
 }
 
 /** An event. The program decides who may deliver it; no principal is checked. */

@@ -1,10 +1,10 @@
 // The file with the API keys of this user: names, hashes, scopes. It holds no key itself, and only its owner can read it.
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
-import { randomId } from '../../../shared/crypto/ids.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { writePrivateFile } from '../../../shared/private-file.ts';
 import type { ApiKeyOptions } from './auth-options.ts';
 
 /** A key as the file has it. */
@@ -53,21 +53,6 @@ function broken(path: string): GatewayError {
   return new GatewayError('BAD_OPTION', { option: 'auth.keyFile', reason: `${path} is not a file of \`parley key\`` });
 }
 
-/** Written completely before it gets its name, so that a gateway never reads half of it. */
 export function writeKeyFile(path: string, keys: readonly KeptKey[]): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const fresh = `${path}.${randomId()}`;
-  try {
-    const file = openSync(fresh, 'wx', 0o600);
-    try {
-      writeSync(file, `${JSON.stringify({ keys }, null, 2)}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(fresh, path);
-  } catch (error) {
-    rmSync(fresh, { force: true });
-    throw error;
-  }
+  writePrivateFile(path, `${JSON.stringify({ keys }, null, 2)}\n`);
 }

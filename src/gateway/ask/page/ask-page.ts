@@ -3,6 +3,7 @@
 // 1. Every page but the first needs the cookie of its round.
 // 2. Only our own form, sent from our own origin, can answer.
 // 3. A link that does not work gives no reason.
+// 4. A question that only a person may answer is shown to a proven browser alone (prove-visitor.ts).
 import type { Clock } from '../../../shared/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
@@ -12,6 +13,8 @@ import type { ClosedRound, QuestionRound } from '../question-round.ts';
 import { ASK_PATH, askLinks, toLink, tokenOf } from './link.ts';
 import { MemoryPageOwners } from './page-owners.ts';
 import { PageReply } from './page-reply.ts';
+import { needsProof, pairBrowser, showOpenQuestions } from './prove-visitor.ts';
+import type { VisitorProof } from './prove-visitor.ts';
 import { receiveForm } from './receive-form.ts';
 import { showRound } from './show-round.ts';
 import type { PageContext, PageVisit } from './page-visit.ts';
@@ -32,6 +35,8 @@ export interface AskPageOptions {
   identify?: ((request: HttpRequest) => string | undefined | Promise<string | undefined>) | undefined;
   /** Trust a browser that `identify` does not know, because it has the link. */
   trustsLinks?: boolean | undefined;
+  /** Proves who is at the browser, for questions that only a person may answer. */
+  proof?: VisitorProof | undefined;
   /** Largest form with its files, in bytes. */
   maxUploadBytes?: number | undefined;
 }
@@ -89,13 +94,21 @@ async function receive(
   const reply = new PageReply(request, response, words);
   if (!METHODS.includes(request.method!)) return reply.methods(METHODS);
   const token = tokenOf(request.url ?? '');
+  const base = new URL(await options.baseUrl());
+  const at = { ...site, request, reply, words, token, base };
+  if (token === '' && options.proof?.word.isStrict) {
+    const visit = { ...at, handle: '', round: undefined, closed: undefined, browser: undefined };
+    return showOpenQuestions(visit, options.proof, (one) => toLink(site.sealer, one, base.href));
+  }
   const handle = site.links.open(token);
   if (handle === undefined) return reply.gone();
   const found = await options.round(handle);
   if (found && !(await options.isTheirs(found.principal, request))) return reply.notYours();
   const [round, closed] = found && 'closed' in found ? [undefined, found.closed] : [found, undefined];
   const browser = site.owners.browserOf(handle, request.headers.cookie);
-  const base = new URL(await options.baseUrl());
-  const visit: PageVisit = { ...site, request, reply, words, token, handle, round, closed, browser, base };
+  const mustProve = options.proof !== undefined && needsProof(options.proof, round);
+  const who = mustProve ? await options.proof!.word.proofOf(round!, request) : undefined;
+  const visit: PageVisit = { ...at, handle, round, closed, browser, who };
+  if (mustProve && who === undefined) return pairBrowser(visit, options.proof!);
   return request.method === 'POST' ? receiveForm(visit) : showRound(visit);
 }

@@ -32,6 +32,8 @@ export interface PageVisit extends PageContext {
   readonly closed: ClosedRound['closed'] | undefined;
   /** The browser's secret, if it owns the round. */
   readonly browser: string | undefined;
+  /** Who is at the browser, if that had to be proven. */
+  readonly who?: string | undefined;
   /** The URL at which browsers reach us. */
   readonly base: URL;
 }

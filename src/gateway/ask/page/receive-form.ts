@@ -9,7 +9,7 @@ import type { PageVisit } from './page-visit.ts';
 
 /** The limits for a form without files, and for a button. */
 const FORM_BYTES = 1024 * 1024;
-const BUTTON_BYTES = 16 * 1024;
+export const BUTTON_BYTES = 16 * 1024;
 
 export async function receiveForm(visit: PageVisit): Promise<void> {
   const { request, reply, log, handle } = visit;
@@ -31,15 +31,23 @@ async function open(visit: PageVisit): Promise<void> {
   const content = round?.isOpen ? await owners.bind(round) : undefined;
   if (content === undefined) return reply.gone();
   log.info({ handle }, 'ask.page-opened');
-  reply.seeAgain(token, { 'set-cookie': toCookie(visit, content) });
+  reply.seeAgain(token, { 'set-cookie': toRoundCookie(visit, content) });
 }
 
-function toCookie({ handle, round, links, base, request, clock }: PageVisit, content: string): string {
+function toRoundCookie(visit: PageVisit, content: string): string {
+  const { handle, round, clock } = visit;
   // At least ten minutes, so that a changed system time does not drop the cookie.
   const seconds = Math.max(600, Math.ceil((round!.expiresAt - clock.now()) / 1000));
+  return toCookie(visit, { name: cookieName(handle), content, seconds });
+}
+
+export function toCookie(
+  { links, base, request }: PageVisit,
+  { name, content, seconds }: { name: string; content: string; seconds: number },
+): string {
   const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
   const path = `${base.pathname.replace(/\/+$/, '')}${links.path}`;
-  const cookie = `${cookieName(handle)}=${content}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
+  const cookie = `${name}=${content}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
   return isSecure ? `${cookie}; Secure` : cookie;
 }
 
@@ -78,14 +86,14 @@ async function settle(
   outcome: RoundAnswer['action'],
 ): Promise<void> {
   const { reply, round, handle, browser, owners, token, log } = visit;
-  const taken = await round!.answer(answers, 'page');
+  const taken = await round!.answer(answers, 'page', visit.who);
   if (typeof taken === 'object') {
     return 'again' in taken ? showForm({ ...visit, round: taken.again }, 422) : reply.closed(taken.closed);
   }
   if (!taken) return reply.closed();
   const content = owners.settle(handle, browser!, outcome);
   log.info({ handle, outcome }, 'ask.page-answered');
-  reply.seeAgain(token, content === undefined ? {} : { 'set-cookie': toCookie(visit, content) });
+  reply.seeAgain(token, content === undefined ? {} : { 'set-cookie': toRoundCookie(visit, content) });
 }
 
 function toAll({ questions }: QuestionRound, action: 'decline' | 'cancel'): Record<string, RoundAnswer> {
@@ -100,7 +108,7 @@ function maxBytesOf({ round, browser, maxBytes }: PageVisit): number {
 }
 
 /** Browsers send the origin of the page with a form; a request without one is not from a current browser. */
-function isOurOrigin({ request: { headers }, base }: PageVisit): boolean {
+export function isOurOrigin({ request: { headers }, base }: PageVisit): boolean {
   const { origin, host } = headers;
   if (origin === undefined || !URL.canParse(origin)) return false;
   const site = headers['sec-fetch-site'];

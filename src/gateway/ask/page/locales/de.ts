@@ -78,6 +78,18 @@ export const de: PageWords = {
   tooLargeText: 'Höchstens {size} können auf einmal gesendet werden. Gehen Sie zurück und senden Sie weniger.',
   notAForm: 'Das wurde nicht verstanden',
   notAFormText: 'Öffnen Sie den Link noch einmal und senden Sie das Formular von dort.',
+  pairing: {
+    title: 'Diesen Browser koppeln',
+    text: 'Was hier gefragt wird, darf nur ein Mensch beantworten. Zeigen Sie einmal, dass dies Ihr Browser ist: Dann darf er ab jetzt für dieses Gateway antworten.',
+    code: 'Code',
+    hint: '„parley pair“ zeigt ihn auf dem Rechner des Gateways.',
+    pair: 'Diesen Browser koppeln',
+    wrong: 'Dieser Code gilt nicht. Ein Code gilt einmal und nur einige Minuten.',
+    tooMany: 'Es gab zu viele falsche Codes. Warten Sie eine Minute, und lassen Sie „parley pair“ einen neuen zeigen.',
+    open: 'Fragen, die auf Sie warten',
+    none: 'Nichts wartet auf Sie',
+    noneText: 'Dieser Browser ist gekoppelt. Laden Sie die Seite neu, wenn Sie eine Frage erwarten.',
+  },
   problems: {
     required: 'Hier fehlt eine Antwort.',
     unknown: 'Danach wurde nicht gefragt.',

@@ -79,6 +79,18 @@ export const en: PageWords = {
   tooLargeText: 'At most {size} can be sent at once. Go back, and send less or a smaller file.',
   notAForm: 'This was not understood',
   notAFormText: 'Open the link again and send the form from there.',
+  pairing: {
+    title: 'Pair this browser',
+    text: 'Only a person may answer what is asked here. Show once that this is your browser: then it may answer for this gateway from now on.',
+    code: 'Code',
+    hint: 'On the machine of the gateway, “parley pair” shows it.',
+    pair: 'Pair this browser',
+    wrong: 'This code does not work. Codes work once, and for a few minutes.',
+    tooMany: 'There were too many wrong codes. Wait a minute, and have “parley pair” show a new one.',
+    open: 'Questions that wait for you',
+    none: 'Nothing waits for you',
+    noneText: 'This browser is paired. Reload this page when you expect a question.',
+  },
   problems: {
     ...ENGLISH,
     dateTime: 'Enter a date, a time and a time zone.',

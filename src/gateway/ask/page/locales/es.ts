@@ -78,6 +78,18 @@ export const es: PageWords = {
   tooLargeText: 'Se pueden enviar {size} como máximo a la vez. Vuelva atrás y envíe menos.',
   notAForm: 'No se ha entendido',
   notAFormText: 'Abra de nuevo el enlace y envíe el formulario desde allí.',
+  pairing: {
+    title: 'Vincular este navegador',
+    text: 'Solo una persona puede responder a lo que se pregunta aquí. Muestre una vez que este navegador es suyo: después podrá responder para esta pasarela.',
+    code: 'Código',
+    hint: '«parley pair» lo muestra en la máquina de la pasarela.',
+    pair: 'Vincular este navegador',
+    wrong: 'Este código no sirve. Un código sirve una vez y durante unos minutos.',
+    tooMany: 'Hubo demasiados códigos incorrectos. Espere un minuto y muestre uno nuevo con «parley pair».',
+    open: 'Preguntas que le esperan',
+    none: 'Nada le espera',
+    noneText: 'Este navegador está vinculado. Recargue esta página cuando espere una pregunta.',
+  },
   problems: {
     required: 'Falta una respuesta.',
     unknown: 'Esto no se ha preguntado.',

@@ -79,6 +79,18 @@ export const fr: PageWords = {
   tooLargeText: 'On peut envoyer {size} au plus à la fois. Revenez en arrière et envoyez moins.',
   notAForm: 'Ceci n’a pas été compris',
   notAFormText: 'Ouvrez à nouveau le lien et envoyez le formulaire depuis là.',
+  pairing: {
+    title: 'Associer ce navigateur',
+    text: 'Seule une personne peut répondre à ce qui est demandé ici. Montrez une fois que ce navigateur est le vôtre : il pourra ensuite répondre pour cette passerelle.',
+    code: 'Code',
+    hint: '« parley pair » l’affiche sur la machine de la passerelle.',
+    pair: 'Associer ce navigateur',
+    wrong: 'Ce code ne fonctionne pas. Un code sert une fois, pendant quelques minutes.',
+    tooMany: 'Il y a eu trop de codes erronés. Attendez une minute, puis affichez-en un nouveau avec « parley pair ».',
+    open: 'Questions qui vous attendent',
+    none: 'Rien ne vous attend',
+    noneText: 'Ce navigateur est associé. Rechargez cette page quand vous attendez une question.',
+  },
   problems: {
     required: 'Il manque une réponse.',
     unknown: 'Cela n’a pas été demandé.',

@@ -93,12 +93,16 @@ export interface PageWords {
   readonly tooLargeText: string;
   readonly notAForm: string;
   readonly notAFormText: string;
+  /** A browser that is not paired, or has no link. */
+  readonly pairing: Readonly<Record<PairingWord, string>>;
   readonly problems: ProblemSentences;
   /** Why a question is no longer open. */
   readonly reasons: Readonly<Record<ClosedRound['closed'], string>>;
   /** Texts that differ for people who are asked about somebody else's work. */
   readonly forOthers: Readonly<Record<OtherWord, string>>;
 }
+
+type PairingWord = 'title' | 'text' | 'code' | 'hint' | 'pair' | 'wrong' | 'tooMany' | 'open' | 'none' | 'noneText';
 
 type OtherWord = 'waitingText' | 'forClient' | 'next' | 'trust' | 'goBack' | 'goneText' | 'notYoursText';
 

@@ -67,7 +67,7 @@ function renderSection(view: FormView, section: Section, index: number): Html {
     isOneOfMany &&
     html`<h2 id="${name}-title">${fill(words.question, { number: index + 1, count: sections.length })}</h2>`;
   const message = html`<p class="message">
-    <span class="text" dir="auto">${clip(section.message, MAX_MESSAGE, words.cut)}</span>
+    <span class="text" dir="auto">${clip(section.message, section.isWhole ? Infinity : MAX_MESSAGE, words.cut)}</span>
   </p>`;
   return html`<section class="card" ${isOneOfMany && html` aria-labelledby="${name}-title"`}>
     ${heading}${message}

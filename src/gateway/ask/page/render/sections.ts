@@ -9,6 +9,8 @@ export interface Section {
   /** The prefix of its input names. */
   readonly name: string;
   readonly message: string;
+  /** Shown whole: a person approves only what they have seen. */
+  readonly isWhole: boolean;
   readonly fields: readonly SchemaField[];
   /** Answered on another website. */
   readonly url: LinkTarget | undefined;
@@ -51,6 +53,7 @@ function toSection({ key, ask }: RoundQuestion, index: number, isOnly: boolean):
     key,
     name: `q${index}`,
     message: typeof params['message'] === 'string' ? params['message'] : '',
+    isWhole: ask.human === true,
     fields,
     url,
     isAlone: url !== undefined && isOnly,

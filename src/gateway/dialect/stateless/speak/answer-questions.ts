@@ -73,6 +73,13 @@ export function toSuspension({ inputRequests = {}, requestState }: JsonObject): 
   return toSuspended({ questions: inputRequests, state: requestState } as SuspendedCall);
 }
 
+/** Whether one of them is only for a person. */
+export function asksHuman({ inputRequests }: JsonObject): boolean {
+  return Object.values(isObject(inputRequests) ? inputRequests : {}).some(
+    (one) => isObject(one) && readAsk('', isObject(one.params) ? one.params : undefined).human === true,
+  );
+}
+
 function isQuestion(question: unknown): boolean {
   if (!isObject(question) || typeof question.method !== 'string') return false;
   return question.params === undefined || isObject(question.params);

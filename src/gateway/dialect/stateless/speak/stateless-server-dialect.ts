@@ -13,7 +13,7 @@ import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { readChange } from '../../speak/read-change.ts';
 import { toWireCall } from '../../speak/server-dialect.ts';
 import type { ServerDialect, Wire } from '../../speak/server-dialect.ts';
-import { answerQuestions, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
+import { answerQuestions, asksHuman, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
 import { fromFlowError } from '../flow-extension.ts';
 import { subscriptionOf } from './listen-stream.ts';
 import { OutgoingEnvelope } from './outgoing-envelope.ts';
@@ -158,7 +158,7 @@ export class StatelessServerDialect implements ServerDialect {
     if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
     const problem = whyNotAnswerable(call.method, asking);
     if (problem !== undefined) throw this.invalid(problem);
-    if (call.suspends) return toSuspension(asking);
+    if (call.suspends && !(call.isUnproven && asksHuman(asking))) return toSuspension(asking);
     const params = await answerQuestions(call, asking, this.#events);
     progress?.nextRound();
     return this.#round({ call, round: round + 1, progress }, params);

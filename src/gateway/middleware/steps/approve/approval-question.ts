@@ -1,7 +1,7 @@
 // Writes the question whether a call may be made, and reads the answer.
-// 1. It shows the tool, its server and every argument, or how many are left out. Names and values come from a model: they can
-//    neither imitate other lines of the question nor hide what follows.
-// 2. Arguments that are named like secrets, or look like one, are not shown, because clients keep their questions.
+// 1. It shows the tool, its server and every argument, whole: nothing is cut, left out or redacted, because a person approves only what
+//    they have seen. A question that is too long to be shown is refused where it is put (limits.maxShownChars).
+// 2. Names and values come from a model: they can neither imitate other lines of the question nor hide what follows.
 // 3. The form is never empty or prefilled: a client that accepts every question has not said yes.
 import type { Ask } from '../../../../protocol/exchange.ts';
 import { membersOf, writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
@@ -9,16 +9,11 @@ import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { randomId } from '../../../../shared/crypto/ids.ts';
 import { visible } from '../../../../shared/visible.ts';
-import { Redactor } from '../redact/redactor.ts';
-import { SECRET_KEYS, SECRET_PATTERNS } from '../redact/well-known-secrets.ts';
 
 /** `{tool}`, `{server}` and `{arguments}` are placeholders. */
 export const DEFAULT_MESSAGE = 'Call {tool} of {server}?\n\n{arguments}';
 
-const MAX_ARGUMENTS = 20;
 const MAX_NAME = 80;
-const MAX_VALUE = 400;
-const secrets = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '[not shown]');
 
 export interface CallToApprove {
   tool: string;
@@ -37,7 +32,8 @@ export function toApprovalQuestion(calling: CallToApprove, message: string, note
     properties: { approve: { type: 'boolean', title: 'Approve', description: `Yes, call it. ${note}`.trim() } },
     required: ['approve'],
   };
-  const filled = message.replace(/\{(tool|server|arguments)\}/g, (_, word: string) => words[word]!);
+  const whole = message.includes('{arguments}') ? message : `${message}\n\n{arguments}`;
+  const filled = whole.replace(/\{(tool|server|arguments)\}/g, (_, word: string) => words[word]!);
   const params = { mode: 'form', message: filled, requestedSchema };
   return { method: 'elicitation/create', params, key: randomId('approve_'), human: true, ofGateway: true };
 }
@@ -53,20 +49,15 @@ export function refusalIn({ action, content }: JsonObject): string | undefined {
 function toLines({ arguments: given }: CallToApprove): string {
   if (given === undefined || (isObject(given) && Object.keys(given).length === 0)) return 'It has no arguments.';
   const exact = writeExactly(given);
-  if (!isObject(given)) return toLine(exact, MAX_VALUE);
-  const entries = Object.entries(secrets.value(given));
+  if (!isObject(given)) return visible(exact);
+  const entries = Object.entries(given);
   const members = membersOf(exact);
   const areAll = members.length === entries.length; // a step may have set some to undefined
-  const lines = entries.slice(0, MAX_ARGUMENTS).map(([name, value], index) => {
-    const text = areAll && value === given[name] ? toLine(members[index]!, MAX_VALUE) : toValue(value);
-    return `${toLine(name, MAX_NAME)}: ${text}`;
+  const lines = entries.map(([name, value], index) => {
+    const written = areAll ? members[index]! : (JSON.stringify(value) ?? 'nothing');
+    return `${visible(name)}: ${visible(written)}`;
   });
-  const left = entries.length - lines.length;
-  return [...lines, ...(left > 0 ? [`… and ${left} more arguments that are not shown here`] : [])].join('\n');
-}
-
-function toValue(value: unknown): string {
-  return toLine(JSON.stringify(value) ?? 'nothing', MAX_VALUE);
+  return lines.join('\n');
 }
 
 function toLine(text: string, max: number): string {

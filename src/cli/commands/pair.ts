@@ -1,0 +1,100 @@
+// `parley pair`: shows a code with which a browser is paired with a gateway, lists the paired browsers and removes them. The code goes
+// to the gateway by a file that only this user can read; the gateway need not run yet.
+import { findConfig } from '../../config/read/find-config.ts';
+import { pairingFileIn, readPairingFile, writePairingFile } from '../../gateway/ask/word/pairing-file.ts';
+import type { PairingRecords } from '../../gateway/ask/word/pairing-file.ts';
+import { Pairings } from '../../gateway/ask/word/pairings.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { PairCommand } from '../command.ts';
+import { readEnvironment } from '../environment.ts';
+import { openBrowser } from '../login/open-browser.ts';
+import { findGateway } from '../running/find-gateway.ts';
+import { ownStateFolder } from '../running/state-folder.ts';
+import { displayPath } from '../serve/load-command-config.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
+
+export async function runPair(command: PairCommand, print: Printer): Promise<number> {
+  const file = pairingFileIn(ownStateFolder());
+  let kept: PairingRecords;
+  try {
+    kept = readPairingFile(file);
+  } catch (error) {
+    print.problem(`${file} cannot be read: ${(error as Error).message}`);
+    return 1;
+  }
+  if (command.action === 'ls') return list(command, kept, print);
+  if (command.action === 'rm') return remove(command, { file, kept }, print);
+  return invite(command, file, print);
+}
+
+async function invite(command: PairCommand, file: string, print: Printer): Promise<number> {
+  const found = await chooseGateway(command, print);
+  if (!found) return 1;
+  const { gateway, page } = found;
+  const pairings = new Pairings({ gateway, file, clock: systemClock, limits: DEFAULT_LIMITS });
+  const { code, expires } = pairings.invite(command.user);
+  if (command.json) {
+    print.line(JSON.stringify({ code, gateway, page, expires: new Date(expires).toISOString() }));
+    return 0;
+  }
+  print.line(code);
+  const where = page ?? 'on the page whose link the gateway shows with its first question';
+  print.note(`Enter it at ${where}. It works once, until ${new Date(expires).toTimeString().slice(0, 5)}.`);
+  if (page !== undefined && process.stderr.isTTY && openBrowser(`${page}?c=${code}`))
+    print.note('Your browser shows that page.');
+  return 0;
+}
+
+interface ChosenGateway {
+  /** What it serves. */
+  gateway: string;
+  page: string | undefined;
+}
+
+/** The running gateway, else the one that will serve the configuration. Undefined if there is neither; the reason has been printed. */
+async function chooseGateway({ config, pid }: PairCommand, print: Printer): Promise<ChosenGateway | undefined> {
+  const { path } = findConfig(config, readEnvironment());
+  const { found, isTold } = await findGateway(ownStateFolder(), print, { pid, config: path });
+  const isMeant = found && (config === undefined || found.serves === path);
+  if (isMeant) return { gateway: found.serves, page: found.url?.replace(/\/mcp$/, '/ask') };
+  if (path !== undefined && pid === undefined) {
+    print.note(`No gateway runs for ${displayPath(path)}; the code works once it does.`);
+    return { gateway: path, page: undefined };
+  }
+  if (!isTold) print.problem('there is no gateway to pair with. Start one: parley serve');
+  return undefined;
+}
+
+function list({ json }: PairCommand, { browsers }: PairingRecords, print: Printer): number {
+  if (json) {
+    print.line(JSON.stringify(browsers.map(({ hash: _, ...shown }) => shown)));
+    return 0;
+  }
+  if (browsers.length === 0) print.line('No browser is paired. To pair one: parley pair');
+  else {
+    const rows = browsers.map(({ name, gateway, user = '-', created }) => [
+      name,
+      user,
+      created.slice(0, 10),
+      displayPath(gateway),
+    ]);
+    for (const line of toTable([['BROWSER', 'USER', 'PAIRED', 'GATEWAY'], ...rows])) print.line(line);
+  }
+  return 0;
+}
+
+function remove(
+  { browser }: PairCommand,
+  { file, kept }: { file: string; kept: PairingRecords },
+  print: Printer,
+): number {
+  const browsers = kept.browsers.filter(({ name }) => name !== browser);
+  if (browsers.length === kept.browsers.length) {
+    print.problem(`there is no browser called "${browser}". To see them: parley pair ls`);
+    return 1;
+  }
+  writePairingFile(file, { ...kept, browsers });
+  return 0;
+}

@@ -1,0 +1,85 @@
+// Who is at the browser, for questions that only a person may answer: it has to be paired with this gateway, or logged in. A browser that
+// is neither can enter the code that the operator's terminal shows. It learns nothing about the question before that.
+import type { HttpRequest } from '../../../shared/http.ts';
+import type { PersonsWord } from '../word/persons-word.ts';
+import { isForHuman } from '../word/persons-word.ts';
+import type { Pairings } from '../word/pairings.ts';
+import type { QuestionRound } from '../question-round.ts';
+import { readPost } from './read-post.ts';
+import { BUTTON_BYTES, isOurOrigin, toCookie } from './receive-form.ts';
+import { renderOpenQuestions, renderPairing } from './render/render-pairing.ts';
+import { renderWaiting } from './render/render-page.ts';
+import type { PageVisit } from './page-visit.ts';
+
+/** What the page needs to know about people. */
+export interface VisitorProof {
+  readonly word: Pick<PersonsWord, 'isStrict' | 'proofOf'>;
+  pairings(): Promise<Pairings>;
+  /** The open questions, for a paired browser without a link. */
+  rounds(): Iterable<QuestionRound>;
+}
+
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Whether a browser has to be proven before it sees or answers the round. */
+export function needsProof({ word }: VisitorProof, round: QuestionRound | undefined): boolean {
+  return round !== undefined && word.isStrict && isForHuman(round) && round.isVouched !== true;
+}
+
+/** For a browser that is not proven: asks for a code, or takes it. */
+export async function pairBrowser(visit: PageVisit, proof: VisitorProof): Promise<void> {
+  const { request, reply, token, words } = visit;
+  if (request.method === 'POST') return receiveCode(visit, proof);
+  // The browser withholds our cookie from a request that another site began. It sends it once the person continues from here.
+  if (token !== '' && request.headers['sec-fetch-site'] === 'cross-site')
+    return reply.page(200, renderWaiting(token, words));
+  reply.page(200, renderPairing({ token, words, code: codeOf(request) }));
+}
+
+async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void> {
+  const { request, reply, token, words, log } = visit;
+  const form = await readPost(request, BUTTON_BYTES);
+  if (!isOurOrigin(visit)) {
+    log.warn({ origin: request.headers.origin }, 'ask.page-foreign-origin');
+    return reply.forged();
+  }
+  if (typeof form === 'string') return reply.notAForm();
+  const code = form.get('code');
+  if (form.get('do') !== 'pair' || typeof code !== 'string') {
+    return reply.page(200, renderPairing({ token, words, code: codeOf(request) }));
+  }
+  const pairings = await proof.pairings();
+  const redeemed = pairings.redeem(code, request.headers['user-agent']);
+  if (typeof redeemed === 'string') {
+    log.warn({ outcome: redeemed }, 'pair.refused');
+    return reply.page(redeemed === 'wrong' ? 403 : 429, renderPairing({ token, words, problem: redeemed }));
+  }
+  log.warn({ browser: redeemed.browser.name, user: redeemed.browser.user }, 'pair.done');
+  const cookie = toCookie(visit, { name: pairings.cookieName, content: redeemed.cookie, seconds: YEAR_SECONDS });
+  reply.seeAgain(token, { 'set-cookie': cookie });
+}
+
+/** The page without a link: the open questions that this browser may answer. */
+export async function showOpenQuestions(
+  visit: PageVisit,
+  proof: VisitorProof,
+  linkTo: (round: QuestionRound) => string,
+): Promise<void> {
+  const { request, reply, words } = visit;
+  const paired = (await proof.pairings()).find(request.headers.cookie);
+  if (!paired) return pairBrowser(visit, proof);
+  if (request.method === 'POST') return reply.notAForm();
+  const open: { link: string; about: QuestionRound['about'] }[] = [];
+  for (const round of proof.rounds()) {
+    const isTheirs =
+      round.isOpen && needsProof(proof, round) && (await proof.word.proofOf(round, request)) !== undefined;
+    if (isTheirs) open.push({ link: linkTo(round), about: round.about });
+  }
+  reply.page(200, renderOpenQuestions(open, words));
+}
+
+function codeOf({ url = '' }: HttpRequest): string {
+  const query = url.indexOf('?');
+  const code = query === -1 ? '' : (new URLSearchParams(url.slice(query)).get('c') ?? '');
+  return /^[A-Z0-9-]{1,20}$/i.test(code) ? code : '';
+}

@@ -1,0 +1,146 @@
+// The browsers that the operator has paired with one gateway, and the codes by which further ones are paired.
+// 1. A code works once, for a short time, for one gateway and, where users log in, for one user.
+// 2. A few wrong codes void all open codes of this gateway, and for a minute none is accepted.
+// 3. Cookies and codes are kept as hashes, in a file of the operator or in memory.
+import { ticksOf } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { drawRandomBytes, randomId } from '../../../shared/crypto/ids.ts';
+import type { Limits } from '../../../shared/limits.ts';
+import { readCookie } from '../page/page-owners.ts';
+import { hashOf, readPairingFile, writePairingFile } from './pairing-file.ts';
+import { mayAnswer } from './may-answer.ts';
+import type { Invitation, PairedBrowser, PairingRecords } from './pairing-file.ts';
+
+export interface PairingsOptions {
+  /** What this gateway serves, as other commands name it. */
+  gateway: string;
+  /** Absent: kept in memory. */
+  file?: string | undefined;
+  clock: Clock;
+  limits: Pick<Limits, 'pairCodeMs' | 'maxPairTries'>;
+}
+
+export interface PairingCode {
+  readonly code: string;
+  /** Wall-clock time in ms. */
+  readonly expires: number;
+}
+
+export type Redeemed = { cookie: string; browser: PairedBrowser } | 'wrong' | 'too-many';
+
+const PAUSE_MS = 60_000;
+/** Without letters and digits that look alike. */
+const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
+const CODE_LENGTH = 8;
+
+export class Pairings {
+  readonly #options: PairingsOptions;
+  #kept: PairingRecords = { browsers: [], invitations: [] };
+  #wrong = 0;
+  /** Monotonic time. */
+  #countedUntil = 0;
+
+  constructor(options: PairingsOptions) {
+    this.#options = options;
+  }
+
+  /** The cookies of two gateways on one host have two names. */
+  get cookieName(): string {
+    return `parley-pair-${hashOf(this.#options.gateway).slice(7, 23)}`;
+  }
+
+  /** The browser that sent these cookies. */
+  find(cookies: string | undefined): PairedBrowser | undefined {
+    const sent = readCookie(cookies, this.cookieName);
+    return sent === undefined ? undefined : this.#own('browsers').find(({ hash }) => isSame(hash, hashOf(sent)));
+  }
+
+  /** Whether a browser may answer for this user, or at all where nobody logs in. */
+  hasAny(user: string | undefined): boolean {
+    return this.#own('browsers').some((browser) => mayAnswer(browser, user));
+  }
+
+  invite(user?: string): PairingCode {
+    const { gateway, clock, limits } = this.#options;
+    const drawn = [...drawRandomBytes(CODE_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
+    const expires = clock.now() + limits.pairCodeMs;
+    const one = { hash: hashOf(drawn), gateway, ...(user !== undefined && { user }), expires };
+    const { browsers, invitations } = this.#read();
+    this.#write({ browsers, invitations: [...invitations.filter((other) => this.#isOpen(other)), one] });
+    return { code: `${drawn.slice(0, 4)}-${drawn.slice(4)}`, expires };
+  }
+
+  /** Pairs the browser that sent the code. */
+  redeem(given: string, agent: string | undefined): Redeemed {
+    if (this.#isPaused) return 'too-many';
+    const code = hashOf(given.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''));
+    const invitation = this.#own('invitations').find((one) => this.#isOpen(one) && isSame(one.hash, code));
+    if (!invitation) return this.#countWrong();
+    const cookie = randomId();
+    const { gateway, user } = invitation;
+    const created = new Date(this.#options.clock.now()).toISOString();
+    const browser = {
+      name: toName(agent),
+      hash: hashOf(cookie),
+      gateway,
+      ...(user !== undefined && { user }),
+      created,
+    };
+    const { browsers, invitations } = this.#read();
+    this.#write({
+      browsers: [...browsers, browser],
+      invitations: invitations.filter(({ hash }) => hash !== invitation.hash),
+    });
+    return { cookie, browser };
+  }
+
+  get #isPaused(): boolean {
+    const isCounting = this.#countedUntil > ticksOf(this.#options.clock);
+    if (!isCounting) this.#wrong = 0;
+    return this.#wrong >= this.#options.limits.maxPairTries;
+  }
+
+  #countWrong(): 'wrong' | 'too-many' {
+    const { clock, limits, gateway } = this.#options;
+    this.#countedUntil = ticksOf(clock) + PAUSE_MS;
+    if (++this.#wrong < limits.maxPairTries) return 'wrong';
+    const { browsers, invitations } = this.#read();
+    if (invitations.length > 0)
+      this.#write({ browsers, invitations: invitations.filter((one) => one.gateway !== gateway) });
+    return 'too-many';
+  }
+
+  #isOpen({ expires }: Invitation): boolean {
+    return expires > this.#options.clock.now();
+  }
+
+  #own<K extends keyof PairingRecords>(kind: K): PairingRecords[K][number][] {
+    const all: readonly PairingRecords[K][number][] = this.#read()[kind];
+    return all.filter(({ gateway }) => gateway === this.#options.gateway);
+  }
+
+  #read(): PairingRecords {
+    const { file } = this.#options;
+    return file === undefined ? this.#kept : readPairingFile(file);
+  }
+
+  #write(records: PairingRecords): void {
+    const { file } = this.#options;
+    if (file === undefined) this.#kept = records;
+    else writePairingFile(file, records);
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.length === other.length && lazyCrypto().timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+const KINDS = ['firefox', 'edg', 'chrome', 'safari'];
+
+/** Short, so that it can be typed, and never what the browser claims to be beyond a known word. */
+function toName(agent = ''): string {
+  const kind = KINDS.find((word) => agent.toLowerCase().includes(word)) ?? 'browser';
+  const apart = [...drawRandomBytes(4)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
+  return `${kind === 'edg' ? 'edge' : kind}-${apart.toLowerCase()}`;
+}

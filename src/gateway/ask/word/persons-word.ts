@@ -1,0 +1,189 @@
+// What counts as a person's word, for approvals and for questions that only a human may answer (`human`, `by: 'human'`). An answer
+// counts only if
+// 1. its question was put first: an answer that came before is ignored (`mustBeAskedFirst`, protocol/exchange.ts), and
+// 2. it comes by a proven channel: the page in a browser that the operator has paired or that a login proves, or the form of a
+//    client that the operator trusts: by key, by login, or because it is the client of a stdio entry.
+// Nothing else counts: no words of a model, no link alone, no prompt of a client that nobody vouches for, and never the name that a
+// client gives itself. `trust: 'all'` switches this off: then whoever has the link or speaks the protocol is believed.
+import type { AnswerWay, Ask, ClientView, Exchange } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { RecordAudit } from '../../../protocol/audit.ts';
+import { loggedPrincipal } from '../../../shared/anonymous.ts';
+import { canonicalJson } from '../../../shared/canonical-json.ts';
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { HttpRequest } from '../../../shared/http.ts';
+import type { Log } from '../../../shared/log.ts';
+import type { QuestionRound } from '../question-round.ts';
+import { mayAnswer } from './may-answer.ts';
+import type { Pairings } from './pairings.ts';
+
+/** The clients whose forms are believed: of stdio entries, with this API key, or of this user's login. */
+export type TrustedClient = 'stdio' | `key:${string}` | `user:${string}`;
+export type TrustOption = 'all' | readonly TrustedClient[];
+
+export const DEFAULT_TRUST: TrustOption = ['stdio'];
+
+/** Tells the person that a question waits for them. */
+export interface PersonNotice {
+  /** The page with the question. It works only in a browser that is paired or logged in, so it is no secret. */
+  readonly link: string;
+  readonly about: QuestionRound['about'];
+  /** Whether a browser is paired that may answer it. */
+  readonly hasBrowser: boolean;
+  /** A code that pairs a browser, as `&c=CODE` of the link or to be typed: only for the person's own screen. */
+  readonly invite: () => Promise<string>;
+}
+
+export type NotifyPerson = (notice: PersonNotice) => void | Promise<void>;
+
+/** The login of whoever is at this browser. */
+export type IdentifyPerson = (request: HttpRequest) => string | undefined | Promise<string | undefined>;
+
+export interface PersonsWordOptions {
+  trust?: TrustOption | undefined;
+  /** The browsers that the operator has paired; loaded when the first question needs them. */
+  pairings: () => Promise<Pairings>;
+  notify?: NotifyPerson | undefined;
+  identifyPerson?: IdentifyPerson | undefined;
+  audit?: RecordAudit | undefined;
+  log: Log;
+}
+
+/** How an answer was given. */
+export interface GivenWord {
+  way: AnswerWay;
+  /** Who vouches for it, such as `browser:laptop` or `key:ci`. */
+  who: string | undefined;
+}
+
+/** What proves an answer: how it came, who vouches for it, and a digest of what was shown. */
+export interface WordReceipt {
+  way: AnswerWay;
+  by: string;
+  shown: string;
+}
+
+export class PersonsWord {
+  readonly #options: PersonsWordOptions;
+  readonly #trusted: ReadonlySet<string>;
+  /** False if everybody is believed. */
+  readonly isStrict: boolean;
+
+  constructor(options: PersonsWordOptions) {
+    const { trust = DEFAULT_TRUST } = options;
+    this.#options = options;
+    this.isStrict = trust !== 'all';
+    this.#trusted = new Set(trust === 'all' ? [] : trust.map(readTrusted));
+  }
+
+  /** Whether the forms of this client are a person's word. */
+  trusts(client: ClientView): boolean {
+    return !this.isStrict || this.#voucherOf(client) !== undefined;
+  }
+
+  /** Who is at this browser, if that is proven and the question is theirs to answer. */
+  async proofOf(round: QuestionRound, request: HttpRequest): Promise<string | undefined> {
+    const { identifyPerson, pairings } = this.#options;
+    const person = await identifyPerson?.(request);
+    if (person !== undefined && mayAnswer({ user: person }, round.user)) return `login:${person}`;
+    const paired = (await pairings()).find(request.headers.cookie);
+    return paired && mayAnswer(paired, round.user) ? `browser:${paired.name}` : undefined;
+  }
+
+  /** Whether a person can be told about a question of this client. */
+  async canReach(client: ClientView): Promise<boolean> {
+    const { notify, identifyPerson, pairings } = this.#options;
+    if (identifyPerson !== undefined || notify !== undefined) return true;
+    return (await pairings()).hasAny(userOf(client));
+  }
+
+  /** Tells the person where the question waits. */
+  async tell(round: QuestionRound, link: string): Promise<void> {
+    const { notify, log } = this.#options;
+    const { tool, server } = round.about;
+    // At this level, because the log may be all that the operator sees.
+    log.warn({ tool, server, link, user: round.user }, 'ask.person');
+    if (!notify) return;
+    try {
+      const pairings = await this.#options.pairings();
+      const hasBrowser = pairings.hasAny(round.user);
+      await notify({ link, about: round.about, hasBrowser, invite: async () => pairings.invite(round.user).code });
+    } catch (error) {
+      log.warn({ error }, 'ask.person-not-told');
+    }
+  }
+
+  /** The receipt: who said what about what was shown. That of an approval is recorded by the step that asked. */
+  record(ask: Ask, exchange: Exchange, answer: JsonObject | Error, { way, who }: GivenWord): WordReceipt {
+    const { audit, log } = this.#options;
+    const { id, client, server, method, params } = exchange;
+    const outcome = outcomeOf(answer);
+    const by = who ?? this.#voucherOf(client) ?? 'nobody vouched for it';
+    const shown = digestOf(ask);
+    log.info({ exchange: id, way, by, outcome, shown }, 'ask.word');
+    const name = typeof params.name === 'string' ? params.name : undefined;
+    if (ask.ofGateway !== true) {
+      const principal = loggedPrincipal(client.principal);
+      audit?.({
+        kind: 'approval',
+        exchange: id,
+        principal,
+        server,
+        method,
+        name,
+        outcome,
+        details: { way, by, shown },
+      });
+    }
+    return { way, by, shown };
+  }
+
+  #voucherOf({ connection }: ClientView): string | undefined {
+    if (!connection) return undefined;
+    const { transport, identity } = connection;
+    const isOwn = transport === 'stdio' || transport === 'sdk'; // whoever starts the client or hands over its transport knows it
+    if (isOwn && this.#trusted.has('stdio')) return 'stdio';
+    if (!identity) return undefined;
+    const { key, principal } = identity;
+    const names = [
+      ...(key === undefined ? [] : [`key:${key}`]),
+      `user:${principal}`,
+      principal.replace(/^key:/, 'user:'),
+    ];
+    return names.find((name) => this.#trusted.has(name));
+  }
+}
+
+/** The login of the caller; undefined where nobody logs in. */
+export function userOf({ connection, principal }: ClientView): string | undefined {
+  return connection?.identity === undefined ? undefined : principal;
+}
+
+export function isForHuman({ questions }: Pick<QuestionRound, 'questions'>): boolean {
+  return questions.some(({ ask }) => ask.human === true);
+}
+
+export function noPerson(): GatewayError {
+  return new GatewayError('NO_PERSON');
+}
+
+function readTrusted(word: string): string {
+  if (word === 'stdio' || /^(key|user):./.test(word)) return word;
+  const reason = `"${word}" is neither "stdio" nor "key:NAME" nor "user:NAME"`;
+  throw new GatewayError('BAD_OPTION', { option: 'ask.trust', reason });
+}
+
+function outcomeOf(answer: JsonObject | Error): string {
+  if (answer instanceof Error) return answer instanceof GatewayError ? answer.code : 'INTERNAL';
+  const { action, content } = answer;
+  const isNo = action === 'accept' && (content as JsonObject | undefined)?.approve === false;
+  return isNo ? 'decline' : String(action);
+}
+
+/** Of everything that the person was shown. */
+function digestOf({ params }: Ask): string {
+  const { message, requestedSchema, url } = params ?? {};
+  const shown = canonicalJson({ message, requestedSchema, url });
+  return `sha256:${lazyCrypto().createHash('sha256').update(shown).digest('hex')}`;
+}

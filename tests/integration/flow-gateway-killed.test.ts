@@ -68,7 +68,7 @@ function toCalled({ content, _meta }: { content?: unknown; _meta?: Record<string
 
 /** A gateway that tells in its log how calls ended, also if nobody has fetched it. */
 function startGateway(home: Home, mcpServers: object = SHOP): Parley {
-  const file = home.write('mcp.json', { mcpServers: { ...mcpServers } });
+  const file = home.write('mcp.json', { mcpServers: { ...mcpServers }, ask: { trust: 'all' } });
   return start(home, ['serve', file, '--port', '0', '--open', '--log-calls']);
 }
 

@@ -6,7 +6,9 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import type { Watcher } from '../../../protocol/target.ts';
 import { noPerson } from './persons-word.ts';
 
+/** Lists and the like ask nothing. */
 export function guardExchange(exchange: Exchange): Exchange {
+  if (!/^(tasks\/|interaction\.)/.test(exchange.method)) return exchange;
   const channel = {
     canAsk: (ask: Ask): boolean => ask.human !== true && exchange.canAsk(ask),
     ask: (ask: Ask, signal?: AbortSignal): Promise<JsonObject> =>
@@ -16,7 +18,11 @@ export function guardExchange(exchange: Exchange): Exchange {
 }
 
 export function guardWatcher(watcher: Watcher): Watcher {
-  const ask = (one: Ask, signal?: AbortSignal): Promise<JsonObject> =>
-    one.human ? Promise.reject(noPerson()) : watcher.ask!(one, signal);
-  return Object.assign(Object.create(watcher) as Watcher, watcher.ask && { ask });
+  const { client } = watcher;
+  return {
+    client,
+    ask: (ask, signal) => (ask.human ? Promise.reject(noPerson()) : watcher.ask!(ask, signal)),
+    ...(watcher.notify && { notify: (method, params) => watcher.notify!(method, params) }),
+    ...(watcher.isPresent && { isPresent: () => watcher.isPresent!() }),
+  };
 }

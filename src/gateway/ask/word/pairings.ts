@@ -27,7 +27,7 @@ export interface PairingCode {
   readonly expires: number;
 }
 
-export type Redeemed = { cookie: string; browser: PairedBrowser } | 'wrong' | 'too-many';
+export type RedeemedCode = { cookie: string; browser: PairedBrowser } | 'wrong' | 'too-many';
 
 const PAUSE_MS = 60_000;
 /** Without letters and digits that look alike. */
@@ -72,7 +72,7 @@ export class Pairings {
   }
 
   /** Pairs the browser that sent the code. */
-  redeem(given: string, agent: string | undefined): Redeemed {
+  redeem(given: string, agent: string | undefined): RedeemedCode {
     if (this.#isPaused) return 'too-many';
     const code = hashOf(given.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''));
     const invitation = this.#own('invitations').find((one) => this.#isOpen(one) && isSame(one.hash, code));

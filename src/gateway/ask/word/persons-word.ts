@@ -4,7 +4,7 @@
 // 2. it comes by a proven channel: the page in a browser that the operator has paired or that a login proves, or the form of a
 //    client that the operator trusts: by key, by login, or because it is the client of a stdio entry.
 // Nothing else counts: no words of a model, no link alone, no prompt of a client that nobody vouches for, and never the name that a
-// client gives itself. `trust: 'all'` switches this off: then whoever has the link or speaks the protocol is believed.
+// client gives itself. `trust: 'all'` switches this off: then everybody who has the link or speaks the protocol is believed.
 import type { AnswerWay, Ask, ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
@@ -25,7 +25,7 @@ export type TrustOption = 'all' | readonly TrustedClient[];
 export const DEFAULT_TRUST: TrustOption = ['stdio'];
 
 /** Tells the person that a question waits for them. */
-export interface PersonNotice {
+export interface WaitingNotice {
   /** The page with the question. It works only in a browser that is paired or logged in, so it is no secret. */
   readonly link: string;
   readonly about: QuestionRound['about'];
@@ -35,9 +35,9 @@ export interface PersonNotice {
   readonly invite: () => Promise<string>;
 }
 
-export type NotifyPerson = (notice: PersonNotice) => void | Promise<void>;
+export type NotifyPerson = (notice: WaitingNotice) => void | Promise<void>;
 
-/** The login of whoever is at this browser. */
+/** The login of the person at this browser. */
 export type IdentifyPerson = (request: HttpRequest) => string | undefined | Promise<string | undefined>;
 
 export interface PersonsWordOptions {
@@ -142,7 +142,7 @@ export class PersonsWord {
   #voucherOf({ connection }: ClientView): string | undefined {
     if (!connection) return undefined;
     const { transport, identity } = connection;
-    const isOwn = transport === 'stdio' || transport === 'sdk'; // whoever starts the client or hands over its transport knows it
+    const isOwn = transport === 'stdio' || transport === 'sdk'; // the operator wrote the entry, or the program handed over the transport
     if (isOwn && this.#trusted.has('stdio')) return 'stdio';
     if (!identity) return undefined;
     const { key, principal } = identity;

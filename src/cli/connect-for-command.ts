@@ -14,7 +14,7 @@ import type { LoginTarget } from '../gateway/upstream/login/login-to.ts';
 import type { Log } from '../shared/log.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { explainStartFailure } from './wrap/start-failure.ts';
-import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
+import { isServerTarget } from '../gateway/upstream/target-options.ts';
 import { settledWithin } from '../shared/timing.ts';
 import { readEnvironment } from './environment.ts';
 import { createCliLog } from './cli-log.ts';
@@ -187,7 +187,7 @@ async function connectToConfig({ config, path }: CommandConfig, options: Connect
 /** With several servers, a slow one does not hold up the lists of the others. A single server has nothing to show before it is ready. */
 function checkStarted({ servers }: Gateway, startMs: number): void {
   const [only, ...others] = servers;
-  if (others.length > 0 || !(only?.target instanceof UpstreamTarget) || only.target.status.state !== 'starting') return;
+  if (others.length > 0 || !only || !isServerTarget(only.target) || only.target.status.state !== 'starting') return;
   throw new Error(stillStarting(only.name, startMs));
 }
 

@@ -1,21 +1,31 @@
-// The logins that users of the gateway do in their browsers, for servers that need one. Without a way to tell users apart, any caller
-// may log in, for all. Where users are identified, a login that all of them share is not for any of them to do: it is the
-// operator's (`parley login`).
+// The logins of the gateway and of its users at servers, and who is asked for one. Without a way to tell users apart, any caller may log
+// in, for all. Where users are identified, a login that all of them share is not for any of them to do: it is the operator's
+// (`parley login`); a login of their own is theirs.
 import type { Exchange } from '../protocol/exchange.ts';
 import type { PagesHost } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
+import { GatewayError } from '../shared/errors.ts';
 import type { HttpHandler } from '../shared/http.ts';
 import type { Log } from '../shared/log.ts';
 import { LoginDesk } from './ask/login/login-desk.ts';
 import type { BrowserLogin } from './ask/login/login-desk.ts';
+import type { Account } from './upstream/accounts/account-target.ts';
+import { givenCredentials } from './upstream/accounts/given-credentials.ts';
+import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import type { Address } from './upstream/address.ts';
+import { loginTo } from './upstream/login/login-to.ts';
+import type { LoginTarget } from './upstream/login/login-to.ts';
+import { createExchangedLogin } from './upstream/login/lazy-exchange.ts';
 import { loginAddress } from './upstream/login/server-login.ts';
 import type { ServerLogin } from './upstream/login/server-login.ts';
+import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 
 export interface AccountLoginsOptions {
   auth?: unknown;
   identify?: unknown;
   publicUrl?: string | undefined;
+  loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
+  credentials?: Credentials | undefined;
 }
 
 export class AccountLogins {
@@ -31,20 +41,53 @@ export class AccountLogins {
     return this.#desk.pages;
   }
 
+  /** Whether every user has an account at this server. Throws if users cannot be told apart. */
+  isPerUser(name: string, address: Address, wanted: 'user' | 'shared' | undefined): boolean {
+    const { url, auth } = loginAddress(address) ?? {};
+    const isExchanged = auth?.grant === 'token_exchange';
+    if (wanted === 'shared' && isExchanged) refuse(name, 'token_exchange gives every user a token of their own');
+    const isPerUser =
+      wanted === 'user' || isExchanged || (wanted === undefined && this.#options.credentials !== undefined);
+    if (url === undefined) {
+      if (wanted === 'user') refuse(name, 'only a server with an http: or https: URL can have accounts for users');
+      return false;
+    }
+    if (isPerUser && !this.#knowsUsers) refuse(name, 'users must be told apart: set `auth` (in code also `identify`)');
+    return isPerUser;
+  }
+
+  /** The login at a server: of one user, or the one for all. */
+  loginAt(name: string, address: Address, account?: Account): Pick<UpstreamTargetOptions, 'login' | 'logIn'> {
+    const { credentials, loginFor } = this.#options;
+    const { url, auth } = loginAddress(address) ?? {};
+    if (account && url && auth?.grant === 'token_exchange')
+      return { login: createExchangedLogin({ name, url, login: auth, account }) };
+    if (account && url && credentials) return { login: givenCredentials(account, { name, url, credentials }) };
+    const login = loginTo(name, address, { loginFor, account });
+    return { login, logIn: login && this.#askerFor(name, address, { login, isOwn: account !== undefined }) };
+  }
+
+  close(): void {
+    this.#desk.close();
+  }
+
+  get #knowsUsers(): boolean {
+    return this.#options.auth !== undefined || this.#options.identify !== undefined;
+  }
+
   /** Lets the user of a call log in; undefined if the users of this gateway may not, or if no person is needed. */
-  askerFor(server: string, address: Address, login: ServerLogin): ((exchange: Exchange) => Promise<void>) | undefined {
-    const { auth, identify } = this.#options;
-    if (auth !== undefined || identify !== undefined) return undefined;
+  #askerFor(
+    server: string,
+    address: Address,
+    { login, isOwn }: { login: ServerLogin; isOwn: boolean },
+  ): ((exchange: Exchange) => Promise<void>) | undefined {
+    if (this.#knowsUsers && !isOwn) return undefined;
     if (loginAddress(address)?.auth?.grant !== undefined) return undefined;
     const question = { desk: this.#desk, server, login: this.#toBrowserLogin(server, address, login) };
     return async (exchange) => {
       const { askForLogin } = await import('./ask/login/ask-login.ts');
       await askForLogin(exchange, question);
     };
-  }
-
-  close(): void {
-    this.#desk.close();
   }
 
   /** A client that was registered by hand has a redirect to a port of this machine, unless the gateway has a public URL. */
@@ -66,4 +109,8 @@ export class AccountLogins {
       },
     };
   }
+}
+
+function refuse(server: string, reason: string): never {
+  throw new GatewayError('BAD_OPTION', { option: `account of ${server}`, reason });
 }

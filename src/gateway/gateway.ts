@@ -48,12 +48,15 @@ import type { NamingMode, NamingRules } from './router/public-names.ts';
 import { shownTools } from './shown-tools.ts';
 import type { ListedServerTools } from './shown-tools.ts';
 import type { Address } from './upstream/address.ts';
-import { loginTo } from './upstream/login/login-to.ts';
 import type { LoginTarget } from './upstream/login/login-to.ts';
 import type { ServerLogin } from './upstream/login/server-login.ts';
 import { AccountLogins } from './account-logins.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
-import type { UpstreamTargetOptions } from './upstream/target-options.ts';
+import { isServerTarget } from './upstream/target-options.ts';
+import type { ServerTarget, UpstreamTargetOptions } from './upstream/target-options.ts';
+import type { Account } from './upstream/accounts/account-target.ts';
+import { AccountTarget } from './upstream/accounts/account-target.ts';
+import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import { createPipeline } from './pipeline.ts';
 import { RoutedChain } from './routed-chain.ts';
 
@@ -63,6 +66,8 @@ export type ServerEntry = Address | Target | ({ server: Address | Target } & Ser
 export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 'era' | 'timeoutMs' | 'idleMs'> & {
   /** `eager`: connected at once. Default: when a client first needs it. */
   start?: 'lazy' | 'eager' | undefined;
+  /** Whose account is used there. `user`: everybody logs in for themselves, and shares nothing. Default: one for all. */
+  account?: 'user' | 'shared' | undefined;
   /** Which of its tools clients see, and which need approval. */
   tools?: ToolRules | undefined;
 };
@@ -90,6 +95,8 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   share?: ServerSettings['share'];
   /** The login at a server, if not only for the life of this process; called once for each server with HTTP. */
   loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
+  /** Headers for the requests of a user to a server. Servers with HTTP have an account for each user then. */
+  credentials?: Credentials | undefined;
   /** Counters and spans; /healthz and /readyz are always served. */
   observe?: ObserveOptions | undefined;
 }
@@ -111,7 +118,7 @@ export class Gateway {
   readonly #whole: RoutedChain;
   readonly #parts = new Map<string, { chain: RoutedChain; front: ServeContext }>();
   /** Replaced servers that still finish calls. */
-  readonly #retiring = new Set<UpstreamTarget>();
+  readonly #retiring = new Set<ServerTarget>();
   readonly #lifecycle: StepLifecycle;
   #steps: Step[];
   /** The rules of the servers' settings; they run after all other steps. */
@@ -172,7 +179,7 @@ export class Gateway {
     this.#whole.replace(this.#seen(this.#members), steps);
     for (const [name, { chain }] of this.#parts) chain.replace(this.#seen(this.#membersOf(name)), steps);
     const gone = previous.filter((member) => !this.#members.includes(member));
-    for (const { target } of gone) if (target instanceof UpstreamTarget) this.#retire(target);
+    for (const { target } of gone) if (isServerTarget(target)) this.#retire(target);
   }
 
   /** The servers behind the gateway, with their states. */
@@ -230,12 +237,12 @@ export class Gateway {
     this.#accounts.close();
     this.#login?.close();
     const targets = [...this.#members.map(({ target }) => target), ...this.#retiring];
-    await Promise.all(targets.map(async (target) => target instanceof UpstreamTarget && target.close()));
+    await Promise.all(targets.map(async (target) => isServerTarget(target) && target.close()));
     await this.#lifecycle.close();
   }
 
   /** Requests that were already routed to this target may still arrive. */
-  #retire(target: UpstreamTarget): void {
+  #retire(target: ServerTarget): void {
     this.#retiring.add(target);
     void target.retire().then(() => this.#retiring.delete(target));
   }
@@ -248,7 +255,7 @@ export class Gateway {
 
   #setRoots(roots: readonly RootOption[]): void {
     this.#humans.roots?.set(roots);
-    for (const { target } of this.#members) if (target instanceof UpstreamTarget) target.tellRootsChanged();
+    for (const { target } of this.#members) if (isServerTarget(target)) target.tellRootsChanged();
   }
 
   #seen(members: readonly Member[]): Member[] {
@@ -277,7 +284,7 @@ export class Gateway {
     const servers = this.#members.map(({ name, target, entry }) => ({
       name,
       target,
-      state: target instanceof UpstreamTarget ? target.status.state : ('ready' as const),
+      state: isServerTarget(target) ? target.status.state : ('ready' as const),
       isEager: (entry as ServerSettings).start === 'eager',
     }));
     const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#humans.waiting);
@@ -350,24 +357,16 @@ export class Gateway {
 
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
-    const { server, start, tools: _, ...settings }: Configured = isSettings(entry) ? entry : { server: entry };
+    const { server, start, account, tools: _, ...rest }: Configured = isSettings(entry) ? entry : { server: entry };
     if (isTarget(server)) return { name, entry, target: server };
     const { log, clock, limits, id, audit } = this.#options;
-    const share = settings.share ?? this.#options.share;
+    const share = rest.share ?? this.#options.share;
     const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, audit, ...asking };
-    const login = loginTo(name, server, this.#options.loginFor);
-    const logIn = login && this.#accounts.askerFor(name, server, login);
-    const target = new UpstreamTarget({
-      name,
-      address: server,
-      client: this.#info,
-      login,
-      logIn,
-      ...told,
-      ...settings,
-      share,
-    });
+    const shared = { name, address: server, client: this.#info, ...told, ...rest, share };
+    const open = (one?: Account): UpstreamTarget =>
+      new UpstreamTarget({ ...shared, ...this.#accounts.loginAt(name, server, one) });
+    const target = this.#accounts.isPerUser(name, server, account) ? new AccountTarget({ name, create: open }) : open();
     if (start === 'eager' && this.#options.startsEager !== false) void target.ready();
     return { name, entry, target };
   }

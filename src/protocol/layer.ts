@@ -27,6 +27,10 @@ export class TargetLayer implements Target {
     return this.target.instructions;
   }
 
+  get isPerUser(): boolean | undefined {
+    return this.target.isPerUser;
+  }
+
   get status(): Target['status'] {
     return this.target.status;
   }

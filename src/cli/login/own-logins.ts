@@ -19,7 +19,10 @@ export interface OwnLoginOptions {
 }
 
 /** The login at a server, shared with the other commands of this user. */
-export function ownLogin({ url, name, login }: LoginTarget, { log, show, done }: OwnLoginOptions): ServerLogin {
+export function ownLogin(
+  { url, name, login, account }: LoginTarget,
+  { log, show, done }: OwnLoginOptions,
+): ServerLogin {
   const interact: ServerLoginOptions['interact'] =
     show &&
     (async (at, signal) => {
@@ -27,7 +30,7 @@ export function ownLogin({ url, name, login }: LoginTarget, { log, show, done }:
       const options = { open: show, name, port: login?.callbackPort, signal };
       await logInOnLoopback(at, options).finally(() => done?.());
     });
-  const made = createServerLogin({ url, name, login, store: ownLogins(log), interact, log });
+  const made = createServerLogin({ url, name, login, account, store: ownLogins(log), interact, log });
   return isLoopback(made.url.hostname) ? new OwnGatewayLogin(made) : made;
 }
 

@@ -6,7 +6,7 @@ import type { Target } from '../../protocol/target.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { pages } from '../../protocol/pages.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
-import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
+import { isServerTarget } from '../../gateway/upstream/target-options.ts';
 import { settledWithin } from '../../shared/timing.ts';
 import type { HttpHandler, HttpResponse } from '../../shared/http.ts';
 import { version } from '../../shared/version.ts';
@@ -70,7 +70,7 @@ async function statusOf(
   { name, target }: StatusSource['servers'][number],
   gateway: StatusSource,
 ): Promise<ServerStatus> {
-  if (!(target instanceof UpstreamTarget)) {
+  if (!isServerTarget(target)) {
     const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
     return { ...inside, info: toInfo(target.info), ...(await toolsOf({ name, target }, gateway)) };
   }
@@ -118,7 +118,7 @@ async function listPages(target: Target, signal: AbortSignal): Promise<JsonObjec
 
 /** Looking at the status must not start a process per client. */
 async function list(target: Target, params: JsonObject, signal: AbortSignal): Promise<JsonObject | undefined> {
-  if (target instanceof UpstreamTarget) return target.look('tools/list', params, signal);
+  if (isServerTarget(target)) return target.look('tools/list', params, signal);
   return toPlainObject(await target.handle(new InternalExchange('tools/list', params, OBSERVER, signal)));
 }
 

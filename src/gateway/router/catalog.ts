@@ -68,7 +68,7 @@ export class Catalog {
   readonly #member: Member;
   readonly #options: CatalogOptions;
   readonly #lists: ListCache;
-  readonly #last = new LastKnownLists();
+  readonly #last: LastKnownLists;
   readonly #slow = new Map<ListArea, SlowList>();
   /** When clients stop waiting for the member to start. */
   #waitUntil: number | undefined;
@@ -77,6 +77,7 @@ export class Catalog {
     this.#member = member;
     this.#options = options;
     this.#lists = new ListCache(options.clock);
+    this.#last = new LastKnownLists(member.target.isPerUser === true);
   }
 
   /** Resolves with false if the member is still starting when the time is up. */

@@ -30,12 +30,18 @@ const MAX_CLIENTS = 100;
  * longer names.
  */
 export class LastKnownLists {
+  readonly #ownerOf: (client: ClientView) => string;
   readonly #byKind = new BoundedMap<string, CatalogList>(MAX_CLIENTS);
   readonly #known = new Set<ListArea>();
 
+  /** `isPerUser`: what one user was shown is not for others. */
+  constructor(isPerUser: boolean) {
+    this.#ownerOf = ({ principal }) => (isPerUser ? principal : '');
+  }
+
   set(area: ListArea, client: ClientView, listed: CatalogList): void {
     this.#known.add(area);
-    for (const key of [anyKind(area), kindOf(area, client)]) this.#byKind.set(key, listed);
+    for (const key of this.#keysOf(area, client)) this.#byKind.set(key, listed);
   }
 
   /** Whether a list has ever arrived, for any client. */
@@ -44,16 +50,16 @@ export class LastKnownLists {
   }
 
   get(area: ListArea, client: ClientView): CatalogList | undefined {
-    return this.#byKind.get(kindOf(area, client)) ?? this.#byKind.get(anyKind(area));
+    const [kind, any] = this.#keysOf(area, client);
+    return this.#byKind.get(kind) ?? this.#byKind.get(any);
   }
-}
 
-function anyKind(area: ListArea): string {
-  return JSON.stringify([area, arrivedVia()]);
-}
-
-function kindOf(area: ListArea, { dialect, capabilities }: ClientView): string {
-  return JSON.stringify([area, arrivedVia(), dialect, capabilities]);
+  /** For clients of this kind, and for any. */
+  #keysOf(area: ListArea, client: ClientView): [string, string] {
+    const { dialect, capabilities } = client;
+    const shared = [this.#ownerOf(client), area, arrivedVia()];
+    return [JSON.stringify([...shared, dialect, capabilities]), JSON.stringify(shared)];
+  }
 }
 
 export class ListCache {

@@ -8,6 +8,7 @@ import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Era } from '../dialect/revisions.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
+import type { Target } from '../../protocol/target.ts';
 import type { Address, Route } from './address.ts';
 import type { ServerLogin } from './login/server-login.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
@@ -43,6 +44,21 @@ export interface UpstreamTargetOptions {
   log?: Log | undefined;
   clock?: Clock | undefined;
   audit?: RecordAudit | undefined;
+}
+
+/** A server behind the gateway: connected on demand, and away at times. */
+export interface ServerTarget extends Target {
+  readonly status: TargetStatus;
+  tellRootsChanged(): void;
+  /** Sends a request on a connection that is already open; undefined if none is. */
+  look(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> | undefined;
+  /** Closes the connections once their calls have ended. */
+  retire(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function isServerTarget(target: Target): target is ServerTarget {
+  return 'retire' in target;
 }
 
 /** The state of a server's connection. */

@@ -7,7 +7,7 @@ import type { JsonObject, NotificationMessage } from '../../protocol/message.ts'
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
-import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
+import type { Change, ClientOpening, Watcher } from '../../protocol/target.ts';
 import { WIRE_NOTIFICATIONS } from '../../protocol/methods.ts';
 import { ToolFacts } from '../../protocol/tool-facts.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -36,7 +36,7 @@ import { TaskBridge } from './tasks/task-bridge.ts';
 import { withTasksOf } from './tasks/task-support.ts';
 import { isLoginNeeded } from './login/login-tool.ts';
 import { toAwayError } from './target-errors.ts';
-import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
+import type { ServerTarget, TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './tasks/task-owners.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -47,7 +47,7 @@ const NOBODY: Implementation = { name: 'unknown', version: '0' };
 /** The most likely kind of client, before one is known. */
 const ANYBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
 
-export class UpstreamTarget implements Target {
+export class UpstreamTarget implements ServerTarget {
   readonly name: string;
   readonly #options: UpstreamTargetOptions;
   readonly #log: Log;

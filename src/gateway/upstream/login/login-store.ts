@@ -29,6 +29,8 @@ export interface LoginRecord {
   version: number;
   /** The URL of the MCP server. */
   server: string;
+  /** The principal whose login it is, if every user has one. */
+  account?: string | undefined;
   issuer: string;
   client: LoginClient;
   tokens?: LoginTokens | undefined;

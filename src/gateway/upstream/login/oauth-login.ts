@@ -53,7 +53,7 @@ export class OAuthLogin implements ServerLogin {
   constructor(options: ServerLoginOptions) {
     this.#options = options;
     this.url = new URL(options.url);
-    this.#key = loginKey(this.url, options.login);
+    this.#key = loginKey(this.url, options.login, options.account);
     this.#clock = options.clock ?? systemClock;
     this.#fetch =
       options.fetch ?? createGuardedFetch({ loopback: isLoopbackHost(this.url.hostname), hosts: options.login?.hosts });
@@ -282,6 +282,7 @@ export class OAuthLogin implements ServerLogin {
         authority: { ...authority.server },
         resource: authority.resource,
         key: tokens.type === 'dpop' ? this.#dpop?.jwk : undefined,
+        account: this.#options.account,
       };
       this.#record = record;
       if (await store.write(this.#key, record, record.version - 1)) return;

@@ -9,6 +9,7 @@ import type { EnterpriseLogin } from './server-login.ts';
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';
 
 /** Who asks whom for a token. */
@@ -86,6 +87,25 @@ export class OAuthRequests {
     const asked = toParameters({ assertion, scope, resource: party.resource });
     return this.#request({ ...party, resource: undefined }, (options) =>
       oauth.genericTokenEndpointRequest(server, { client_id: clientId }, auth, JWT_BEARER, asked, options),
+    );
+  }
+
+  /** A token for another audience, in exchange for the token of a user. */
+  byExchange(
+    party: TokenParty,
+    { subject, audience, scope }: { subject: string; audience: string | undefined; scope: string | undefined },
+  ): Promise<LoginTokens> {
+    const { server, clientId, auth, resource } = party;
+    const asked = toParameters({
+      subject_token: subject,
+      subject_token_type: ACCESS_TOKEN,
+      requested_token_type: ACCESS_TOKEN,
+      audience,
+      resource: audience === undefined ? resource : undefined,
+      scope,
+    });
+    return this.#request({ ...party, resource: undefined }, (options) =>
+      oauth.genericTokenEndpointRequest(server, { client_id: clientId }, auth, TOKEN_EXCHANGE, asked, options),
     );
   }
 

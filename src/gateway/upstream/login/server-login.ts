@@ -22,12 +22,14 @@ export interface LoginOptions {
   scopes?: readonly string[] | undefined;
   /**
    * Default: a person logs in with a browser. `client_credentials`: the client itself. `jwt_bearer`: `assertion` is exchanged.
-   * `id_jag`: an enterprise identity provider (`idp`) vouches for the user.
+   * `id_jag`: an enterprise identity provider (`idp`) vouches for the user. `token_exchange`: the token with which a user called
+   * the gateway is exchanged (`exchange`), for each user.
    */
-  grant?: 'client_credentials' | 'jwt_bearer' | 'id_jag' | undefined;
+  grant?: 'client_credentials' | 'jwt_bearer' | 'id_jag' | 'token_exchange' | undefined;
   /** A JWT of the platform that runs this process. */
   assertion?: string | (() => string | Promise<string>) | undefined;
   idp?: EnterpriseLogin | undefined;
+  exchange?: TokenExchange | undefined;
   /** Bind tokens to a key (DPoP). Default: if the server demands it. */
   dpop?: boolean | undefined;
   /** The loopback port of the redirect, if the client was registered with one. */
@@ -44,6 +46,15 @@ export interface EnterpriseLogin {
   clientSecret?: string | undefined;
   /** The ID token of the user. */
   idToken: string | (() => string | Promise<string>);
+}
+
+/** Where a user's token is exchanged for one of a server (RFC 8693). */
+export interface TokenExchange {
+  tokenEndpoint: string;
+  /** Whom the token is for. Default: `resource`. */
+  audience?: string | undefined;
+  /** Default: the URL of the server. */
+  resource?: string | undefined;
 }
 
 /** A server's refusal of one request. */
@@ -88,6 +99,8 @@ export interface ServerLoginOptions {
   /** For messages: the configured name, or the URL. */
   name: string;
   login?: LoginOptions | undefined;
+  /** Whose login it is, if every user has one. */
+  account?: string | undefined;
   store: LoginStore;
   /** Lets a person log in; resolves when done. Without it, an error says that a login is needed. */
   interact?: ((login: ServerLogin, signal?: AbortSignal) => Promise<void>) | undefined;
@@ -111,7 +124,7 @@ class LazyServerLogin implements ServerLogin {
   constructor(options: ServerLoginOptions) {
     this.#options = options;
     this.url = new URL(options.url);
-    this.#isKnown = options.store.has(loginKey(this.url, options.login));
+    this.#isKnown = options.store.has(loginKey(this.url, options.login, options.account));
   }
 
   headersFor(method: string, url: URL): Promise<Record<string, string>> | undefined {
@@ -159,8 +172,11 @@ export function loginAddress(address: Address): { url: URL; auth: LoginOptions |
   return { url: new URL(url), auth };
 }
 
-/** Logins are kept by server and client: another client id is another login. */
-export function loginKey(url: URL, login: LoginOptions = {}): string {
+/** Logins are kept by server, client and account: another client id is another login. */
+export function loginKey(url: URL, login: LoginOptions = {}, account?: string): string {
   const { clientId, idp, grant } = login;
-  return [url.origin + url.pathname + url.search, grant ?? '', clientId ?? idp?.clientId ?? ''].join(' ').trimEnd();
+  const key = [url.origin + url.pathname + url.search, grant ?? '', clientId ?? idp?.clientId ?? '']
+    .join(' ')
+    .trimEnd();
+  return account === undefined ? key : `${key} ${JSON.stringify({ account })}`;
 }

@@ -88,6 +88,7 @@ export type LoginConfig = Omit<LoginInput, 'CLIENT_ID' | 'CLIENT_SECRET'>;
 interface ServerCommon {
   readonly description?: string;
   readonly share: 'auto' | 'session' | 'all';
+  readonly account?: 'user' | 'shared';
   readonly start: 'lazy' | 'eager';
   readonly era?: Era;
   readonly revision?: string;

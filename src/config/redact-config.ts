@@ -48,11 +48,12 @@ function redactServer(server: ServerConfig, show: Show): ServerConfig {
 }
 
 function redactLogin(auth: LoginConfig, show: Show): LoginConfig {
-  const { clientKey, assertion, idp, ...rest } = auth;
+  const { clientKey, assertion, idp, exchange, ...rest } = auth;
   return {
     ...(deep(rest, show) as typeof rest),
     ...(clientKey !== undefined && { clientKey: isPem(clientKey) ? HIDDEN : show(clientKey) }),
     ...(assertion !== undefined && { assertion: hide(assertion, show) }),
+    ...(exchange && { exchange: map({ ...exchange }, (text) => show(text ?? '')) }),
     ...(idp && { idp: { ...(deep(idp, show) as typeof idp), tokenEndpoint: show(idp.tokenEndpoint ?? '') } }),
   };
 }

@@ -10,6 +10,11 @@ export interface LoginPage {
 export class LoginBrowser {
   readonly #cookies = new Map<string, string>();
 
+  /** `person`: who they are at the authorization server. */
+  constructor(person?: string) {
+    if (person !== undefined) this.#cookies.set('person', person);
+  }
+
   /** The address of the page that a redirect leads to, without following further. */
   async visit(
     url: string,

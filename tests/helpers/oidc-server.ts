@@ -55,6 +55,10 @@ export async function startOidcServer(options: OidcServerOptions = {}): Promise<
 
   const mcp = createMcpServer({ name: 'guarded', version: '1.0.0' });
   mcp.tool('whoami', { description: 'Says hello' }, async () => 'hello');
+  mcp.tool('account', { description: 'Names the account of the token' }, async (_, call) => {
+    const { authorization = '' } = call.client.connection?.headers ?? {};
+    return String((await provider.AccessToken.find(String(authorization).replace(/^Bearer /, '')))?.accountId);
+  });
   const endpoint = mcp.endpoint();
   const metadata: Record<string, unknown> = {
     resource: url,
@@ -137,12 +141,13 @@ function createProvider(
   });
 }
 
-/** Everybody is logged in and agrees. */
+/** Everybody is logged in, as the person of a cookie or as ada, and agrees. */
 function agree(provider: Provider, grants: Set<string>): AsyncListener {
   return async (request, response) => {
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
     if (prompt.name === 'login') {
-      return provider.interactionFinished(request, response, { login: { accountId: 'ada' } });
+      const [, person = 'ada'] = /(?:^|; )person=(\w+)/.exec(request.headers.cookie ?? '') ?? [];
+      return provider.interactionFinished(request, response, { login: { accountId: person } });
     }
     const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
     const grant = known ?? new provider.Grant({ accountId: session!.accountId, clientId: String(params['client_id']) });

@@ -50,7 +50,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     });
     expect(await names(client)).toEqual(['login']);
     expect(await textOf(client, 'login')).toContain('logged in at guarded');
-    expect(await names(client)).toEqual(['whoami']);
+    expect(await names(client)).toEqual(['whoami', 'account']);
     expect(await textOf(client, 'whoami')).toBe('hello');
     expect(links).toHaveLength(1);
     expect(server.counts.get('authorization_code')).toBe(1);

@@ -36,7 +36,7 @@ export async function loadCommandConfig(
     missing = 'no configuration was named, and none was found here.',
   }: CommandConfigOptions = {},
 ): Promise<CommandConfig | undefined> {
-  const loaded = loadConfig(named, { ...readEnvironment(), own, share });
+  const loaded = loadConfig(named, { ...readEnvironment(), own, share, runsCommands: true });
   const { path, config } = loaded;
   if (path === undefined && named === undefined) {
     print.problem(missing);

@@ -78,8 +78,8 @@ export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
 function toEntry(config: ServerConfig): ServerEntry {
   const known = entries.get(config);
   if (known) return known;
-  const { share, start, era, revision, timeoutMs, idleMs, tools } = config;
-  const entry = { server: toAddress(config), share, start, era, revision, timeoutMs, idleMs, tools };
+  const { share, account, start, era, revision, timeoutMs, idleMs, tools } = config;
+  const entry = { server: toAddress(config), share, account, start, era, revision, timeoutMs, idleMs, tools };
   entries.set(config, entry);
   return entry;
 }

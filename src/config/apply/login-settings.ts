@@ -6,11 +6,12 @@ import { isPem } from '../redact-config.ts';
 
 export function toLoginSettings(config: LoginConfig | undefined): LoginOptions | undefined {
   if (config === undefined) return undefined;
-  const { assertionFile, clientKey, idp, ...rest } = config;
+  const { assertionFile, clientKey, idp, exchange, ...rest } = config;
   return {
     ...rest,
     clientKey: clientKey === undefined || isPem(clientKey) ? clientKey : () => readText(clientKey),
     assertion: assertionFile === undefined ? rest.assertion : () => readText(assertionFile),
+    exchange: exchange && { ...exchange, tokenEndpoint: exchange.tokenEndpoint ?? '' },
     idp: idp && {
       tokenEndpoint: idp.tokenEndpoint ?? '',
       clientId: idp.clientId ?? '',

@@ -2,7 +2,7 @@
 import { choice, flag, integer, list, object, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';
 
-const GRANTS = ['client_credentials', 'jwt_bearer', 'id_jag'] as const;
+const GRANTS = ['client_credentials', 'jwt_bearer', 'id_jag', 'token_exchange'] as const;
 
 const IDP = object(
   {
@@ -13,6 +13,15 @@ const IDP = object(
     idTokenFile: text('Or a file with it, read for every login.'),
   },
   'The identity provider of a company, for `id_jag`.',
+);
+
+const EXCHANGE = object(
+  {
+    tokenEndpoint: text("The token endpoint that exchanges tokens. Users' tokens go nowhere else.", { notEmpty: true }),
+    audience: text('Whom the new token is for. Default: the URL of the server, as "resource".'),
+    resource: text('The URL that the new token is for, if not that of the server.'),
+  },
+  'Where the tokens of users are exchanged (RFC 8693), for `token_exchange`.',
 );
 
 export const SERVER_LOGIN = object(
@@ -26,11 +35,12 @@ export const SERVER_LOGIN = object(
     scopes: list(text('A scope.'), 'What to ask for, if the server names nothing.'),
     grant: choice(
       GRANTS,
-      'How a service logs in without a person: client_credentials as the client itself; jwt_bearer with "assertion"; id_jag by "idp". Default: a person logs in.',
+      'How a service logs in without a person: client_credentials as the client itself; jwt_bearer with "assertion"; id_jag by "idp"; token_exchange with the token of each user, by "exchange". Default: a person logs in.',
     ),
     assertion: text('A JWT of the platform that runs Parley; name a variable.'),
     assertionFile: text('Or a file with it, read for every login.'),
     idp: IDP,
+    exchange: EXCHANGE,
     dpop: flag('Bind tokens to a key (DPoP). Default: where the server demands it.'),
     callbackPort: integer('Loopback port of the redirect, for a client that was registered with one.', {
       min: 1,

@@ -54,6 +54,10 @@ const SERVER = object(
     type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
     transport: choice(transportWords, 'The same as "type".'),
     share: choice(SHARING, `${SHARED} Default: the one for all servers.`),
+    account: choice(
+      ['user', 'shared'],
+      'Whose account is used there (docs/logins.md). user: everybody logs in for themselves, and shares nothing. Default: shared.',
+    ),
     start: choice(
       ['lazy', 'eager'],
       'eager: connected at once; on stdio alone, when the client speaks. Default: when a client first needs it.',

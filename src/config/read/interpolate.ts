@@ -1,11 +1,13 @@
 // Fills in `${…}` in every text of a configuration, as VS Code, Cursor, Windsurf and Claude Code do: ${env:NAME}, ${NAME},
-// ${NAME:-default}, ${input:id}, ${workspaceFolder}, ${userHome} and a few more. An unset variable is a problem. $${ is an escaped ${.
+// ${NAME:-default}, ${input:id}, ${workspaceFolder}, ${userHome} and a few more; and ${file:path} and ${cmd:command} as only Parley does.
+// An unset variable is a problem. $${ is an escaped ${.
 // Other text stays unchanged, as it may be meant for a shell.
 import { basename, sep } from 'node:path';
 import { toPathId } from './source-positions.ts';
 import type { ConfigPath } from './source-positions.ts';
 import type { ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
+import type { SecretSource } from './secret-sources.ts';
 
 export interface Variables {
   env: Readonly<Record<string, string | undefined>>;
@@ -13,6 +15,10 @@ export interface Variables {
   home: string;
   /** The project folder of the file. */
   workspace: string;
+  /** The content of a file, by its path. */
+  file: SecretSource;
+  /** The output of a command; a text instead says why none is run here. Undefined: not now, so its value is unknown. */
+  command: SecretSource | { refusal: string } | undefined;
 }
 
 export interface InterpolatedConfig {
@@ -50,6 +56,18 @@ interface Input {
   default?: unknown;
   description?: unknown;
 }
+
+/** The text inside of ${…}, and where it stands. */
+interface SecretReference {
+  inside: string;
+  rest: string;
+  path: ConfigPath;
+}
+
+const OWN_FILE = 'Put the server into your own configuration, or use an environment variable: ${env:NAME}.';
+const NEVER_PASSED_ON = 'the token of a client is never passed on to a server';
+const INSTEAD =
+  'Let every user log in with "account": "user", or exchange tokens ("grant": "token_exchange"). See docs/logins.md.';
 
 const NAME = /^(?:env:)?([A-Za-z_]\w*)(?::-([\s\S]*))?$/;
 
@@ -95,11 +113,31 @@ class Filler {
     const known = this.#predefined(inside);
     if (known !== undefined) return known;
     if (inside.startsWith('input:')) return this.#input(inside.slice('input:'.length), path);
+    const [, kind, rest = ''] = /^(file|cmd|client|caller):([\s\S]*)$/.exec(inside) ?? [];
+    if (kind === 'file') return this.#secret(this.#variables.file, { inside, rest, path });
+    if (kind === 'cmd') return this.#command({ inside, rest, path });
+    if (kind !== undefined) return this.#miss(path, NEVER_PASSED_ON, INSTEAD);
     if (/^(?:command|config):/.test(inside)) {
       return this.#miss(path, `\${${inside}} is known to VS Code alone`, 'Use an environment variable: ${env:NAME}.');
     }
     const [, name, fallback] = NAME.exec(inside) ?? [];
     return name === undefined ? undefined : this.#variable(name, fallback, path);
+  }
+
+  #command(wanted: SecretReference): string | undefined {
+    const { command } = this.#variables;
+    if (typeof command === 'function') return this.#secret(command, wanted);
+    if (command) return this.#miss(wanted.path, command.refusal, OWN_FILE);
+    this.missing.add(toPathId(wanted.path)); // it cannot be checked
+    return undefined;
+  }
+
+  #secret(source: SecretSource, { inside, rest, path }: SecretReference): string | undefined {
+    try {
+      return this.#remember(source(rest), inside);
+    } catch (thrown) {
+      return this.#miss(path, (thrown as Error).message, 'Correct it, or use an environment variable: ${env:NAME}.');
+    }
   }
 
   #variable(name: string, fallback: string | undefined, path: ConfigPath): string | undefined {

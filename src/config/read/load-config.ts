@@ -9,6 +9,8 @@ import { readEnvFiles } from './env-file.ts';
 import { findConfig, userFolder } from './find-config.ts';
 import type { Environment } from './find-config.ts';
 import { interpolate } from './interpolate.ts';
+import type { Variables } from './interpolate.ts';
+import { readSecretFile, runSecretCommand } from './secret-sources.ts';
 import { omitBrokenServers, omitOwnEntries } from '../apply/omit-servers.ts';
 import { normalizeConfig } from '../normalize-config.ts';
 import { normalizeClientFormats } from './client-formats.ts';
@@ -23,6 +25,8 @@ import { validateConfig } from '../check/validate-config.ts';
 export interface LoadOptions extends Environment {
   /** For tests. */
   read?: ((path: string) => string) | undefined;
+  /** Run the commands that the user's own file names for its values. Default: they are left unknown. */
+  runsCommands?: boolean | undefined;
   /** How clients share processes, unless the entry of a server says it; wins over the file. */
   share?: ConfigInput['share'];
   /** For a gateway that serves the file: its own address, given that of the file. */
@@ -70,7 +74,12 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const value = normalizeClientFormats(written, { cwd, env, places, problems });
   const folder = dirname(path);
   const workspace = workspaceOf(path, options);
-  const { value: filledIn, filled, missing, used } = interpolate(value, { env, cwd, home, workspace }, problems);
+  const {
+    value: filledIn,
+    filled,
+    missing,
+    used,
+  } = interpolate(value, { env, cwd, home, workspace, ...secretsOf(path, options) }, problems);
   const unknownKeys = isOwnFile(path) ? 'error' : 'warning';
   const input = validateConfig(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
@@ -98,6 +107,19 @@ const TO_SERVE_FLOWS =
 /** Unknown keys in other files belong to other programs. */
 function isOwnFile(path: string): boolean {
   return basename(path).startsWith('parley.');
+}
+
+/** Commands are for the user's own file. */
+function secretsOf(path: string, options: LoadOptions): Pick<Variables, 'file' | 'command'> {
+  const { env, home, runsCommands = false } = options;
+  const folder = dirname(path);
+  const own = userFolder(options);
+  const refusal = `\${cmd:…} is allowed in ${own} only`;
+  const run = (text: string): string => runSecretCommand(text, env);
+  return {
+    file: (written) => readSecretFile(written, { folder, home }),
+    command: folder !== own ? { refusal } : runsCommands ? run : undefined,
+  };
 }
 
 /**

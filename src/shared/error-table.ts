@@ -197,6 +197,10 @@ export const ERRORS = {
     '{server} needs a login: the user has to open {link} and log in',
     'Open the link, log in, and try again. The link lasts ten minutes. See docs/logins.md.',
   ]),
+  UPSTREAM_LOGIN_AWAY: row(-32603, 502, 'upstream', [
+    'The login at {server} cannot be renewed at the moment: {reason}',
+    'Try again later: the login itself is still good, and nobody has to log in again.',
+  ]),
   UPSTREAM_LOGIN_FAILED: row(-32603, 502, 'upstream', [
     'The login at {server} failed: {reason}',
     "Correct what the reason says: the server's `auth` in the configuration, or its authorization server. See docs/logins.md.",

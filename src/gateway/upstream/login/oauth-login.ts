@@ -21,6 +21,7 @@ import { DpopKey } from './dpop-key.ts';
 import type { LoginClient, LoginRecord, LoginTokens } from './login-store.ts';
 import { OAuthRequests } from './oauth-requests.ts';
 import type { TokenParty } from './oauth-requests.ts';
+import { MARK, redirectFor } from './redirect-for.ts';
 import { selectScope, unionOfScopes } from './scopes.ts';
 import { loginKey } from './server-login.ts';
 import type { LoginAttempt, LoginRefusal, ServerLogin, ServerLoginOptions } from './server-login.ts';
@@ -133,6 +134,10 @@ export class OAuthLogin implements ServerLogin {
     if (!sent?.endsWith(` ${record.tokens.access}`)) return true;
     const renewed = await this.#refresh.renew(record.tokens.access, true);
     this.#record = renewed ?? record;
+    // The login is still good: nobody has to log in because its server is away for a while.
+    const { failure: reason } = this.#refresh;
+    if (renewed === undefined && reason !== undefined)
+      throw new GatewayError('UPSTREAM_LOGIN_AWAY', { server: this.#options.name, reason });
     return renewed?.tokens !== undefined && renewed.tokens.access !== record.tokens.access;
   }
 
@@ -185,15 +190,16 @@ export class OAuthLogin implements ServerLogin {
     const { login = {}, name } = this.#options;
     const record = (this.#record = await this.#options.store.read(this.#key));
     const isSame = record?.issuer === server.issuer;
+    const { back, mark } = redirectFor(redirectUrl, server, login);
     const client = await chooseClient(
-      { server, name, login, redirectUrl, earlier: isSame ? record.client : undefined, now: this.#clock.now() },
+      { server, name, login, redirectUrl: back, earlier: isSame ? record.client : undefined, now: this.#clock.now() },
       this.#requests,
     );
     const party = await this.#party(authority, client);
     const scope = this.#scope(authority, true);
     const [verifier, state] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomState()];
     const url = new URL(server.authorization_endpoint);
-    const asked = { response_type: 'code', client_id: client.id, redirect_uri: redirectUrl, scope, state };
+    const asked = { response_type: 'code', client_id: client.id, redirect_uri: back, scope, state };
     const proof = {
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
@@ -205,8 +211,9 @@ export class OAuthLogin implements ServerLogin {
     }
     const finish = async (given: URLSearchParams): Promise<void> => {
       try {
+        if (mark !== undefined && given.get(MARK) !== mark) throw new Error('the redirect came from another login');
         const parameters = this.#requests.checkRedirect(party, given, state);
-        const tokens = await this.#requests.byCode(party, { parameters, redirectUrl, verifier });
+        const tokens = await this.#requests.byCode(party, { parameters, redirectUrl: back, verifier });
         await this.#keep({ authority, client, tokens, asked: scope });
       } catch (thrown) {
         throw loginFailure(thrown, name);

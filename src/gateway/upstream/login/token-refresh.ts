@@ -28,9 +28,15 @@ export function isStale({ issuedAt, expiresAt, refresh }: LoginTokens, now: numb
 export class TokenRefresh {
   readonly #options: TokenRefreshOptions;
   #renewing: Promise<LoginRecord | undefined> | undefined;
+  #failure: string | undefined;
 
   constructor(options: TokenRefreshOptions) {
     this.#options = options;
+  }
+
+  /** Why the last attempt failed, for a reason that is not the token's: it may work later. */
+  get failure(): string | undefined {
+    return this.#failure;
   }
 
   /**
@@ -44,6 +50,7 @@ export class TokenRefresh {
 
   async #renew(access: string, isRefused: boolean): Promise<LoginRecord | undefined> {
     const { store, key, log } = this.#options;
+    this.#failure = undefined;
     try {
       return await store.exclusively(key, async () => {
         const record = await store.read(key);
@@ -54,7 +61,8 @@ export class TokenRefresh {
         return this.#spend(record, record.tokens);
       });
     } catch (error) {
-      log?.warn({ reason: error instanceof Error ? error.message : String(error) }, 'login.not-renewed');
+      this.#failure = error instanceof Error ? error.message : String(error);
+      log?.warn({ reason: this.#failure }, 'login.not-renewed');
       return undefined;
     }
   }

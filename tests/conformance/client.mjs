@@ -4,6 +4,7 @@
 //
 // By path and not by name: this folder has a package.json of its own, so the package cannot import itself from here.
 import { connect } from '../../dist/_entries/index.js';
+import { authOf } from './auth-of.mjs';
 
 const url = process.argv[2];
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO;
@@ -77,43 +78,12 @@ const scenarios = {
     }),
 };
 
-/**
- * Authorization: the login page of the mock redirects at once, so a fetch of it is the person. What only a user knows (a client
- * registered by hand, a key) stands in the context of the scenario.
- */
+/** Authorization: the login page of the mock redirects at once, so a fetch of it is the person. */
 async function logInAndCall() {
   const client = await open({ onLogin: (page) => fetch(page).then((response) => response.text()) }, { auth: authOf() });
   const tools = toolsOf(await client.listTools());
   for (const { name } of tools) await client.callTool(name, {});
   await client.close();
-}
-
-function authOf() {
-  const { client_id: clientId, client_secret: clientSecret } = context;
-  switch (scenario) {
-    case 'auth/basic-cimd':
-      return { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' };
-    case 'auth/client-credentials-jwt':
-      return {
-        ...{ grant: 'client_credentials', clientId },
-        ...{ clientKey: context.private_key_pem, clientKeyAlgorithm: context.signing_algorithm },
-      };
-    case 'auth/client-credentials-basic':
-      return { grant: 'client_credentials', clientId, clientSecret };
-    case 'auth/wif-jwt-bearer':
-      return { grant: 'jwt_bearer', clientId, assertion: context.valid_jwt };
-    case 'auth/enterprise-managed-authorization':
-      return {
-        ...{ grant: 'id_jag', clientId, clientSecret },
-        idp: {
-          tokenEndpoint: context.idp_token_endpoint,
-          clientId: context.idp_client_id,
-          idToken: context.idp_id_token,
-        },
-      };
-    default:
-      return { clientId, clientSecret };
-  }
 }
 
 /** requestState comes back byte for byte, under a new id, only if there was one, and never in another call's request. */

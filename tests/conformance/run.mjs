@@ -1,9 +1,10 @@
-// The official conformance suite against Parley. Directly: its server scenarios against the fixture, its client scenarios (all
-// but authorization) against client.mjs, both for each revision. Through the gateway: its server scenarios again, with a
-// gateway before the same fixture, compared with the direct run. Then both again with a fixture made with SDK v2, which speaks both
+// The official conformance suite against Parley. Directly: its server scenarios against the fixture, its client scenarios
+// against client.mjs, both for each revision, and those about authorization again against a client behind a gateway
+// (gateway-client.mjs). Through the gateway: its server scenarios again, with a gateway before the same fixture, compared with the
+// direct run. Then both again with a fixture made with SDK v2, which speaks both
 // eras, and a gateway that chooses. Three tables, one closing line.
 //
-//   npm run test:conformance -- [--server] [--client] [--through] [--sdk] [--write] [--scenario NAME] [--revision R]
+//   npm run test:conformance -- [--server] [--client] [--gateway] [--through] [--sdk] [--write] [--scenario NAME] [--revision R]
 //     [--upstream stdio|http] [--towards R] [--sut "command {port}"] [--json FILE]
 //
 // Non-zero when a scenario failed that expected-failures-<revision>.yaml does not list, when one came out otherwise through the
@@ -19,7 +20,7 @@ import { readOptions } from './harness/options.mjs';
 import { comparePage, renewPage, scoreOf } from './harness/page.mjs';
 import { RESULTS } from './harness/paths.mjs';
 import { installPeers } from '../peers/harness/install.mjs';
-import { plansFor, strays } from './harness/plans.mjs';
+import { authorizationOf, backCompatPlans, plansFor, strays } from './harness/plans.mjs';
 import { printComparison } from './harness/report-comparison.mjs';
 import { printReport, totalsOf } from './harness/report.mjs';
 import { DIRECT, runDirectly, SDK_DIRECT } from './harness/direct-leg.mjs';
@@ -38,10 +39,14 @@ async function main(options) {
   mkdirSync(RESULTS, { recursive: true });
 
   const serverPlans = options.has('server') || options.has('through') ? await plansFor('server', options) : [];
-  const clientPlans = options.has('client') ? await plansFor('client', options) : [];
+  const wanted = options.has('client') || options.has('gateway');
+  const clients = wanted ? [...(await plansFor('client', options)), ...(await backCompatPlans(options))] : [];
+  const clientPlans = options.has('client') ? clients : [];
+  const gatewayPlans = options.has('gateway') ? clients.map(authorizationOf) : [];
   const server = await runDirectly(serverPlans, options.sut ?? DIRECT);
   const rows = [...serverPlans.flatMap(strays), ...server, ...clientPlans.flatMap(strays)];
   for (const plan of clientPlans) rows.push(...(await runClientScenarios(plan)));
+  for (const plan of gatewayPlans) rows.push(...(await runClientScenarios(plan, 'gateway')));
   const direct = printReport(rows);
   const through = options.has('through') ? await compareOwn(serverPlans, server, options) : { isGood: true };
   const sdk = options.has('sdk') ? await compareSdk(options) : { isGood: true };

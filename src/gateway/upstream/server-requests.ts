@@ -52,7 +52,7 @@ export class ServerRequests {
       read: (result) => result,
       toError: (thrown, exchange) => this.#toError(thrown, exchange),
       completed: (ids, signal, attempt) => options.completions.wait(ids, signal, attempt),
-      logIn: options.logIn,
+      logIn: options.logIn && ((exchange) => this.#logIn(exchange)),
     };
     this.#toolCalls = {
       ...this.#calls,
@@ -81,23 +81,31 @@ export class ServerRequests {
         .homeOf(exchange)
         .supervised.get()
         .then((upstream) => this.#answerBy(upstream.server, exchange));
-    const answer = server
-      ? this.#answerBy(server, exchange)
-      : open().catch((thrown) => this.#orLogIn(thrown, exchange, open));
-    return answer.catch((thrown: unknown) => {
-      throw this.#toError(thrown, exchange);
-    });
+    const answer = server ? this.#answerBy(server, exchange) : open();
+    return answer
+      .catch((thrown) => this.#orLogIn(thrown, exchange, open))
+      .catch((thrown: unknown) => {
+        throw this.#toError(thrown, exchange);
+      });
   }
 
-  /** A server that shows nothing without a login shows how to log in. */
+  /** A server that lists nothing without a login lists how to log in. */
   async #orLogIn(thrown: unknown, exchange: Exchange, again: () => Promise<ResultObject>): Promise<ResultObject> {
-    const { logIn, name } = this.#options;
+    const { logIn, name, server } = this.#options;
     if (!logIn || !isLoginNeeded(thrown)) throw thrown;
-    const { method, params } = exchange;
-    if (method === 'tools/list') return { tools: [loginTool(name)] };
-    if (!CALL_METHODS.has(method)) throw thrown;
-    await logIn(exchange);
-    return method === 'tools/call' && params.name === LOGIN_TOOL ? loggedIn(name) : again();
+    if (exchange.method === 'tools/list') return { tools: [loginTool(name)] };
+    // Calls to a server that is known have asked already.
+    if (!CALL_METHODS.has(exchange.method) || server(exchange.client)) throw thrown;
+    return (await this.#logIn(exchange)) ?? again();
+  }
+
+  /** The result of a call that was only for the login; undefined for others, which are to be sent again. */
+  async #logIn(exchange: Exchange): Promise<ResultObject | undefined> {
+    const { logIn, name, tools } = this.#options;
+    const { method, params, client } = exchange;
+    await logIn!(exchange);
+    const isOurs = method === 'tools/call' && params.name === LOGIN_TOOL && !tools(client).get(LOGIN_TOOL);
+    return isOurs ? loggedIn(name) : undefined;
   }
 
   #toError(thrown: unknown, exchange: Exchange): unknown {
@@ -180,7 +188,8 @@ export interface CallKind {
   read(result: ResultObject, exchange: Exchange): ResultObject;
   toError(thrown: unknown, exchange: Exchange): unknown;
   completed(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void>;
-  logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
+  /** Resolves with the result of a call that was only for the login. */
+  logIn?: ((exchange: Exchange) => Promise<ResultObject | undefined>) | undefined;
 }
 
 /** One call, with the pages that its user has to visit. */
@@ -209,8 +218,7 @@ export class CallWithUrls implements ResultHandler {
   async failed(thrown: unknown): Promise<ResultObject> {
     const { logIn } = this.#kind;
     if (logIn && isLoginNeeded(thrown) && this.#logins++ < MAX_LOGINS) {
-      await logIn(this.#exchange);
-      return this.send();
+      return (await logIn(this.#exchange)) ?? this.send();
     }
     const pages = pagesOf(thrown);
     const fresh = pages.filter((page) => !namesOf(page).some((name) => this.#asked?.has(name)));

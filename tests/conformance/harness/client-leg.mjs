@@ -3,30 +3,32 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { judge } from './baseline.mjs';
-import { baselineFile, CLIENT, RESULTS } from './paths.mjs';
+import { baselineFile, CLIENT, GATEWAY_CLIENT, RESULTS } from './paths.mjs';
 import { readChecks, runSuite } from './run-suite.mjs';
 
 const CLIENT_TIMEOUT_MS = 30_000;
 const DEADLINE_MS = CLIENT_TIMEOUT_MS + 15_000;
 
-export async function runClientScenarios({ revision, scenarios, baseline }) {
+/** `leg`: `client`, or `gateway` for the same client behind a gateway. */
+export async function runClientScenarios({ revision, scenarios, baseline }, leg = 'client') {
   if (scenarios.length === 0) return [];
-  const folder = join(RESULTS, `client-${revision}`);
+  const folder = join(RESULTS, `${leg}-${revision}`);
   mkdirSync(folder, { recursive: true });
-  process.stderr.write(`conformance: ${scenarios.length} client scenario(s), ${revision} …\n`);
+  process.stderr.write(`conformance: ${scenarios.length} client scenario(s), ${leg}, ${revision} …\n`);
   const rows = [];
   for (const { name, scored } of scenarios) {
-    const outcome = await runOne({ name, revision, folder, expected: baseline.get(name) });
-    rows.push({ scenario: name, leg: 'client', revision, scored, ...outcome });
+    const outcome = await runOne({ name, revision, folder, leg, expected: baseline.get(name) });
+    rows.push({ scenario: name, leg, revision, scored, ...outcome });
   }
   return rows;
 }
 
-async function runOne({ name, revision, folder, expected }) {
+async function runOne({ name, revision, folder, leg, expected }) {
+  const program = leg === 'gateway' ? GATEWAY_CLIENT : CLIENT;
   const args = [
     'client',
     '--command',
-    `"${process.execPath}" "${CLIENT}"`,
+    `"${process.execPath}" "${program}"`,
     '--scenario',
     name,
     '--spec-version',

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { ROOT } from './paths.mjs';
 import { REVISIONS } from './scenarios.mjs';
 
-const LEGS = ['server', 'client', 'through', 'sdk'];
+const LEGS = ['server', 'client', 'gateway', 'through', 'sdk'];
 const UPSTREAMS = ['stdio', 'http'];
 
 export function readOptions() {
@@ -12,6 +12,7 @@ export function readOptions() {
     options: {
       server: { type: 'boolean' },
       client: { type: 'boolean' },
+      gateway: { type: 'boolean' },
       through: { type: 'boolean' },
       sdk: { type: 'boolean' },
       write: { type: 'boolean' },

@@ -8,6 +8,7 @@ export const ROOT = dirname(dirname(HERE));
 export const RESULTS = process.env.PARLEY_CONFORMANCE_RESULTS ?? join(HERE, 'results');
 export const SUITE = join(HERE, 'node_modules', '@modelcontextprotocol', 'conformance');
 export const CLIENT = join(HERE, 'client.mjs');
+export const GATEWAY_CLIENT = join(HERE, 'gateway-client.mjs');
 
 export function baselineFile(revision) {
   return join(HERE, `expected-failures-${revision}.yaml`);

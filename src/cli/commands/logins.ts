@@ -8,6 +8,8 @@ import { toTable } from '../terminal/table.ts';
 
 interface LoginRow {
   server: string;
+  /** The user of a gateway, if it is not a login for all. */
+  account?: string;
   /** Who the tokens are from. */
   issuer: string;
   client: string;
@@ -28,17 +30,17 @@ export async function runLogins({ json }: { json: boolean }, print: Printer): Pr
   return 0;
 }
 
-function toRow({ server, issuer, client, tokens }: LoginRecord): LoginRow {
+function toRow({ server, account, issuer, client, tokens }: LoginRecord): LoginRow {
   const expires = tokens?.expiresAt;
   const isExpired = expires !== undefined && expires <= systemClock.now();
   const renewed = tokens?.refresh === undefined ? 'valid' : 'renewed when needed';
   const state = tokens === undefined || (isExpired && tokens.refresh === undefined) ? 'needs a new login' : renewed;
   return {
-    ...{ server, issuer, client: client.id, scope: tokens?.scope, state },
+    ...{ server, ...(account !== undefined && { account }), issuer, client: client.id, scope: tokens?.scope, state },
     expires: expires === undefined ? undefined : new Date(expires).toISOString(),
   };
 }
 
-function toCells({ server, issuer, state, scope = '' }: LoginRow): string[] {
-  return [server, issuer, state, scope];
+function toCells({ server, account, issuer, state, scope = '' }: LoginRow): string[] {
+  return [account === undefined ? server : `${server} (${account})`, issuer, state, scope];
 }

@@ -23,8 +23,8 @@ export function createWrapLogin(
   if (url === undefined) return { login: undefined, request: undefined };
   let request: string | undefined;
   const show = async (link: string): Promise<void> => {
-    request = `${name} needs a login. Open ${link}, log in, then connect again.`;
-    print.news(`${name} needs a login. Open this link:\n  ${link}`);
+    request = `${name} needs a login. Open ${link}, log in, then connect again. The link works for ten minutes, and only while this command runs.`;
+    print.news(`${name} needs a login. Open this link, while this command runs:\n  ${link}`);
     (await import('../login/open-browser.ts')).openBrowser(link);
   };
   const done = (): void => (request = undefined);

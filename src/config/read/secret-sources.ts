@@ -1,5 +1,5 @@
 // Values that stand outside of the configuration: the content of a file, ${file:…}, and the output of a command, ${cmd:…}. A command is
-// started without a shell, and only for the user's own file: whoever writes a project's file must not run programs by it being read.
+// started without a shell, and only for the user's own file: the author of a project's file must not be able to run programs by it being read.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';

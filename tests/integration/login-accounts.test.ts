@@ -107,7 +107,8 @@ describe('tokens of users are exchanged (RFC 8693)', () => {
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
-    return Object.assign(state, { url, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() });
+    const dispose = async (): Promise<void> => server.close().closeAllConnections();
+    return Object.assign(state, { url, [Symbol.asyncDispose]: dispose });
   }
 
   async function startEcho(): Promise<AsyncDisposable & { url: string; seen: string[] }> {

@@ -81,15 +81,15 @@ function setUp(): { authority: StrictAuthority; logins: ServerLogin[] } {
   const clock: Clock = { now: () => authority.now, after: () => () => {} };
   const store = createMemoryLogins();
   const make = (): ServerLogin =>
-    createServerLogin({ url: URL_OF_SERVER, name: 'far', store, clock, fetch: authority.fetch as never });
+    createServerLogin({ url: URL_OF_SERVER, name: 'far', store, clock, fetch: authority.fetch });
   return { authority, logins: [make(), make(), make()] }; // as three gateways with one store
 }
 
 async function logIn(login: ServerLogin): Promise<void> {
-  const { url, finish } = await login.begin('http://127.0.0.1:1234/callback');
-  const asked = new URL(url).searchParams;
+  const attempt = await login.begin('http://127.0.0.1:1234/callback');
+  const asked = new URL(attempt.url).searchParams;
   const back = new URL(asked.get('redirect_uri')!);
-  await finish(new URLSearchParams([...back.searchParams, ['code', 'c'], ['state', asked.get('state')!]]));
+  await attempt.finish(new URLSearchParams([...back.searchParams, ['code', 'c'], ['state', asked.get('state')!]]));
 }
 
 /** One request, as the HTTP client of a server makes it; returns the code of the error, if any. */
@@ -152,12 +152,12 @@ describe('a login through 24 hours', () => {
 describe('an authorization server that does not name itself in redirects', () => {
   test('has a redirect of its own, and a code that comes back at another one is refused', async () => {
     const { authority, logins } = setUp();
-    const { url, finish } = await logins[0]!.begin('http://127.0.0.1:1234/callback');
-    const asked = new URL(url).searchParams;
+    const attempt = await logins[0]!.begin('http://127.0.0.1:1234/callback');
+    const asked = new URL(attempt.url).searchParams;
     expect(asked.get('redirect_uri')).toMatch(/^http:\/\/127\.0\.0\.1:1234\/callback\?as=[\w-]+$/);
     for (const as of [[], [['as', 'another']]]) {
       const back = new URLSearchParams([...as, ['code', 'c'], ['state', asked.get('state')!]] as [string, string][]);
-      await expect(finish(back)).rejects.toThrow('the redirect came from another login');
+      await expect(attempt.finish(back)).rejects.toThrow('the redirect came from another login');
     }
     expect(authority.logins).toBe(0);
   });

@@ -1,4 +1,4 @@
-// The login by token exchange, loaded with the first request.
+// The login by token exchange, loaded with the first request, together with all other logins.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ExchangedLoginOptions } from './exchanged-login.ts';
 import type { LoginOptions, ServerLogin } from './server-login.ts';
@@ -14,7 +14,7 @@ export function createExchangedLogin(
   const login = { ...options.login, exchange };
   let loaded: Promise<ServerLogin> | undefined;
   const load = (): Promise<ServerLogin> =>
-    (loaded ??= import('./exchanged-login.ts').then(({ ExchangedLogin }) => new ExchangedLogin({ ...options, login })));
+    (loaded ??= import('./oauth-login.ts').then(({ exchangeTokens }) => exchangeTokens({ ...options, login })));
   return {
     url: options.url,
     headersFor: async (method, url) => (await (await load()).headersFor(method, url)) ?? {},

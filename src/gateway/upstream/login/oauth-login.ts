@@ -18,6 +18,8 @@ import { chooseClient, clientAuth } from './choose-client.ts';
 import { discoverAuthority } from './discover-authority.ts';
 import type { LoginAuthority } from './discover-authority.ts';
 import { DpopKey } from './dpop-key.ts';
+import { ExchangedLogin } from './exchanged-login.ts';
+import type { ExchangedLoginOptions } from './exchanged-login.ts';
 import type { LoginClient, LoginRecord, LoginTokens } from './login-store.ts';
 import { OAuthRequests } from './oauth-requests.ts';
 import type { TokenParty } from './oauth-requests.ts';
@@ -295,6 +297,11 @@ export class OAuthLogin implements ServerLogin {
       if (await store.write(this.#key, record, record.version - 1)) return;
     }
   }
+}
+
+/** The other kind of login, beside this one so that both are loaded as one. */
+export function exchangeTokens(options: ExchangedLoginOptions): ServerLogin {
+  return new ExchangedLogin(options);
 }
 
 /** A page that a browser may be sent to. */

@@ -1,0 +1,39 @@
+// `parley pair` as a process: the code it shows pairs a browser with the running gateway, across a restart, until it is removed.
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { connected } from '../helpers/fixture-server.ts';
+import { DEMO_FIXTURE, homesOfTests } from '../helpers/parley.ts';
+
+const { newHome, start } = homesOfTests();
+const [command, ...args] = DEMO_FIXTURE;
+
+it('pairs a browser with the gateway until it is removed, and keeps only hashes', async () => {
+  const home = newHome();
+  const state = join(home.path, 'state');
+  const env = { XDG_STATE_HOME: state, LOCALAPPDATA: state, BROWSER: 'none' };
+  const file = home.write('mcp.json', { mcpServers: { demo: { command, args, tools: { approve: ['probe_log'] } } } });
+  const run = (...words: string[]) => home.run(['pair', ...words], '', env);
+  const gateway = start(home, ['serve', file, '--port', '0', '--open'], env);
+  const url = await gateway.url();
+  const page = url.replace(/\/mcp$/, '/ask');
+  await using client = await connected(url);
+  expect(JSON.stringify(await client.callTool('probe_log'))).toContain('parley pair');
+  expect((await run('ls')).stdout).toContain('No browser is paired');
+
+  const { code } = JSON.parse((await run('--config', file, '--json')).stdout) as { code: string };
+  const browser = new FakeBrowser();
+  expect((await browser.post(page, { do: 'pair', code })).text).toContain('Nothing waits for you');
+  await client.callTool('probe_log');
+  expect((await browser.get(page)).text).toContain('probe_log');
+  const [kept] = JSON.parse((await run('ls', '--json')).stdout) as { name: string }[];
+  const stored = join(state, 'parley', 'pairings.json');
+  const [secret] = [...browser.cookies.values()];
+  expect(readFileSync(stored, 'utf8')).not.toMatch(new RegExp(`${secret}|${code.replace('-', '-?')}`));
+  if (process.platform !== 'win32') expect(statSync(stored).mode & 0o777).toBe(0o600);
+
+  expect(await run('rm', 'nobody')).toMatchObject({ status: 1 });
+  expect(await run('rm', kept!.name)).toMatchObject({ status: 0 });
+  expect((await browser.get(page)).text).toContain('Pair this browser');
+});

@@ -1,6 +1,7 @@
 // Plays a session with a server that sends nothing on its own.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { ProtocolError } from '../../../shared/errors.ts';
 import { FlowRun } from './flow-run.ts';
 import { PromptInbox } from './prompt-inbox.ts';
 
@@ -44,4 +45,20 @@ it('a flow run sets no timer while its open question cannot be withdrawn', async
   await new FlowRun(session, { onPrompt }).play();
   expect(timers).toBe(0);
   expect(asked).toEqual(['interaction.respond', 'interaction.getState']);
+});
+
+it('a flow run whose answer came too late takes the result, though the server had repeated the question before it ended', async () => {
+  const { session } = playing({});
+  const late = new ProtocolError(-32003, 'Session s is completed: it cannot respond now');
+  const request = async (method: string): Promise<JsonObject> => {
+    if (method === 'interaction.respond') throw late;
+    return session.request(method);
+  };
+  const onPrompt = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    session.prompts.hear('interaction.prompt', { prompt });
+    return 'Ada';
+  };
+  const outcome = await new FlowRun({ ...session, request }, { onPrompt }).play();
+  expect(outcome).toMatchObject({ success: true, result: 'done' });
 });

@@ -190,7 +190,9 @@ export class FlowRun {
   /** The answer may have crossed the end of its question. */
   async #late(thrown: unknown, prompt: Asked['prompt']): Promise<PromptOrEnd> {
     if (!(thrown instanceof ProtocolError) || thrown.code !== INVALID_TRANSITION) throw thrown;
-    const told = (await this.#session.prompts.within(RETRY_PROMPT_MS)) ?? (await this.#look()).told;
+    const heard = await this.#session.prompts.within(RETRY_PROMPT_MS);
+    // A server that restarted repeats its open question; that repeat says nothing about the state of now.
+    const told = heard && isInsteadOf(prompt, heard) ? heard : (await this.#look()).told;
     if (told && !isInsteadOf(prompt, told)) throw thrown;
     this.#person.onFeedback?.(told ? whyWithdrawn(told) : NOT_OPEN);
     return told ?? this.#next(prompt.promptId);

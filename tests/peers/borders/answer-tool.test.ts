@@ -132,6 +132,7 @@ test.each(KINDS)('%s reads a question that stands in for a result with an output
     servers: { memory: server },
     log: silent,
     steps: [approve({ when: 'destructive' })],
+    ask: { trust: 'all' },
   });
   open.push(() => gateway.close());
   const client = await connectSdk(kind, (await gateway.listen({ port: 0 })).url);

@@ -290,7 +290,7 @@ describe('rules that stand with a server', () => {
 
   test('a call that two rules want approved is asked about once', async () => {
     const one = { server: named('one', ['remove']).address, tools: { approve: 'always' } };
-    const url = await serve({ servers: { one }, steps: [approve({ when: 'always' })] });
+    const url = await serve({ servers: { one }, steps: [approve({ when: 'always' })], ask: { trust: 'all' } });
     const client = new Client({ name: 'v1', version: '1' }, { capabilities: { elicitation: {} } });
     let asked = 0;
     client.setRequestHandler(ElicitRequestSchema, () => {

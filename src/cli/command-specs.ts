@@ -3,6 +3,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import { LOGIN_OPTIONS, LOGIN_SPECS } from './login/login-specs.ts';
 import { PAIR_SPECS } from './pair/pair-specs.ts';
+import { POLICY_SPECS } from './policy/policy-specs.ts';
 import { COMMON_OPTIONS } from './option-specs.ts';
 import type { OptionSpec } from './option-specs.ts';
 
@@ -366,6 +367,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     ],
   },
   ...PAIR_SPECS,
+  ...POLICY_SPECS,
   ...LOGIN_SPECS,
   {
     name: 'demo',

@@ -189,6 +189,15 @@ export interface PairCommand {
   json: boolean;
 }
 
+/** Replays the audit log against rules. */
+export interface PolicyCommand {
+  name: 'policy';
+  config: string | undefined;
+  /** A file of the audit log, or its folder. */
+  log: string | undefined;
+  json: boolean;
+}
+
 export interface StatusCommand extends TargetOptions {
   name: 'status';
   json: boolean;
@@ -221,6 +230,7 @@ export type RunnableCommand =
   | StatusCommand
   | KeyCommand
   | PairCommand
+  | PolicyCommand
   | LoginCommand
   | { name: 'logins'; json: boolean }
   | { name: 'completion'; shell: Shell | 'names' };

@@ -10,6 +10,7 @@ import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, Serv
 import { toLogin, toLoginOptions, toLogins, toLogout } from './login/login-args.ts';
 import { UsageError, none, only, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
+import { toPolicyCommand } from './policy/policy-args.ts';
 import { toKeyCommand } from './to-key-command.ts';
 import { toPairCommand } from './pair/to-pair-command.ts';
 import { programName } from './welcome/program.ts';
@@ -47,6 +48,7 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
   status: toStatus,
   key: toKeyCommand,
   pair: toPairCommand,
+  policy: toPolicyCommand,
   login: toLogin,
   logout: toLogout,
   logins: toLogins,

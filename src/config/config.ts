@@ -4,6 +4,7 @@ import type { TrustOption } from '../gateway/ask/word/persons-word.ts';
 import type { AuthOptions, IssuerOptions } from '../gateway/accept/auth/auth-options.ts';
 import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
+import type { RuleOptions } from '../gateway/middleware/steps/rules/rule.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { LoginInput } from './check/login-shape.ts';
@@ -18,6 +19,8 @@ export interface ParleyConfig {
   readonly startMs?: number;
   /** Each has one key, the name of a built-in step or the path of a file; its value has the options. */
   readonly steps: readonly StepConfig[];
+  /** What clients may use, in order. */
+  readonly rules?: readonly RuleOptions[];
   /** Only the given limits; shared/limits.ts has the defaults. */
   readonly limits: Readonly<Partial<Limits>>;
   readonly keys: readonly string[];

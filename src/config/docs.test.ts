@@ -46,6 +46,7 @@ function blocks(): Record<string, Shape> {
     ask: inside(CONFIG, 'ask'),
     model: inside(inside(CONFIG, 'ask'), 'model'),
     limits: inside(CONFIG, 'limits'),
+    rules: (inside(CONFIG, 'rules') as Extract<Shape, { kind: 'list' }>).of,
   };
 }
 

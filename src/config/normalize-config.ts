@@ -34,6 +34,7 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       names,
       startMs: input.startMs,
       steps: forms,
+      rules: input.rules?.map((rule) => defined({ ...rule })),
       limits: { ...limits },
       keys: typeof keys === 'string' ? [keys] : [...keys],
       roots: input.roots?.map((root) => normalizeRoot(root, folder)),

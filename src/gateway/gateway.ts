@@ -36,6 +36,8 @@ import { FlowLayer } from './flow/flow-layer.ts';
 import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import { serverRules } from './middleware/steps/filter/server-rules.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
+import { GatewayRules } from './middleware/steps/rules/gateway-rules.ts';
+import type { RuleOptions } from './middleware/steps/rules/rule.ts';
 import { neededScopesOf, requireScopes } from './middleware/steps/filter/require-scopes.ts';
 import { toStep } from './middleware/chain/to-step.ts';
 import { Observer } from './observe/observer.ts';
@@ -81,6 +83,8 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   servers: Record<string, ServerEntry>;
   /** Outermost first. */
   steps?: (Step | StepFunction)[] | undefined;
+  /** What clients may use, judged for each request: the first rule that matches decides. */
+  rules?: readonly RuleOptions[] | undefined;
   /** Servers that are served together at /mcp/<group>. */
   groups?: Record<string, string[]> | undefined;
   /** How tools and prompts of several servers are named. Default: `always`, every name starts with its server. */
@@ -120,8 +124,9 @@ export class Gateway {
   /** Replaced servers that still finish calls. */
   readonly #retiring = new Set<ServerTarget>();
   readonly #lifecycle: StepLifecycle;
+  readonly #ruling = new GatewayRules();
   #steps: Step[];
-  /** The rules of the servers' settings; they run after all other steps. */
+  /** The rules, and those of the servers' settings; they run after all other steps. */
   #rules: Step[];
   #members: Member[];
   #groups: Record<string, string[]>;
@@ -146,6 +151,7 @@ export class Gateway {
     this.#ids = { taskIds: new PublicIds(sealer, 'task'), sessionIds: new PublicIds(sealer, 'session') };
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
+    this.#ruling.rules = options.rules ?? [];
     this.#rules = this.#rulesOf(this.#members);
     this.#whole = this.#chainOf(this.#members, true);
     this.#front = this.#frontOf(this.#whole);
@@ -157,24 +163,25 @@ export class Gateway {
   }
 
   /**
-   * Replaces servers, steps, groups, names or roots; omitted ones stay. A server whose entry is the same object keeps running;
+   * Replaces servers, steps, rules, groups, names or roots; omitted ones stay. A server whose entry is the same object keeps running;
    * others are started, or stopped once their calls have ended. Clients are notified that lists have changed.
    */
-  update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots'>>): void {
+  update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'rules' | 'groups' | 'names' | 'roots'>>): void {
     if (next.steps) this.#steps = this.#live(next.steps); // first: a step that fails to start changes nothing
     if (next.roots) this.#setRoots(next.roots);
     const previous = this.#members;
     const kept = new Map(previous.map((member) => [member.name, member]));
     if (next.groups) this.#groups = next.groups;
     if (next.names) this.#names.naming = next.names;
+    if (next.rules) this.#ruling.rules = next.rules;
     if (next.servers) {
       this.#names.servers = Object.keys(next.servers);
       this.#members = Object.entries(next.servers).map(([name, entry]) => {
         const known = kept.get(name);
         return known?.entry === entry ? known : this.#toMember(name, entry);
       });
-      this.#rules = this.#rulesOf(this.#members);
     }
+    if (next.servers || next.rules) this.#rules = this.#rulesOf(this.#members);
     const steps = [...this.#steps, ...this.#rules];
     this.#whole.replace(this.#seen(this.#members), steps);
     for (const [name, { chain }] of this.#parts) chain.replace(this.#seen(this.#membersOf(name)), steps);
@@ -210,7 +217,7 @@ export class Gateway {
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
   async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
-    await this.#lifecycle.started;
+    await this.#started;
     return ('stdio' in options ? await this.#doors.listen(options) : await this.#listen(options)) as ListeningWith<O>;
   }
 
@@ -222,7 +229,7 @@ export class Gateway {
   }
 
   async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
-    await this.#lifecycle.started;
+    await this.#started;
     return this.#doors.connect(transport);
   }
 
@@ -239,6 +246,10 @@ export class Gateway {
     const targets = [...this.#members.map(({ target }) => target), ...this.#retiring];
     await Promise.all(targets.map(async (target) => isServerTarget(target) && target.close()));
     await this.#lifecycle.close();
+  }
+
+  get #started(): Promise<unknown> {
+    return Promise.all([this.#lifecycle.started, this.#ruling.ready]);
   }
 
   /** Requests that were already routed to this target may still arrive. */
@@ -337,8 +348,9 @@ export class Gateway {
   }
 
   #rulesOf(members: readonly Member[]): Step[] {
-    const { toolScopes } = this.#options.auth ?? {};
-    return [...(toolScopes ? [requireScopes(toolScopes)] : []), ...rulesOf(members)];
+    const { auth: { toolScopes } = {}, log, clock } = this.#options;
+    const ruled = this.#ruling.steps({ servers: this.#names.servers, log, clock });
+    return [...(toolScopes ? [requireScopes(toolScopes)] : []), ...rulesOf(members), ...ruled];
   }
 
   /** `isSet`: for all servers or a group, not for a single server. */

@@ -37,8 +37,6 @@ export type RecordAudit = (event: AuditEvent) => void;
 
 /** What is found out about a call on its way, for its event. Only calls that will be recorded have it (`exchange.audited`). */
 export interface AuditedCall {
-  /** With the server's own names; set by the router. */
+  /** With the server's own names; set by the router, or by a rule that refuses. */
   params?: JsonObject | undefined;
-  /** Set by the rules. */
-  decision?: RuleDecision | undefined;
 }

@@ -98,6 +98,14 @@ export class DerivedExchange implements Exchange {
     this.#request.resourceGuard = guard;
   }
 
+  get decision(): Exchange['decision'] {
+    return this.#request.decision;
+  }
+
+  set decision(decision: Exchange['decision']) {
+    this.#request.decision = decision;
+  }
+
   /** Created on demand: most calls are never cancelled. */
   get signal(): AbortSignal {
     const own = this.ownCancellation ?? this.channel?.cancellation;

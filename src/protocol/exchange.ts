@@ -2,6 +2,7 @@
 // does the encoding.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
+import type { RuleDecision } from './audit.ts';
 import type { JsonObject } from './message.ts';
 import type { AuditedCall } from './audit.ts';
 import type { GatewayTool } from './gateway-tool.ts';
@@ -185,6 +186,8 @@ export interface Exchange extends ClientChannel {
   resourceGuard?: ResourceGuard | undefined;
   /** Collects what the audit log will say about this call; absent if it is not recorded. */
   audited?: AuditedCall | undefined;
+  /** What a rule decided about it; undefined if none applied. */
+  decision?: RuleDecision | undefined;
   /** Aborts when the client cancels or leaves for good. */
   readonly signal: AbortSignal;
   /** A cheaper form of `signal`, if available, for code that runs on every call. */

@@ -211,6 +211,10 @@ export const ERRORS = {
   ]),
   NOT_SUPPORTED: row(-32601, 200, 'upstream', ['{server} does not support {what}', 'Check its capabilities first.']),
   NOT_APPROVED: row(-32603, 200, 'client', ['{what} was not approved', 'Approve it, or do without.']),
+  FORBIDDEN_BY_RULE: row(-32000, 200, 'client', [
+    'A rule of the gateway forbids {what}',
+    'Do without it, or ask the operator: `rules` of the configuration decides, and the audit log names the rule.',
+  ]),
   BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the named option and try again.']),
   STORE_UNUSABLE: row(-32603, 500, 'config', [
     'The flow store cannot be used: {reason}',

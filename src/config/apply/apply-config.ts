@@ -3,6 +3,7 @@ import type { ServerEntry } from '../../gateway/gateway.ts';
 import type { Step } from '../../protocol/step.ts';
 import { keepEntry, toEntries, toGroups } from './build-gateway.ts';
 import type { ParleyConfig } from '../config.ts';
+import { requireExpressions } from '../check/rules/rule-expressions.ts';
 import { compareConfigs } from './compare-configs.ts';
 import { buildSteps } from './build-steps.ts';
 import type { BuiltSteps, BuildStepOptions } from './build-steps.ts';
@@ -12,6 +13,8 @@ export interface GatewayUpdate {
   servers: Record<string, ServerEntry>;
   groups: Record<string, string[]>;
   names: ParleyConfig['names'];
+  /** Absent: unchanged. */
+  rules?: NonNullable<ParleyConfig['rules']>;
   /** Absent: unchanged. */
   roots?: ParleyConfig['roots'];
   /** Absent: unchanged, with their state. */
@@ -37,6 +40,7 @@ export async function applyConfig(
   options: BuildStepOptions,
 ): Promise<BuiltSteps> {
   const different = compareConfigs(previous, next);
+  if (different.rules) await requireExpressions(next.rules);
   // Built first: if a step fails to load, nothing has changed yet.
   const steps = different.steps ? await buildSteps(next, options) : undefined;
   for (const name of different.unchanged) keepEntry(previous.servers[name]!, next.servers[name]!);
@@ -48,6 +52,7 @@ export async function applyConfig(
       groups,
       names: next.names,
       ...roots,
+      ...(different.rules && { rules: next.rules ?? [] }),
       ...(steps && { steps: steps.steps }),
     });
   } catch (thrown) {

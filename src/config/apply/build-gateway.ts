@@ -39,6 +39,7 @@ function toOptions(config: ParleyConfig): GatewayOptions {
     limits,
     ...(config.startMs !== undefined && { startMs: config.startMs }),
     ...(observe && { observe }),
+    ...(config.rules && { rules: config.rules }),
     ...(config.roots && { roots: config.roots }),
     ...(config.ask && { ask: config.ask }),
     ...(config.auth && { auth: config.auth }),

@@ -13,7 +13,7 @@ describe('the difference of two configurations', () => {
     const after = normal({ servers: { on: a, same: a, changed: b, off: { ...a, disabled: true } } });
     expect(compareConfigs(before, after)).toEqual({
       ...{ added: ['on'], removed: ['gone', 'off'], changed: ['changed'], unchanged: ['same'] },
-      ...{ steps: false, groups: false, names: false, roots: false, restart: [] },
+      ...{ steps: false, rules: false, groups: false, names: false, roots: false, restart: [] },
     });
   });
 

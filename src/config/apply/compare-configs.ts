@@ -10,6 +10,7 @@ export interface ConfigDifference {
   changed: string[];
   unchanged: string[];
   steps: boolean;
+  rules: boolean;
   groups: boolean;
   names: boolean;
   roots: boolean;
@@ -41,6 +42,7 @@ export function compareConfigs(previous: ParleyConfig, next: ParleyConfig): Conf
     changed: both.filter((name) => !same(name)),
     unchanged: both.filter(same),
     steps: differs('steps'),
+    rules: differs('rules'),
     groups: differs('groups'),
     names: differs('names'),
     roots: differs('roots'),

@@ -6,6 +6,7 @@ import { buildListeners } from '../apply/build-gateway.ts';
 import type { LoadedConfig } from '../read/load-config.ts';
 import { toPathId } from '../read/source-positions.ts';
 import type { ConfigPath } from '../read/source-positions.ts';
+import { expressionProblem, toExpressions } from './rules/rule-expressions.ts';
 import { ConfigProblems } from './config-problems.ts';
 import type { ConfigProblem } from './config-problems.ts';
 import { isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
@@ -20,6 +21,10 @@ export async function checkParts({ path = '', config, read }: LoadedConfig): Pro
     const { name, options } = splitStep(normalizeStep(written, folder));
     if (isStepFile(name)) await checkFile({ name, options, at, folder }, problems);
   }
+  for (const { name, when } of toExpressions(config?.rules)) {
+    const reason = await expressionProblem(name, when);
+    if (reason !== undefined) problems.error(['rules', Number(/\d+/.exec(name)), 'when'], reason, CEL);
+  }
   if (config) {
     await buildListeners(config).catch(({ message }: Error) => {
       problems.error(['listen', 'tls'], `a file for TLS cannot be read: ${message}`, 'Check the paths.');
@@ -27,6 +32,8 @@ export async function checkParts({ path = '', config, read }: LoadedConfig): Pro
   }
   return problems.list;
 }
+
+const CEL = 'Correct the expression; docs/config.md has what it can use.';
 
 interface StepFile {
   name: string;

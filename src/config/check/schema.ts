@@ -5,6 +5,7 @@ import { LOG_LEVELS, SHARING } from '../settings.ts';
 import { AUTH } from './auth-shape.ts';
 import { ASK, ROOTS } from './ask-shape.ts';
 import { FOREIGN_LOGIN, SERVER_LOGIN } from './login-shape.ts';
+import { RULES } from './rules/rules-shape.ts';
 import { MAX_MS, limitsShape } from './limits-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';
@@ -172,6 +173,7 @@ export const CONFIG = object(
       either([text('A step without options.'), record(anything('Its options.'), 'A step with options.')], 'One step.'),
       'What every message passes, outermost first: names of built-in steps, or paths of .ts and .js files.',
     ),
+    rules: RULES,
     limits: limitsShape(),
     keys: either(
       [list(text('A key.'), 'Keys.'), text('One key.')],

@@ -4,7 +4,8 @@ import { checkShape } from './check-shape.ts';
 import type { CheckContext } from './check-shape.ts';
 import { checkAsk } from './check-ask.ts';
 import { checkAuth } from './check-auth.ts';
-import { checkRules } from './check-rules.ts';
+import { checkPolicy } from './rules/check-policy.ts';
+import { checkRules } from './rules/check-rules.ts';
 import { checkServer } from './check-server.ts';
 import { checkSteps } from './check-steps.ts';
 import { toPathId } from '../read/source-positions.ts';
@@ -34,6 +35,8 @@ export function validateConfig(value: Record<string, unknown>, context: CheckCon
   checkGroups(config, context.problems);
   checkSteps(config, context);
   checkRules(config, servers, context.problems);
+  const enabled = servers.filter(({ server }) => !server.disabled).map(({ name }) => name);
+  if (config.rules) checkPolicy(config, enabled, context);
   checkListen(config, context.problems);
   checkAsk(config, context);
   checkAuth(config, context);

@@ -57,7 +57,7 @@ describe('calls', () => {
     const decision = { rule: 'rules[0]', effect: 'allow' } as const;
     const steps: GatewayOptions['steps'] = [
       (exchange, next) => {
-        if (exchange.audited) exchange.audited.decision = decision;
+        exchange.decision = decision;
         return next();
       },
     ];

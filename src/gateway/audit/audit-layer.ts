@@ -1,5 +1,5 @@
 // Records each call of a client with its outcome and duration. It stands before all other layers, so it sees what the client gets. What is
-// learned on the way (the server's own name, the decision of a rule) is collected in `exchange.audited`.
+// learned on the way is collected in the exchange: the server's own name (`audited`), the decision of a rule (`decision`).
 import type { AuditedCall, RecordAudit } from '../../protocol/audit.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { TargetLayer } from '../../protocol/layer.ts';
@@ -67,9 +67,9 @@ export class AuditLayer extends TargetLayer {
 
   #end(exchange: Exchange, { params, begun, outcome }: EndedCall): void {
     const { record, clock, showArguments = toShape } = this.#options;
-    const { id, method, client, server, audited } = exchange;
+    const { id, method, client, server, audited, decision } = exchange;
     const shown = toName(params);
-    const { params: sent = params, decision }: AuditedCall = audited ?? {};
+    const { params: sent = params }: AuditedCall = audited ?? {};
     const name = toName(sent);
     const given = params.arguments;
     record({

@@ -6,30 +6,39 @@ import type { Rule } from './filter.ts';
 import { toMatcher } from './glob.ts';
 import { qualifiedName } from './name-rule.ts';
 import { decodeUri, lowerHost, uriForms, withoutQuery } from './uri-forms.ts';
+import type { UriForms } from './uri-forms.ts';
 
 /** `origin`: the server and its URI; undefined while unknown. */
 export type UriRule = (uri: string, origin?: Origin) => boolean;
+
+/** Compares all forms of a URI with patterns. */
+export type UriPattern = (forms: UriForms, origin: Origin | undefined) => boolean;
 
 /** Undefined if there are no rules. */
 export function toUriRule(rules: readonly Rule[]): UriRule | undefined {
   const denied = rules.flatMap(({ deny = [] }) => deny);
   const permissions = rules.flatMap(({ allow }) => (allow ? [toUriPermission(allow)] : []));
   if (denied.length === 0 && permissions.length === 0) return undefined;
-  const isDenied = toMatcher(spellings(denied));
+  const isDenied = toUriRestriction(denied);
   return (uri, origin) => {
     const forms = uriForms(origin?.name ?? uri);
-    if (!forms) return false;
-    const { same, cut, loose } = forms;
-    if ([...same, ...cut, ...loose].some((form) => namesOf(form, origin).some(isDenied))) return false;
+    if (!forms || isDenied(forms, origin)) return false;
     return permissions.every((permits) => permits(forms, origin));
   };
 }
 
-function toUriPermission(patterns: readonly string[]) {
+/** For rules that forbid or restrict: any form may match. */
+export function toUriRestriction(patterns: readonly string[]): UriPattern {
+  const fits = toMatcher(spellings(patterns));
+  return ({ same, cut, loose }, origin) => [...same, ...cut, ...loose].some((form) => namesOf(form, origin).some(fits));
+}
+
+/** For rules that permit: every form has to match. */
+export function toUriPermission(patterns: readonly string[]): UriPattern {
   const fits = toMatcher(spellings(patterns));
   // A pattern with a query also matches the resource without it.
   const fitsCut = toMatcher(spellings(patterns.flatMap((one) => [one, withoutQuery(one)])));
-  return ({ same, cut }: { same: string[]; cut: string[] }, origin: Origin | undefined): boolean => {
+  return ({ same, cut }, origin) => {
     // A server cannot gain the permission of another server by imitating its URIs.
     const names = (form: string) => namesOf(form, origin).slice(origin?.isPosing ? 1 : 0);
     return same.every((form) => names(form).some(fits)) && cut.every((form) => names(form).some(fitsCut));

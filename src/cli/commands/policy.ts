@@ -1,0 +1,92 @@
+// `parley policy test`: replays the audit log against the rules of a configuration and shows what would change.
+import { enabledServers } from '../../config/config.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import { createReplay } from '../../gateway/middleware/steps/rules/replay-rules.ts';
+import type { PastCall, ReplayedCall } from '../../gateway/middleware/steps/rules/replay-rules.ts';
+import type { RuleDecision } from '../../protocol/audit.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { PolicyCommand } from '../command.ts';
+import { readEnvironment } from '../environment.ts';
+import { readPastCalls } from '../policy/past-calls.ts';
+import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
+
+/** Calls with the same answer are counted together. */
+interface Verdict {
+  principal: string;
+  server: string;
+  name: string;
+  before: string;
+  /** One effect, or several if it cannot be told. */
+  after: string[];
+  /** What is not in the log and decides. */
+  unknown: string[];
+  calls: number;
+}
+
+export async function runPolicy(command: PolicyCommand, print: Printer): Promise<number> {
+  const { path, config, problems } = loadConfig(command.config, readEnvironment());
+  if (path === undefined) {
+    print.problem('no configuration was found: none was named, and none is here.');
+    for (const line of toMissingLines()) print.note(line);
+    return 1;
+  }
+  if (!config) {
+    for (const line of toProblemLines({ path, problems })) print.note(line);
+    return 1;
+  }
+  const servers = enabledServers(config).map(([name]) => name);
+  try {
+    const replay = await createReplay(config.rules ?? [], servers);
+    const { calls, skipped } = readPastCalls(command.log);
+    report(calls, replay, { command, print, skipped });
+    return 0;
+  } catch (thrown) {
+    print.problem(
+      thrown instanceof GatewayError ? thrown.message : `the log cannot be read: ${(thrown as Error).message}`,
+    );
+    return 1;
+  }
+}
+
+function report(
+  calls: readonly (PastCall & { decision: RuleDecision | undefined })[],
+  replay: (call: PastCall) => ReplayedCall,
+  { command, print, skipped }: { command: PolicyCommand; print: Printer; skipped: number },
+): void {
+  const verdicts = new Map<string, Verdict>();
+  for (const call of calls) {
+    const { decisions, unknown } = replay(call);
+    const { principal, server, name } = call;
+    const before = call.decision?.effect ?? 'allow';
+    const after = [...new Set(decisions.map((decision) => decision?.effect ?? 'allow'))];
+    const key = JSON.stringify([principal, server, name, before, after]);
+    const known = verdicts.get(key) ?? { principal, server, name, before, after, unknown, calls: 0 };
+    verdicts.set(key, { ...known, calls: known.calls + 1 });
+  }
+  const all = [...verdicts.values()];
+  const changed = all.filter(({ before, after }) => after.length === 1 && after[0] !== before);
+  const open = all.filter(({ before, after }) => after.length > 1 && after.some((effect) => effect !== before));
+  if (command.json)
+    return print.line(JSON.stringify({ calls: calls.length, skipped, changed, depends: open }, undefined, 2));
+  print.line(`${count(calls.length)} replayed: ${sum(changed)} would change, ${sum(open)} may change.`);
+  const rows = [...changed, ...open].map((one) => [
+    String(one.calls),
+    one.principal,
+    `${one.server}__${one.name}`,
+    one.before,
+    one.after.length === 1 ? one.after[0]! : `${one.after.join(' or ')}, depends on ${one.unknown.join(', ')}`,
+  ]);
+  if (rows.length > 0)
+    for (const line of toTable([['CALLS', 'PRINCIPAL', 'WHAT', 'WAS', 'WOULD BE'], ...rows])) print.line(line);
+  if (skipped > 0) print.note(`${skipped} lines of the log are no calls that rules judge.`);
+}
+
+function sum(verdicts: readonly Verdict[]): number {
+  return verdicts.reduce((total, { calls }) => total + calls, 0);
+}
+
+function count(calls: number): string {
+  return `${calls} call${calls === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,35 @@
+// The row of the table of commands that is about rules.
+import type { CommandSpec } from '../command-specs.ts';
+import { COMMON_OPTIONS } from '../option-specs.ts';
+
+const { json, help } = COMMON_OPTIONS;
+
+export const POLICY_SPECS: readonly CommandSpec[] = [
+  {
+    name: 'policy',
+    summary: 'try the rules of a configuration on the calls of the audit log',
+    usage: ['test [--config FILE] [--log FILE]'],
+    about: [
+      'Shows which calls of the past the rules would treat in another way. The log has no arguments, groups, scopes and annotations;',
+      'calls that depend on them are listed, too. Nothing is called.',
+    ],
+    options: {
+      config: {
+        type: 'string',
+        value: 'FILE',
+        text: 'the configuration with the new rules (default: the one found here)',
+      },
+      log: {
+        type: 'string',
+        value: 'FILE',
+        text: 'a file of the audit log, or its folder (default: the one in your state folder)',
+      },
+      json,
+      help,
+    },
+    examples: [
+      { line: 'parley policy test', does: 'the rules of this folder on all calls that were recorded' },
+      { line: 'parley policy test --config new.jsonc --json', does: 'for a script' },
+    ],
+  },
+];

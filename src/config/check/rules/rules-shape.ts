@@ -1,0 +1,48 @@
+// The configuration key for rules on what clients may use.
+import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS } from '../../../gateway/middleware/steps/rules/rule.ts';
+import { MAX_MS } from '../limits-shape.ts';
+import { choice, either, integer, list, object, text } from '../shape.ts';
+import type { TypeOf } from '../shape.ts';
+
+const globs = (about: string) =>
+  either(
+    [text('A name or glob.', { notEmpty: true }), list(text('A name or glob.', { notEmpty: true }), 'Any of them.')],
+    about,
+  );
+const marks = (about: string) =>
+  either([choice(RULE_MARKS, 'A mark.'), list(choice(RULE_MARKS, 'A mark.'), 'Marks.')], about);
+
+const RULE = object(
+  {
+    principal: globs('Who calls, as in the log: `key:ann`; `anonymous` without a login.'),
+    group: globs('A group of the caller.'),
+    scope: either(
+      [text('A scope.', { notEmpty: true }), list(text('A scope.', { notEmpty: true }), 'Any of them.')],
+      'A scope that the key or token of the caller has.',
+    ),
+    server: globs('The server.'),
+    tool: globs("The tool, by the server's own name or as `server__name`."),
+    prompt: globs('The prompt, in the same way.'),
+    resource: globs('The resource, by its URI, in every spelling of it.'),
+    method: globs('The method, such as `tools/call`.'),
+    annotation: either(
+      [choice(RULE_ANNOTATIONS, 'A claim.'), list(choice(RULE_ANNOTATIONS, 'A claim.'), 'Any of them.')],
+      'What the server claims of the tool; not with `allow`.',
+    ),
+    marked: marks('A mark that another rule has put on it.'),
+    after: marks('Marks of what the caller has read before; all of them.'),
+    per: choice(['principal', 'session'], 'Whose calls `after` is about. Default: principal.'),
+    withinMs: integer('How long ago that may be. Default: a day.', { min: 1, max: MAX_MS }),
+    when: text('An expression (CEL) that must be true. If it fails, the request is denied.', { notEmpty: true }),
+    effect: choice(RULE_EFFECTS, 'allow; deny: refused; ask: a person decides; hide: as if it were not there.'),
+    marks: marks('Instead of an effect: what matches is private or untrusted to read, or leads out.'),
+  },
+  'One rule: all its conditions have to hold.',
+);
+
+export const RULES = list(
+  RULE,
+  'What clients may use; the first rule with an effect that matches decides (docs/guides/block-or-approve.md).',
+);
+
+export type RuleInput = TypeOf<typeof RULE>;

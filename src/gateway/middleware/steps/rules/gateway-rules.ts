@@ -1,0 +1,59 @@
+// The rules of a gateway, as its innermost step: they judge what a server will get. What they are made of is loaded only if there are any.
+import type { Step } from '../../../../protocol/step.ts';
+import type { Change } from '../../../../protocol/target.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import type { Log } from '../../../../shared/log.ts';
+import type { RuleHistory } from './rule-history.ts';
+import { toolNamesIn } from './rule.ts';
+import type { RuleOptions } from './rule.ts';
+
+export interface RulesSetup {
+  rules: readonly RuleOptions[];
+  /** All servers of the gateway. */
+  servers: readonly string[];
+  clock: Clock;
+  log: Log;
+}
+
+/** Outlives changes of the rules. */
+export interface KeptHistory {
+  history?: RuleHistory;
+}
+
+export class GatewayRules {
+  rules: readonly RuleOptions[] = [];
+  readonly #kept: KeptHistory = {};
+  #ready: Promise<unknown> = Promise.resolve();
+
+  /** Rejects if the rules cannot be used; every request then fails, too. */
+  get ready(): Promise<unknown> {
+    return this.#ready;
+  }
+
+  steps(around: Omit<RulesSetup, 'rules'>): Step[] {
+    const setup: RulesSetup = { ...around, rules: this.rules };
+    if (setup.rules.length === 0) return [];
+    let made: Required<Pick<Step, 'handle' | 'onChange'>> | undefined;
+    const making = import('./rules-step.ts').then(
+      async (module) => (made = await module.createRulesStep(setup, this.#kept)),
+    );
+    this.#ready = making;
+    making.catch(() => {}); // told by `ready`, and to every request
+    return [
+      {
+        name: 'rules',
+        toolRules: toolNamesIn(setup.rules),
+        handle: (exchange, next, lookUp, originOf) =>
+          made
+            ? made.handle!(exchange, next, lookUp, originOf)
+            : making.then((step) => step.handle!(exchange, next, lookUp, originOf)),
+        onChange: (change, originOf) => (made ? made.onChange!(change, originOf) : withoutNames(change)),
+      },
+    ];
+  }
+}
+
+/** A change goes to all clients, so it names nothing that one of them may not see. */
+export function withoutNames(change: Change): Change {
+  return change.kind === 'tools' ? { kind: 'tools' } : change;
+}

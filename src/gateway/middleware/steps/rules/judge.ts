@@ -1,0 +1,227 @@
+// The one function that judges, for lists and calls. It sees what will run: the server, its own name for the thing, the method and the
+// arguments, and never the path, the era or the spelling by which a client came.
+// 1. The first rule with an effect that matches decides; if none does, it is allowed.
+// 2. What is unknown (the server of a custom method, the arguments in a list) is matched by rules that restrict, and not by rules that allow.
+// 3. A list shows what some arguments make callable.
+import type { RuleDecision } from '../../../../protocol/audit.ts';
+import { missingScopes } from '../../../../protocol/exchange.ts';
+import type { ClientView } from '../../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import type { Origin } from '../../../../protocol/step.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+import type { UriForms } from '../filter/uri-forms.ts';
+import { uriForms } from '../filter/uri-forms.ts';
+import type { Expression, ExpressionFacts } from './expression.ts';
+import type { ReadyRule } from './read-rules.ts';
+import type { RuleAnnotation, RuleMark } from './rule.ts';
+import type { RuleHistory } from './rule-history.ts';
+import { nameOfPrincipal } from './rule-lists.ts';
+import { RuleNames } from './rule-names.ts';
+
+export type UseKind = 'tool' | 'prompt' | 'resource' | 'other';
+
+/** Something that a client wants to use. */
+export interface Use {
+  readonly kind: UseKind;
+  /** Undefined while it is not known which server would do it. */
+  readonly origin: Pick<Origin, 'server' | 'name'> | undefined;
+  /** The name if the origin is unknown: a URI. */
+  readonly name: string;
+  /** The same for all ways to use it: `tools/call`, `prompts/get`, `resources/read`; else the method itself. */
+  readonly method: string;
+  /** The method of the request, if it is another one. Only rules that restrict match it. */
+  readonly asked?: string | undefined;
+  /** Undefined in a list. */
+  readonly args: unknown;
+  readonly annotations?: JsonObject | undefined;
+}
+
+export interface JudgeOptions {
+  rules: readonly ReadyRule[];
+  /** By the text of the rule. */
+  expressions: ReadonlyMap<string, Expression>;
+  history: RuleHistory;
+  /** All servers of the gateway. */
+  servers: readonly string[];
+  /** Told once for each rule whose expression failed. */
+  onFailed?: ((rule: string, reason: string) => void) | undefined;
+}
+
+export interface RuleJudgement {
+  /** Undefined: no rule matches, so it is allowed. */
+  decision: RuleDecision | undefined;
+  /** What using it means for later calls. */
+  marks: readonly RuleMark[];
+}
+
+/** Whether it may be used, perhaps after a question. */
+export function mayBeUsed(decision: RuleDecision | undefined): boolean {
+  return decision === undefined || decision.effect === 'allow' || decision.effect === 'ask';
+}
+
+/** A use with what is worked out once for all rules. */
+interface Case {
+  use: Use;
+  client: ClientView;
+  forms: UriForms | undefined;
+  marks: readonly RuleMark[];
+}
+
+const MAX_KNOWN = 10_000;
+/** In a list, an expression about arguments may be true or false. */
+type Truth = boolean | 'maybe' | 'failed';
+
+export class RuleJudge {
+  readonly #options: JudgeOptions;
+  readonly #deciding: readonly ReadyRule[];
+  readonly #marking: readonly ReadyRule[];
+  readonly #names: RuleNames;
+  readonly #byName: boolean;
+  /** The rules that a tool or prompt may meet, by kind, server and name. */
+  readonly #candidates = new BoundedMap<string, Candidates>(MAX_KNOWN);
+  readonly #failed = new Set<string>();
+
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+    this.#deciding = options.rules.filter(({ effect }) => effect !== undefined);
+    this.#marking = options.rules.filter(({ marks }) => marks.length > 0);
+    this.#names = new RuleNames(options.servers);
+    this.#byName = options.rules.some(({ resource }) => resource !== undefined);
+  }
+
+  judge(use: Use, client: ClientView): RuleJudgement {
+    const judged = this.#caseOf(use, client);
+    if (judged === 'unclear') return { decision: UNCLEAR, marks: NO_MARKS };
+    return { decision: this.#decide(judged), marks: judged.marks };
+  }
+
+  #decide(judged: Case): RuleDecision | undefined {
+    for (const rule of this.#rulesFor(judged.use).deciding) {
+      const truth = this.#matches(rule, judged);
+      if (truth === 'failed') return { rule: rule.name, effect: 'deny' };
+      if (truth === true) return rule.decision;
+      if (truth === 'maybe' && (rule.effect === 'allow' || rule.effect === 'ask')) return rule.decision;
+    }
+    return undefined;
+  }
+
+  #caseOf(use: Use, client: ClientView): Case | 'unclear' {
+    const isUri = use.kind === 'resource';
+    const forms = isUri ? uriForms(use.origin?.name ?? use.name) : undefined;
+    if (isUri && !forms && this.#byName) return 'unclear';
+    const judged: Case = { use, client, forms, marks: NO_MARKS };
+    const { marking } = this.#rulesFor(use);
+    if (marking.length === 0) return judged;
+    // What may be marked is marked.
+    const meant = marking.filter((rule) => this.#matches(rule, judged) !== false);
+    return { ...judged, marks: [...new Set(meant.flatMap(({ marks }) => marks))] };
+  }
+
+  /** Names of tools and prompts never change their meaning, so they are compared once. */
+  #rulesFor(use: Use): Candidates {
+    if (!isNamed(use)) return { deciding: this.#deciding, marking: this.#marking };
+    const key = `${use.kind} ${use.origin!.server} ${use.origin!.name}`;
+    return this.#candidates.getOrCreate(key, () => {
+      const mayMeet = (rule: ReadyRule): boolean => this.#matchesName(rule, use, undefined);
+      return { deciding: this.#deciding.filter(mayMeet), marking: this.#marking.filter(mayMeet) };
+    });
+  }
+
+  #matches(rule: ReadyRule, judged: Case): Truth {
+    const { use, client, forms, marks } = judged;
+    if (!matchesCaller(rule, client) || !matchesMethod(rule, use)) return false;
+    if (!isNamed(use) && !this.#matchesName(rule, use, forms)) return false;
+    if (rule.annotation && !(use.kind === 'tool' && hasClaim(rule.annotation, use.annotations))) return false;
+    if (rule.marked && !rule.marked.some((mark) => marks.includes(mark))) return false;
+    if (rule.after && !this.#options.history.has(client, rule.after, rule)) return false;
+    return rule.when === undefined ? true : this.#holds(rule, judged);
+  }
+
+  #matchesName(rule: ReadyRule, use: Use, forms: UriForms | undefined): boolean {
+    const { kind, origin } = use;
+    const isAllowing = rule.effect === 'allow';
+    if (rule.server && !(origin ? rule.server(origin.server) : !isAllowing)) return false;
+    if (!rule.namesKind) return true;
+    if (kind === 'resource')
+      return rule.resource !== undefined && (forms ? rule.resource(forms, this.#posing(origin)) : !isAllowing);
+    const fits = kind === 'tool' ? rule.tool : kind === 'prompt' ? rule.prompt : undefined;
+    if (!fits) return false;
+    if (!origin) return !isAllowing;
+    return this.#names.of(origin, isAllowing).some(fits);
+  }
+
+  #posing(origin: Use['origin']): Origin | undefined {
+    return origin && { ...origin, isPosing: this.#names.isPosing(origin) };
+  }
+
+  #holds(rule: ReadyRule, judged: Case): Truth {
+    const { use, forms } = judged;
+    const expression = this.#options.expressions.get(rule.when!);
+    if (!expression) return 'failed';
+    if (expression.usesArguments && use.args === undefined) return 'maybe';
+    if (use.args !== undefined && !isObject(use.args)) return 'failed';
+    try {
+      if (!forms) return expression.holds(this.#facts(judged, use.origin?.name ?? use.name));
+      const holds = (name: string): boolean => expression.holds(this.#facts(judged, name));
+      if (rule.effect === 'allow') return [...forms.same, ...forms.cut].every(holds);
+      return [...forms.same, ...forms.cut, ...forms.loose].some(holds);
+    } catch (thrown) {
+      if (!this.#failed.has(rule.name)) {
+        this.#failed.add(rule.name);
+        this.#options.onFailed?.(rule.name, (thrown as Error).message.split('\n')[0]!);
+      }
+      return 'failed';
+    }
+  }
+
+  #facts({ use, client }: Case, name: string): ExpressionFacts {
+    const { principal, connection } = client;
+    const { groups = [], scopes = [], claims: claimed = {} } = connection?.identity ?? {};
+    const { kind, origin, method, args = {} } = use;
+    const has = (mark: RuleMark) => this.#options.history.has(client, [mark], { per: 'principal', withinMs: Infinity });
+    const history = { private: has('private'), untrusted: has('untrusted'), out: has('out') };
+    const who = { principal: nameOfPrincipal(principal), groups, scopes, claims: claimed };
+    return { ...who, server: origin?.server ?? '', kind, name, method, args: args as object, history };
+  }
+}
+
+interface Candidates {
+  deciding: readonly ReadyRule[];
+  marking: readonly ReadyRule[];
+}
+
+const NO_MARKS: readonly RuleMark[] = [];
+/** A URI that nobody can read for sure is not judged by its text. */
+const UNCLEAR: RuleDecision = { rule: 'rules', effect: 'deny' };
+
+/** Whether the rules for it are found by its name, once. */
+function isNamed({ kind, origin }: Use): boolean {
+  return origin !== undefined && (kind === 'tool' || kind === 'prompt');
+}
+
+function matchesCaller({ principal, group, scope }: ReadyRule, client: ClientView): boolean {
+  if (principal && !principal(nameOfPrincipal(client.principal))) return false;
+  if (!group && !scope) return true;
+  const identity = client.connection?.identity;
+  if (!identity) return false;
+  if (group && !identity.groups?.some(group)) return false;
+  return !scope || scope.some((one) => missingScopes(identity, [one]).length === 0);
+}
+
+function matchesMethod({ method, effect }: ReadyRule, { method: uses, asked }: Use): boolean {
+  if (!method) return true;
+  return method(uses) || (effect !== 'allow' && asked !== undefined && method(asked));
+}
+
+function hasClaim(words: readonly RuleAnnotation[], annotations: JsonObject = {}): boolean {
+  return words.some((word) => claims(annotations, word));
+}
+
+/** What a server does not say counts as the protocol says. */
+function claims(annotations: JsonObject, word: RuleAnnotation): boolean {
+  const { readOnlyHint, destructiveHint, openWorldHint, idempotentHint } = annotations;
+  if (word === 'destructive') return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
+  if (word === 'openWorld') return openWorldHint !== false;
+  return word === 'readOnly' ? readOnlyHint === true : idempotentHint === true;
+}

@@ -1,0 +1,52 @@
+// What an author writes: one rule of the list `rules`. Light: a gateway without rules loads no other file of this folder.
+import { toNameRuleList } from './rule-lists.ts';
+import type { ToolRule } from '../../../../protocol/step.ts';
+
+export const RULE_EFFECTS = ['allow', 'deny', 'ask', 'hide'] as const;
+export type RuleEffect = (typeof RULE_EFFECTS)[number];
+
+/** What reading or calling something means for later calls: private data, text of strangers, or a way out. */
+export const RULE_MARKS = ['private', 'untrusted', 'out'] as const;
+export type RuleMark = (typeof RULE_MARKS)[number];
+
+/** What a server claims about a tool. What it does not say counts as the protocol says: it may destroy, and reach anybody. */
+export const RULE_ANNOTATIONS = ['destructive', 'openWorld', 'readOnly', 'idempotent'] as const;
+export type RuleAnnotation = (typeof RULE_ANNOTATIONS)[number];
+
+type OneOrMore<T> = T | readonly T[];
+
+/** Every condition that is given has to hold; several values of one are alternatives. Names are globs. */
+export interface RuleOptions {
+  /** Who calls, as in the log: `key:ann`, `https://login.example.com#ann`; `anonymous` without a login. */
+  principal?: OneOrMore<string> | undefined;
+  group?: OneOrMore<string> | undefined;
+  scope?: OneOrMore<string> | undefined;
+  server?: OneOrMore<string> | undefined;
+  /** The server's own name, or `server__name`. */
+  tool?: OneOrMore<string> | undefined;
+  prompt?: OneOrMore<string> | undefined;
+  /** URIs, in every spelling that a server may take for the same. */
+  resource?: OneOrMore<string> | undefined;
+  method?: OneOrMore<string> | undefined;
+  /** Not with `allow`: what a server says of itself permits nothing. */
+  annotation?: OneOrMore<RuleAnnotation> | undefined;
+  /** Has one of these marks, from another rule. */
+  marked?: OneOrMore<RuleMark> | undefined;
+  /** The caller has read, or is just reading, something with each of these marks. */
+  after?: OneOrMore<RuleMark> | undefined;
+  /** Whose calls `after` is about. Default: all calls of the principal. */
+  per?: 'principal' | 'session' | undefined;
+  /** How long ago that may be. Default: a day. */
+  withinMs?: number | undefined;
+  /** An expression in CEL that must be true. One that fails denies. */
+  when?: string | undefined;
+  /** The first rule with an effect that matches decides. */
+  effect?: RuleEffect | undefined;
+  /** Puts these marks on everything that matches. Every such rule counts, whatever its place. */
+  marks?: OneOrMore<RuleMark> | undefined;
+}
+
+/** The tool names in the rules, for the report of names that match nothing. */
+export function toolNamesIn(rules: readonly RuleOptions[]): ToolRule[] {
+  return rules.flatMap(({ tool, server }) => toNameRuleList(tool, server));
+}

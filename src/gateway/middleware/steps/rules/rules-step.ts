@@ -1,0 +1,245 @@
+// The step that puts rules into effect. Requests are resolved first (which server, its own name), then judged (judge.ts), then let through,
+// refused, or asked about.
+// 1. Only listed tools and prompts can be used: a rule cannot know what a server would make of another spelling.
+// 2. Lists show what the same function lets a client use.
+// 3. What is hidden looks as if it did not exist.
+import type { Outcome, Next, Step, StepExchange, StepFunction } from '../../../../protocol/step.ts';
+import type { Exchange } from '../../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import { LIST_METHOD_BY_AREA, TASK_METHODS } from '../../../../protocol/methods.ts';
+import { isInteraction } from '../../../../protocol/interaction.ts';
+import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
+import { readString } from '../../../../protocol/params.ts';
+import { dictionary } from '../../../../shared/containers/dictionary.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { respond } from '../../chain/outcome.ts';
+import { toUnknownTool } from '../../chain/tool-annotations.ts';
+import type { ChainLookup } from '../names/map-names.ts';
+import { AskByRule } from './ask-by-rule.ts';
+import type { Expression } from './expression.ts';
+import { withoutNames } from './gateway-rules.ts';
+import type { KeptHistory, RulesSetup } from './gateway-rules.ts';
+import { RuleJudge, mayBeUsed } from './judge.ts';
+import type { RuleJudgement, Use } from './judge.ts';
+import { ListedNames } from './listed-names.ts';
+import { readRules } from './read-rules.ts';
+import { ResourceUse } from './resource-use.ts';
+import { RuleHistory } from './rule-history.ts';
+
+type RulesStep = Required<Pick<Step, 'handle' | 'onChange'>>;
+
+export async function createRulesStep(setup: RulesSetup, kept: KeptHistory): Promise<RulesStep> {
+  const { servers, clock, log } = setup;
+  const rules = readRules(setup.rules);
+  const history = (kept.history ??= new RuleHistory(clock));
+  const expressions = await compileAll(rules);
+  const onFailed = (rule: string, reason: string): void => log.warn({ rule, reason }, 'rule.failed');
+  const judge = new RuleJudge({ rules, expressions, history, servers, onFailed });
+  return new Ruling(judge, history, new AskByRule(clock));
+}
+
+/** The code for expressions is loaded only if a rule has one. */
+export async function compileAll(
+  rules: readonly { name: string; when: string | undefined }[],
+): Promise<Map<string, Expression>> {
+  const expressions = new Map<string, Expression>();
+  if (rules.every(({ when }) => when === undefined)) return expressions;
+  const { compileExpression } = await import('./expression.ts');
+  for (const { name, when } of rules)
+    if (when !== undefined) expressions.set(when, compileExpression(when, `${name}.when`));
+  return expressions;
+}
+
+const LISTS: Readonly<Record<string, { area: string; key: string; kind: Use['kind'] }>> = dictionary({
+  [LIST_METHOD_BY_AREA.tools]: { area: 'tools', key: 'name', kind: 'tool' },
+  [LIST_METHOD_BY_AREA.prompts]: { area: 'prompts', key: 'name', kind: 'prompt' },
+  [LIST_METHOD_BY_AREA.resources]: { area: 'resources', key: 'uri', kind: 'resource' },
+  [LIST_METHOD_BY_AREA.resourceTemplates]: { area: 'resourceTemplates', key: 'uriTemplate', kind: 'resource' },
+});
+/** How each kind is used; other ways to use it are judged the same. */
+export const USED_BY = { tool: 'tools/call', prompt: 'prompts/get', resource: 'resources/read' } as const;
+const OF_PROTOCOL = new Set(['capabilities', 'ping', 'logging/setLevel', 'notifications/roots/list_changed']);
+const SERVER = 'mcp-parley/server';
+
+/** A request at its place in the chain. */
+interface RuledRequest {
+  exchange: StepExchange;
+  next: Next;
+  around: ChainLookup;
+}
+
+class Ruling implements RulesStep {
+  readonly #judge: RuleJudge;
+  readonly #history: RuleHistory;
+  readonly #asking: AskByRule;
+  readonly #listed = new ListedNames();
+  readonly #resources: ResourceUse;
+
+  constructor(judge: RuleJudge, history: RuleHistory, asking: AskByRule) {
+    this.#judge = judge;
+    this.#history = history;
+    this.#asking = asking;
+    this.#resources = new ResourceUse({ judge, history, asking });
+  }
+
+  readonly onChange: RulesStep['onChange'] = (change) => {
+    this.#listed.hear(change);
+    return withoutNames(change);
+  };
+
+  readonly handle: StepFunction = (exchange, next, lookUp, originOf) => {
+    const around = { lookUp, originOf };
+    switch (exchange.method) {
+      case 'tools/call':
+        return this.#named('tool', readString(exchange.params, 'name'), { exchange, next, around });
+      case 'interaction.start':
+        return this.#named('tool', readString(exchange.params, 'toolName'), { exchange, next, around });
+      case 'prompts/get':
+        return this.#named('prompt', readString(exchange.params, 'name'), { exchange, next, around });
+      case 'resources/read':
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return this.#resources.handle(readString(exchange.params, 'uri'), exchange, next, around);
+      case 'completion/complete':
+        return this.#complete(exchange, next, around);
+      default:
+        if (LISTS[exchange.method]) return this.#list(exchange, next, around);
+        return isOfProtocol(exchange.method) ? next() : this.#custom(exchange, next);
+    }
+  };
+
+  #named(kind: 'tool' | 'prompt', name: string, { exchange, next, around }: RuledRequest) {
+    // The gateway's own tool only delivers an answer.
+    if (kind === 'tool' && exchange.ownTool?.name === name) return next();
+    const known = this.#listed.find(kind, name, exchange);
+    if (known) return this.#use(this.#toUse(kind, name, exchange, { around, annotations: known }), exchange, next);
+    return this.#listed.require(kind, name, exchange, around).then((annotations) => {
+      if (!annotations) throw around.originOf?.(`${kind}s`, name)?.away?.() ?? toUnknown(kind, name, exchange);
+      return this.#use(this.#toUse(kind, name, exchange, { around, annotations }), exchange, next);
+    });
+  }
+
+  #toUse(
+    kind: 'tool' | 'prompt',
+    name: string,
+    exchange: StepExchange,
+    { around, annotations }: { around: ChainLookup; annotations: JsonObject },
+  ): Use {
+    const { method, params } = exchange;
+    const origin = around.originOf?.(`${kind}s`, name) ?? { server: exchange.owner ?? '', name };
+    const args = (method === 'interaction.start' ? params.initialParams : params.arguments) ?? {};
+    return { kind, origin, name, method: USED_BY[kind as 'tool'], asked: method, args, annotations };
+  }
+
+  #use(use: Use, exchange: StepExchange, next: Next): Promise<Outcome> | Outcome {
+    const judgement = this.#judge.judge(use, exchange.client);
+    const { decision } = judgement;
+    if (decision) exchange.decision = decision;
+    if (!decision || decision.effect === 'allow') return this.#pass(judgement, exchange, next);
+    const { kind, name } = use;
+    resolved(use, exchange);
+    if (decision.effect === 'hide') throw toUnknown(kind, name, exchange);
+    if (decision.effect === 'deny') {
+      if (exchange.method === 'tools/call') return respond(refused(name));
+      throw new GatewayError('FORBIDDEN_BY_RULE', { what: name });
+    }
+    // There is no session yet in which to ask, so the client has to make an ordinary call.
+    if (exchange.method === 'interaction.start') throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: name });
+    return this.#asking.ask(use, exchange, () => this.#pass(judgement, exchange, next));
+  }
+
+  /** Marked before it runs, so that calls at the same time count. */
+  #pass({ marks }: RuleJudgement, exchange: StepExchange, next: Next): Promise<Outcome> {
+    if (marks.length > 0) this.#history.note(exchange.client, marks);
+    return next();
+  }
+
+  async #list(exchange: StepExchange, next: Next, { originOf }: ChainLookup): Promise<Outcome> {
+    const { area, key, kind } = LISTS[exchange.method]!;
+    const outcome = await next();
+    const entries = outcome.result[area];
+    if (!Array.isArray(entries)) return outcome;
+    if (kind === 'tool' || kind === 'prompt') this.#listed.learn(kind, exchange, entries);
+    const shown = entries.filter((entry: unknown) => {
+      if (!isObject(entry) || isGatewayTool(entry)) return true;
+      const name = String(entry[key]);
+      const origin = originOf?.(kind === 'tool' ? 'tools' : kind === 'prompt' ? 'prompts' : 'resources', name);
+      const isUri = kind === 'resource';
+      return this.#isShown(
+        {
+          kind,
+          name,
+          origin: origin ?? (isUri ? undefined : { server: exchange.owner ?? '', name }),
+          ...(isObject(entry.annotations) && { annotations: entry.annotations }),
+        },
+        exchange,
+      );
+    });
+    outcome.result = { ...outcome.result, [area]: shown, ...forOneCaller(outcome.result) };
+    return outcome;
+  }
+
+  #isShown(thing: Pick<Use, 'kind' | 'name' | 'origin' | 'annotations'>, { client }: Exchange): boolean {
+    const args = thing.kind === 'resource' ? {} : undefined; // a resource has no arguments
+    const use = { ...thing, method: USED_BY[thing.kind as 'tool'], args };
+    return mayBeUsed(this.#judge.judge(use, client).decision);
+  }
+
+  /** Clients complete on every keystroke: what may not be used gets no suggestions instead of an error. */
+  async #complete(exchange: StepExchange, next: Next, around: ChainLookup): Promise<Outcome> {
+    const { ref } = exchange.params;
+    if (isObject(ref) && typeof ref.uri === 'string') return this.#resources.complete(ref.uri, exchange, next, around);
+    if (!isObject(ref) || typeof ref.name !== 'string') return next();
+    const annotations = await this.#listed.require('prompt', ref.name, exchange, around);
+    const use = { ...this.#toUse('prompt', ref.name, exchange, { around, annotations: {} }), args: undefined };
+    const { decision } = this.#judge.judge(use, exchange.client);
+    if (decision) exchange.decision = decision;
+    return annotations && mayBeUsed(decision)
+      ? next()
+      : respond({ completion: { values: [], total: 0, hasMore: false } });
+  }
+
+  /** Nobody can be shown what a custom method would do, so a rule that asks forbids it. */
+  #custom(exchange: StepExchange, next: Next): Promise<Outcome> | Outcome {
+    const { method, params, owner } = exchange;
+    const named = isObject(params._meta) ? params._meta[SERVER] : undefined;
+    const server = owner ?? (typeof named === 'string' ? named : undefined);
+    const origin = server === undefined ? undefined : { server, name: method };
+    const judgement = this.#judge.judge({ kind: 'other', origin, name: method, method, args: params }, exchange.client);
+    const { decision } = judgement;
+    if (decision) exchange.decision = decision;
+    if (!decision || decision.effect === 'allow') return this.#pass(judgement, exchange, next);
+    if (exchange.isNotification) return respond({});
+    if (decision.effect === 'hide') throw new GatewayError('METHOD_NOT_FOUND', { method });
+    throw new GatewayError('FORBIDDEN_BY_RULE', { what: method });
+  }
+}
+
+/** What does not reach the router is recorded with its server, and the server's own name. */
+function resolved({ origin }: Use, exchange: StepExchange): void {
+  if (!origin) return;
+  exchange.server = origin.server;
+  const key = exchange.method === 'interaction.start' ? 'toolName' : 'name';
+  if (exchange.audited) exchange.audited.params = { ...exchange.params, [key]: origin.name };
+}
+
+/** What was judged for one caller is kept for no other. */
+export function forOneCaller({ cacheScope }: JsonObject): JsonObject {
+  return cacheScope === 'public' ? { cacheScope: 'private' } : {};
+}
+
+/** Belongs to the protocol, or to a use that was judged when it began. */
+function isOfProtocol(method: string): boolean {
+  return OF_PROTOCOL.has(method) || TASK_METHODS.has(method) || isInteraction(method);
+}
+
+function toUnknown(kind: Use['kind'], name: string, { method }: Exchange): GatewayError {
+  return kind === 'prompt' ? new GatewayError('PROMPT_NOT_FOUND', { name }) : toUnknownTool(method, name);
+}
+
+/** Models read results better than errors. */
+function refused(what: string): JsonObject {
+  const { message } = new GatewayError('FORBIDDEN_BY_RULE', { what });
+  return { content: [{ type: 'text', text: `${message}. It was not called. Do not try again.` }], isError: true };
+}

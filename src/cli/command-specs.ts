@@ -366,9 +366,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       { line: 'parley status ~/.cursor/mcp.json', does: 'whether the servers of a file start, and why one does not' },
     ],
   },
-  ...PAIR_SPECS,
-  ...POLICY_SPECS,
-  ...LOGIN_SPECS,
+  ...[...PAIR_SPECS, ...POLICY_SPECS, ...LOGIN_SPECS],
   {
     name: 'demo',
     summary: 'serve a small demo server, to try a client with',

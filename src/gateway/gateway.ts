@@ -34,7 +34,6 @@ import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './dialect/serve/serve-context.ts';
 import { FlowLayer } from './flow/flow-layer.ts';
 import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
-import { serverRules } from './middleware/steps/filter/server-rules.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
 import { GatewayRules } from './middleware/steps/rules/gateway-rules.ts';
 import type { RuleOptions } from './middleware/steps/rules/rule.ts';
@@ -60,6 +59,8 @@ import type { Account } from './upstream/accounts/account-target.ts';
 import { AccountTarget } from './upstream/accounts/account-target.ts';
 import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import { createPipeline } from './pipeline.ts';
+import { isSettings, isTarget, serverRulesOf } from './server-entry.ts';
+import type { ConfiguredServer } from './server-entry.ts';
 import { RoutedChain } from './routed-chain.ts';
 
 /** The address of a server, alone or with settings, or a server in this process. */
@@ -350,7 +351,7 @@ export class Gateway {
   #rulesOf(members: readonly Member[]): Step[] {
     const { auth: { toolScopes } = {}, log, clock } = this.#options;
     const ruled = this.#ruling.steps({ servers: this.#names.servers, log, clock });
-    return [...(toolScopes ? [requireScopes(toolScopes)] : []), ...rulesOf(members), ...ruled];
+    return [...(toolScopes ? [requireScopes(toolScopes)] : []), ...serverRulesOf(members), ...ruled];
   }
 
   /** `isSet`: for all servers or a group, not for a single server. */
@@ -369,7 +370,13 @@ export class Gateway {
 
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
-    const { server, start, account, tools: _, ...rest }: Configured = isSettings(entry) ? entry : { server: entry };
+    const {
+      server,
+      start,
+      account,
+      tools: _,
+      ...rest
+    }: ConfiguredServer = isSettings(entry) ? entry : { server: entry };
     if (isTarget(server)) return { name, entry, target: server };
     const { log, clock, limits, id, audit } = this.#options;
     const share = rest.share ?? this.#options.share;
@@ -382,23 +389,4 @@ export class Gateway {
     if (start === 'eager' && this.#options.startsEager !== false) void target.ready();
     return { name, entry, target };
   }
-}
-
-function rulesOf(members: readonly Member[]): Step[] {
-  const rules = new Map<string, ToolRules>();
-  for (const { name, entry } of members) {
-    const { tools } = isSettings(entry as ServerEntry) ? (entry as ServerSettings) : {};
-    if (tools) rules.set(name, tools);
-  }
-  return serverRules(rules);
-}
-
-function isTarget(entry: ServerEntry): entry is Target {
-  return typeof entry === 'object' && 'handle' in entry && 'watch' in entry;
-}
-
-type Configured = { server: Address | Target } & ServerSettings;
-
-function isSettings(entry: ServerEntry): entry is Configured {
-  return typeof entry === 'object' && !isTarget(entry) && 'server' in entry;
 }

@@ -63,7 +63,10 @@ describe("a server's tool that is called parley_answer", () => {
   });
 
   test('is asked about like any other that may destroy', async () => {
-    const url = await serve({ steps: [approve({ when: { allow: ['greet'], ask: 'destructive' } })] });
+    const url = await serve({
+      steps: [approve({ when: { allow: ['greet'], ask: 'destructive' } })],
+      ask: { trust: 'all' },
+    });
     const { client } = await asked(url);
     await client.listTools();
     let questions = 0;

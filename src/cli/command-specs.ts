@@ -1,6 +1,7 @@
 // The table of commands with their options and examples. The parser, the help and the shell completion all use it.
 import { DEFAULT_HOST, DEFAULT_PORT } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
+import { AUDIT_SPECS } from './audit/audit-specs.ts';
 import { LOGIN_OPTIONS, LOGIN_SPECS } from './login/login-specs.ts';
 import { PAIR_SPECS } from './pair/pair-specs.ts';
 import { POLICY_SPECS } from './policy/policy-specs.ts';
@@ -67,6 +68,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       },
       ...LOGIN_OPTIONS,
       'log-calls': logCalls,
+      'no-audit': { type: 'boolean', text: 'do not record calls for "parley logs"' },
       'no-ask': { type: 'boolean', text: 'do not ask users in place of a client that cannot ask them; adds no tool' },
       log,
       help,
@@ -366,7 +368,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       { line: 'parley status ~/.cursor/mcp.json', does: 'whether the servers of a file start, and why one does not' },
     ],
   },
-  ...[...PAIR_SPECS, ...POLICY_SPECS, ...LOGIN_SPECS],
+  ...[...PAIR_SPECS, ...POLICY_SPECS, ...AUDIT_SPECS, ...LOGIN_SPECS],
   {
     name: 'demo',
     summary: 'serve a small demo server, to try a client with',

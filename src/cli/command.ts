@@ -3,6 +3,7 @@ import type { LogLevel } from '../config/settings.ts';
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
 import type { LoginOptions } from '../gateway/upstream/login/server-login.ts';
 import type { Condition } from '../flow/operator/condition.ts';
+import type { AUDIT_ACTIONS, EXPORT_FORMATS } from './audit/audit-specs.ts';
 import type { FLOW_ACTIONS, KEY_ACTIONS, LS_KINDS, SHELLS } from './command-specs.ts';
 
 export type LsKind = (typeof LS_KINDS)[number];
@@ -30,6 +31,8 @@ export interface WrapCommand {
   startMs: number;
   /** Headers as typed, with `${…}` not yet filled in. */
   typedHeaders: [name: string, text: string][];
+  /** Whether calls are recorded in the audit log. */
+  isRecorded: boolean;
   /** Whether users are asked in another way when their client cannot ask them. */
   isAsking: boolean;
   log: LogLevel | undefined;
@@ -215,6 +218,28 @@ export interface LoginCommand {
   isAgain: boolean;
 }
 
+export interface LogsCommand {
+  name: 'logs';
+  follow: boolean;
+  /** ISO 8601. Undefined: the last lines. */
+  since: string | undefined;
+  /** A glob. */
+  tool: string | undefined;
+  server: string | undefined;
+  errors: boolean;
+  json: boolean;
+}
+
+export interface AuditCommand {
+  name: 'audit';
+  action: (typeof AUDIT_ACTIONS)[number];
+  head: string | undefined;
+  key: string | undefined;
+  format: (typeof EXPORT_FORMATS)[number];
+  since: string | undefined;
+  json: boolean;
+}
+
 export type RunnableCommand =
   | DemoCommand
   | WrapCommand
@@ -232,6 +257,8 @@ export type RunnableCommand =
   | PairCommand
   | PolicyCommand
   | LoginCommand
+  | LogsCommand
+  | AuditCommand
   | { name: 'logins'; json: boolean }
   | { name: 'completion'; shell: Shell | 'names' };
 

@@ -55,6 +55,10 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
       return (await import('./commands/pair.ts')).runPair(command, print);
     case 'policy':
       return (await import('./commands/policy.ts')).runPolicy(command, print);
+    case 'logs':
+      return (await import('./audit/run-logs.ts')).runLogs(command, print);
+    case 'audit':
+      return (await import('./audit/run-audit.ts')).runAudit(command, print);
     case 'login':
       return (await import('./commands/login.ts')).runLogin(command, print);
     case 'logout':

@@ -7,6 +7,7 @@ import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Condition } from '../flow/operator/condition.ts';
 import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, ServeCommand, Shell } from './command.ts';
+import { toAudit, toLogs } from './audit/audit-args.ts';
 import { toLogin, toLoginOptions, toLogins, toLogout } from './login/login-args.ts';
 import { UsageError, none, only, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
@@ -49,6 +50,8 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
   key: toKeyCommand,
   pair: toPairCommand,
   policy: toPolicyCommand,
+  logs: toLogs,
+  audit: toAudit,
   login: toLogin,
   logout: toLogout,
   logins: toLogins,
@@ -83,6 +86,7 @@ function toWrap({ values, words }: ParsedArgs): RunnableCommand {
     open: values['open'] === true,
     startMs: toSeconds(values['start-timeout'] ?? String(DEFAULT_START_SECONDS), '--start-timeout') * 1000,
     typedHeaders: headers,
+    isRecorded: values['no-audit'] !== true,
     isAsking: values['no-ask'] !== true,
     log: toLevel(values['log']),
     logCalls: values['log-calls'] === true,

@@ -30,6 +30,8 @@ export interface ParleyConfig {
   readonly publicUrl?: string;
   readonly auth?: AuthConfig;
   readonly observe?: { readonly metrics?: boolean; readonly tracing?: boolean };
+  /** The audit log; false: none. Absent: with the shapes of arguments. */
+  readonly audit?: false | { readonly arguments: 'shapes' | 'values' };
   readonly flows?: FlowsConfig;
   readonly log: { readonly level: LogLevel };
 }

@@ -42,11 +42,18 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       publicUrl: input.publicUrl,
       auth: input.auth && normalizeAuth(input.auth, folder),
       observe: input.observe && defined(input.observe),
+      audit: toAudit(input.audit),
       flows: input.flows && toFlows(input.flows, folder),
       // A user who lists the step "log" wants to see its lines.
       log: { level: level ?? (forms.some((form) => splitStep(form).name === 'log') ? 'info' : 'warn') },
     }),
   );
+}
+
+/** On unless it is switched off. */
+function toAudit(audit: ConfigInput['audit'] = true): ParleyConfig['audit'] {
+  if (typeof audit === 'object') return { arguments: audit.arguments ?? 'shapes' };
+  return audit ? undefined : false;
 }
 
 function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder: string): FlowsConfig {

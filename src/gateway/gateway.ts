@@ -102,6 +102,8 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
   /** Headers for the requests of a user to a server. Servers with HTTP have an account for each user then. */
   credentials?: Credentials | undefined;
+  /** What `audit` gets of the arguments of a call. Default: their names, types and sizes. */
+  auditArguments?: ((given: unknown) => unknown) | undefined;
   /** Counters and spans; /healthz and /readyz are always served. */
   observe?: ObserveOptions | undefined;
 }
@@ -332,10 +334,10 @@ export class Gateway {
   }
 
   #frontOf(chain: RoutedChain): ServeContext {
-    const { clock, log, limits, audit } = this.#options;
+    const { clock, log, limits, audit, auditArguments: showArguments } = this.#options;
     const options = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits } };
     const pipeline = createPipeline(chain, {
-      audit: audit && ((next) => new AuditLayer(next, { record: audit, clock })),
+      audit: audit && ((next) => new AuditLayer(next, { record: audit, clock, showArguments })),
       observe: this.#observer.layer,
       flows: (next) => new FlowLayer(next, options),
       questions: this.#humans.layer,

@@ -1,9 +1,11 @@
 // `parley wrap`: serves one server, whatever revision it speaks, on stdio for a client that starts this process, or on a port.
 import type { Implementation } from '@modelcontextprotocol/client';
+import type { RecordAudit } from '../../protocol/audit.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { Layer } from '../../protocol/layer.ts';
 import type { Handle } from '../../protocol/target.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
+import { AuditLayer } from '../../gateway/audit/audit-layer.ts';
 import { HumanChannel } from '../../gateway/human-channel.ts';
 import type { HumanChannelOptions } from '../../gateway/human-channel.ts';
 import { createPipeline } from '../../gateway/pipeline.ts';
@@ -16,6 +18,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createSealer } from '../../shared/crypto/seal.ts';
 import { keysFrom } from '../../shared/crypto/state-keys.ts';
+import { openOwnAudit } from '../audit/own-audit.ts';
 import { toBridgeLine } from '../serve/bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
@@ -69,7 +72,12 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
     },
   });
   const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
-  const front = createServeContext(createPipeline(wrapped, { observe, questions: asking.layer }), parts);
+  const audit = command.isRecorded ? openOwnAudit({ log }) : undefined;
+  const recorded = audit && toAuditLayer(name, audit.record);
+  const front = createServeContext(createPipeline(wrapped, { audit: recorded, observe, questions: asking.layer }), {
+    ...parts,
+    audit: audit?.record,
+  });
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {
     stdio: () => acceptStdio(front),
@@ -86,7 +94,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
       // Report a mistyped command even if no client has asked for the server.
       if (!wrapped.hasFailed && !isThere(server)) await wrapped.ready();
       wrapped.leave();
-      return Promise.all([asking.close(), target.close(), stopUnusedPrestarted()]);
+      return Promise.all([asking.close(), target.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
     },
   };
   // On stdio the only client declares its capabilities in its first message, so no second server process is needed.
@@ -142,6 +150,11 @@ function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): 
   const { state, problem } = status;
   const isUnrunnable = problem instanceof GatewayError && problem.code === 'UPSTREAM_UNREACHABLE';
   return 'command' in server && state === 'failing' && isUnrunnable;
+}
+
+/** The wrapped server is the one that every call is for. */
+function toAuditLayer(name: string, record: RecordAudit): Layer {
+  return (next) => new AuditLayer(next, { record: (event) => record({ ...event, server: name }), clock: systemClock });
 }
 
 /** Logs one line for each call. */

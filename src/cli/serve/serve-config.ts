@@ -21,6 +21,7 @@ import { chooseLogin } from './login-options.ts';
 import { CallLog } from './call-log.ts';
 import { createCliLog, toLogPrinter } from '../cli-log.ts';
 import type { ServeCommand } from '../command.ts';
+import { openServeAudit } from '../audit/serve-audit.ts';
 import { ownLogin } from '../login/own-logins.ts';
 import { displayPath, printProblems } from './load-command-config.ts';
 import type { CommandConfig } from './load-command-config.ts';
@@ -64,7 +65,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const auth = loginOf(command, found);
   const mine = { id: found.id, version: version(), pages, loginFor, auth };
   const person = { pairedAs: found.path, ask: { ...built.options.ask, notify: tellPerson() } };
-  const gateway = createGateway({ ...built.options, ...kept, ...mine, ...person, steps });
+  const audit = await openServeAudit(found.config, log);
+  const gateway = createGateway({ ...built.options, ...kept, ...mine, ...person, ...audit?.options, steps });
   // The steps of a changed file come after the call log, too.
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
@@ -88,7 +90,7 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
       }),
     close() {
       following.close();
-      return Promise.all([gateway.close(), stopUnusedPrestarted()]);
+      return Promise.all([gateway.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
     },
   };
   const welcome: Welcome = { token: auth?.token, lines: [] };

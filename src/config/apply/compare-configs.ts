@@ -27,6 +27,7 @@ const AT_START = [
   'auth',
   'startMs',
   'observe',
+  'audit',
   'log',
 ] as const satisfies (keyof ParleyConfig)[];
 

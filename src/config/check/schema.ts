@@ -186,6 +186,21 @@ export const CONFIG = object(
       },
       'What is counted and traced (docs/observing.md).',
     ),
+    audit: either(
+      [
+        object(
+          {
+            arguments: choice(
+              ['shapes', 'values'],
+              'What is recorded of the arguments of calls: their names, types and sizes, or the arguments themselves, without what looks like a secret. Default: shapes.',
+            ),
+          },
+          'What is recorded.',
+        ),
+        flag('false: nothing is recorded.'),
+      ],
+      'What was called, approved and refused, in your state folder; `parley logs` shows it (docs/guides/see-what-happened.md). Default: on.',
+    ),
     flows: object(
       {
         store: text('`sqlite:FILE`, relative to this file, or `redis://…`.', { notEmpty: true }),

@@ -75,7 +75,7 @@ export function dropOldest(folder: string, limits: { maxBytes: number; maxFiles:
   return dropped;
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {

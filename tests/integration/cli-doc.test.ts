@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT, read } from '../helpers/files.ts';
 import { COMMAND_SPECS } from '../../src/cli/command-specs.ts';
+import { writeDocAudit } from '../helpers/doc-audit.ts';
 import { writeDocStore } from '../helpers/doc-store.ts';
 import { Home } from '../helpers/parley.ts';
 import type { Parley } from '../helpers/parley.ts';
@@ -17,6 +18,7 @@ const aggregate = new Home(join(ROOT, 'examples', 'aggregate'));
 const demo = new Home();
 const broken = new Home();
 const keeping = new Home();
+const recorded = new Home();
 let gateways: Parley[] = [];
 
 /** Where a command is run, and what is typed, when it is not the gateway of the example. */
@@ -26,6 +28,8 @@ const ELSEWHERE: Record<string, { home: Home; input?: string }> = {
   'parley flows show 8xkqLm2p --store sqlite:flows.db': { home: keeping },
   'parley flows replay --against pay.mjs --store sqlite:flows.db': { home: keeping },
   'parley call book_table --arg people=2': { home: demo, input: 'Ada\n2\n' },
+  'parley logs': { home: recorded },
+  'parley audit verify': { home: recorded },
   'parley read demo://about': { home: demo },
   'parley prompt plan_evening --arg city=Oslo': { home: demo },
 };
@@ -36,6 +40,7 @@ beforeAll(async () => {
     '{\n  "mcpServers": {\n    "files": { "comand": "npx" },\n    "web": { "url": "example.com" }\n  }\n}\n',
   );
   await writeDocStore(keeping);
+  writeDocAudit(recorded);
   gateways = [aggregate.start(['serve', '--port', '0']), demo.start(['demo', '--port', '0'])];
   for (const gateway of gateways) await gateway.url();
   await aggregate.run(['ls']); // its servers start when somebody asks
@@ -43,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const gateway of gateways) await gateway[Symbol.asyncDispose]();
-  for (const home of [aggregate, demo, broken, keeping]) home[Symbol.dispose]();
+  for (const home of [aggregate, demo, broken, keeping, recorded]) home[Symbol.dispose]();
 });
 
 it('shows every command', () => {
@@ -67,6 +72,7 @@ function settled(output: string): string {
     .replaceAll(/\d{4}-\d\d-\d\d(?= \d\d:|\n)/g, '2026-11-16') // days, not revisions
     .replaceAll(/\d\d:\d\d:\d\d/g, '09:31:02')
     .replaceAll(/(version|owner|idempotency key)( +)(?=\S*[\w-]{11})\S+(?=,|\n)/g, '$1$2…')
+    .replaceAll(/head: \S+/g, 'head: 4BRFjdN2wX7sZJmVqk1uY0oPzLrT9cHeG3iAxSbKtfM')
     .replaceAll(/, in \d+\w/g, ', in 23h')
     .replaceAll(/\b1\dm\b/g, '12m')
     .replaceAll(ROOT, '/path/to/parley');

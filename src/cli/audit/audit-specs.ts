@@ -47,7 +47,7 @@ export const AUDIT_SPECS: readonly CommandSpec[] = [
     ],
     about: [
       'Each line holds the hash of the one before it, and the key of this user signs them. Keep the public key ("key") or the head that',
-      '"verify" prints on another machine: with it, "verify" also finds a log that was written anew as a whole.',
+      '"verify" prints on another machine: with it, "verify" also finds a log that somebody has replaced as a whole.',
     ],
     options: {
       head: {

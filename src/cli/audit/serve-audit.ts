@@ -12,8 +12,9 @@ export interface ServeAudit {
 /** Undefined if it is switched off. */
 export async function openServeAudit({ audit, limits }: ParleyConfig, log: Log): Promise<ServeAudit | undefined> {
   if (audit === false) return undefined;
-  const { record, close } = openOwnAudit({ log, limits });
-  if (audit?.arguments !== 'values') return { options: { audit: record }, close };
+  const opened = openOwnAudit({ log, limits });
+  const close = (): Promise<void> => opened.close();
+  if (audit?.arguments !== 'values') return { options: { audit: opened.record }, close };
   const { toLoggedArguments } = await import('./logged-arguments.ts');
-  return { options: { audit: record, auditArguments: toLoggedArguments }, close };
+  return { options: { audit: opened.record, auditArguments: toLoggedArguments }, close };
 }

@@ -59,12 +59,8 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   const wrapped = new WrappedServer({
     target,
     startMs,
-    explain(reason) {
-      const { tail, isGarbled, garbage } = stderr;
-      return (
-        asked.request ?? explainStartFailure({ server, reason, waitedMs: startMs, stderr: tail, isGarbled, garbage })
-      );
-    },
+    explain: (reason) =>
+      asked.request ?? explainStartFailure({ server, reason, waitedMs: startMs, ...toLastWords(stderr) }),
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure(explanation) {
       const isLater = port !== undefined && target.status.state === 'failing' && !isHopeless(target, server);
@@ -73,11 +69,8 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   });
   const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
   const audit = command.isRecorded ? openOwnAudit({ log }) : undefined;
-  const recorded = audit && toAuditLayer(name, audit.record);
-  const front = createServeContext(createPipeline(wrapped, { audit: recorded, observe, questions: asking.layer }), {
-    ...parts,
-    audit: audit?.record,
-  });
+  const layers = { audit: audit && toAuditLayer(name, audit.record), observe, questions: asking.layer };
+  const front = createServeContext(createPipeline(wrapped, layers), { ...parts, audit: audit?.record });
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {
     stdio: () => acceptStdio(front),
@@ -108,6 +101,10 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
 function personOf({ isAsking }: WrapCommand, name: string): HumanChannelOptions {
   const ask = { notify: tellPerson(), ...(isAsking ? {} : { channels: [] }) };
   return { ask, stateFolder: ownStateFolder(), pairedAs: `wrap ${name}` };
+}
+
+function toLastWords({ tail, isGarbled, garbage }: ServerStderr) {
+  return { stderr: tail, isGarbled, garbage };
 }
 
 function self(): Implementation {

@@ -2,6 +2,7 @@
 import { DEFAULT_HOST, DEFAULT_PORT } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import { AUDIT_SPECS } from './audit/audit-specs.ts';
+import { KEY_SPEC } from './login/key-spec.ts';
 import { LOGIN_OPTIONS, LOGIN_SPECS } from './login/login-specs.ts';
 import { PAIR_SPECS } from './pair/pair-specs.ts';
 import { POLICY_SPECS } from './policy/policy-specs.ts';
@@ -10,7 +11,6 @@ import type { OptionSpec } from './option-specs.ts';
 
 export const DEFAULT_START_SECONDS = 50;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
-export const KEY_ACTIONS = ['add', 'ls', 'rm'] as const;
 export const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'] as const;
 /** States of open sessions and of ended ones, as `parley flows ls --state` names them. */
 export const OPEN_STATES = ['waiting', 'working', 'parked', 'ending'] as const;
@@ -309,43 +309,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       },
     ],
   },
-  {
-    name: 'key',
-    summary: 'make, list and remove the API keys with which clients log in to your gateway',
-    usage: ['add NAME [--scope S …] [--user U] [--expires WHEN] [--json]', 'ls [--json]', 'rm NAME'],
-    about: [
-      'A new key is printed once; the file keeps its hash. "parley serve" asks for a key where "auth" is in the configuration, and',
-      'wherever others can reach its port. A removed key stops working at once.',
-    ],
-    options: {
-      scope: {
-        type: 'string',
-        value: 'S',
-        text: 'a scope that it has (default: all but "admin"); may be repeated',
-        multiple: true,
-      },
-      group: { type: 'string', value: 'G', text: 'a group of its user, for steps; may be repeated', multiple: true },
-      user: {
-        type: 'string',
-        value: 'U',
-        text: 'who uses it; keys of one user share sessions and questions (default: NAME)',
-      },
-      expires: {
-        type: 'string',
-        value: 'WHEN',
-        text: 'until when it works: a span such as 90d, or a date (YYYY-MM-DD)',
-      },
-      file: { type: 'string', value: 'FILE', text: 'the file of the keys (default: in your state folder)' },
-      json,
-      help,
-    },
-    words: { choices: KEY_ACTIONS },
-    examples: [
-      { line: 'parley key add laptop', does: 'prints the key, for the header "Authorization: Bearer KEY"' },
-      { line: 'parley key add prometheus --scope admin --expires 365d', does: 'may read /metrics and /status' },
-      { line: 'parley key rm laptop', does: 'also ends what it has open' },
-    ],
-  },
+  KEY_SPEC,
   {
     name: 'status',
     summary: 'show the state of each server of the running gateway, and why one fails',

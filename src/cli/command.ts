@@ -4,7 +4,8 @@ import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts'
 import type { LoginOptions } from '../gateway/upstream/login/server-login.ts';
 import type { Condition } from '../flow/operator/condition.ts';
 import type { AUDIT_ACTIONS, EXPORT_FORMATS } from './audit/audit-specs.ts';
-import type { FLOW_ACTIONS, KEY_ACTIONS, LS_KINDS, SHELLS } from './command-specs.ts';
+import type { KEY_ACTIONS } from './login/key-spec.ts';
+import type { FLOW_ACTIONS, LS_KINDS, SHELLS } from './command-specs.ts';
 
 export type LsKind = (typeof LS_KINDS)[number];
 export type Shell = (typeof SHELLS)[number];

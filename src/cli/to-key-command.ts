@@ -1,7 +1,7 @@
 // Reads the words and options of `parley key`.
 import { systemClock } from '../shared/clock.ts';
 import type { KeyCommand } from './command.ts';
-import { KEY_ACTIONS } from './command-specs.ts';
+import { KEY_ACTIONS } from './login/key-spec.ts';
 import { UsageError, none, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
 

@@ -14,6 +14,7 @@ const WRAP = {
     log: undefined,
   },
   logCalls: false,
+  isRecorded: true,
   isAsking: true,
 };
 

@@ -15,6 +15,11 @@ export interface Limits {
   maxInFlight: number;
   /** Unsent bytes for a slow reader before its stream or connection is closed. */
   maxBufferedBytes: number;
+  /**
+   * Bytes that the process holds for all its peers together: bodies that arrive, what waits for slow readers, kept events. The one who
+   * holds most is cut off first.
+   */
+  maxHeldBytes: number;
   /** Messages that wait for a client without an open stream. */
   maxQueued: number;
   /** Open HTTP sessions in total and per caller (principal, else network address), and how long one may be idle. */
@@ -78,6 +83,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxValues: 1_000_000,
   maxInFlight: 1024,
   maxBufferedBytes: 64 * MiB,
+  maxHeldBytes: 192 * MiB,
   maxQueued: 1000,
   maxSessions: 10_000,
   maxSessionsPerCaller: 1000,

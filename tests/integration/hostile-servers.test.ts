@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { besieged } from '../helpers/besieged.ts';
 import type { Besieged } from '../helpers/besieged.ts';
 import { fixture } from '../helpers/fixture-server.ts';
-import { callModern } from '../helpers/mcp-http.ts';
+import { send } from '../helpers/http-wire.ts';
+import { callModern, modern } from '../helpers/mcp-http.ts';
 
 /** The budget of all memory that the process may use, in MB. */
 const PEAK_MB = 400;
@@ -62,4 +63,23 @@ describe.runIf(process.platform === 'linux')('a server that does not read', () =
     expect(await attacked(gateway, 'echo', { text: 'started again' })).toContain('started again');
     expect(gateway.peakMb()).toBeLessThan(PEAK_MB);
   });
+});
+
+describe.runIf(process.platform === 'linux')('a list', () => {
+  test.each(['pages', 'wide-list', 'names'])(
+    'that is endless, wide or never the same (%s) is cut off',
+    async (habit) => {
+      await using gateway = await besieged({ foe: fixture('hostile', [habit]) });
+      const { body, headers } = modern('tools/list');
+      let count = 0;
+      await gateway.during(async () => {
+        for (let n = 0; n < 20; n++) {
+          const { json } = await send(gateway.url, { body, headers });
+          count = (json.result!.tools as unknown[]).length;
+        }
+      });
+      expect(count).toBeLessThan(1100);
+      expect(gateway.peakMb()).toBeLessThan(PEAK_MB);
+    },
+  );
 });

@@ -15,6 +15,8 @@ const ABOUT: Record<keyof Limits, string> = {
   maxValues: 'Members and items of a message, in all',
   maxInFlight: 'Requests in flight per connection or session, and questions of a server per connection',
   maxBufferedBytes: 'Bytes waiting for a slow reader before it is given up',
+  maxHeldBytes:
+    'Bytes held for all peers together: bodies that arrive, what waits for slow readers, kept events. The one who holds most is cut off first',
   maxQueued: 'Messages waiting for a client that holds no stream open',
   maxSessions: 'HTTP sessions at once',
   maxSessionsPerCaller: 'HTTP sessions of one caller at once: of one principal, else of one network address',

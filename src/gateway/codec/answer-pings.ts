@@ -6,8 +6,9 @@ import type { WebSocket } from 'ws';
 export const PAUSE_BYTES = 1024 * 1024;
 
 /** Needs a socket with `autoPong: false`. Call what it returns when something was sent: reading goes on when enough was. */
-export function answerPings(socket: WebSocket): () => void {
+export function answerPings(socket: WebSocket, onSent?: () => void): () => void {
   const sent = (): void => {
+    onSent?.();
     if (socket.isPaused && socket.bufferedAmount < PAUSE_BYTES) socket.resume();
   };
   socket.on('ping', (payload: Buffer) => {

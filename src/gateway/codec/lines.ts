@@ -50,6 +50,19 @@ export class LineReader {
     if (start < chunk.length && this.#fits(chunk, start, chunk.length)) this.#held.append(chunk, start, chunk.length);
   }
 
+  /** The bytes of the line that is arriving. */
+  get heldBytes(): number {
+    return this.#held.length;
+  }
+
+  /** Skips the line that is arriving, as if it were too long. */
+  skipLine(): void {
+    if (this.#held.length === 0) return;
+    const bytes = this.#held.takeBytes();
+    const [beginning, end] = [bytes.toString('utf8', 0, EDGE_CHARS), Buffer.from(bytes.subarray(-EDGE_CHARS))];
+    this.#skipped = { beginning, end, bytes: bytes.length, isReported: false };
+  }
+
   /** The stream has ended; text after the last newline is a line too. */
   end(): void {
     if (this.#held.length > 0) this.#deliverHeld();

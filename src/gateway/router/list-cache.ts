@@ -4,6 +4,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { toShortKey } from '../../shared/crypto/short-key.ts';
 import { arrivedVia } from '../../shared/via.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { CatalogKind, CatalogList } from './catalog.ts';
@@ -58,7 +59,7 @@ export class LastKnownLists {
   #keysOf(area: ListArea, client: ClientView): [string, string] {
     const { dialect, capabilities } = client;
     const shared = [this.#ownerOf(client), area, arrivedVia()];
-    return [JSON.stringify([...shared, dialect, capabilities]), JSON.stringify(shared)];
+    return [toShortKey(JSON.stringify([...shared, dialect, capabilities])), JSON.stringify(shared)];
   }
 }
 
@@ -84,7 +85,7 @@ export class ListCache {
   }
 
   #ofSignature({ principal, revision, capabilities }: ClientView): ClientLists {
-    const key = JSON.stringify([principal, revision, capabilities, arrivedVia()]); // a request through other gateways may get another list
+    const key = toShortKey(JSON.stringify([principal, revision, capabilities, arrivedVia()])); // a request through other gateways may get another list
     return this.#bySignature.getOrCreate(key, () => new ClientLists(this));
   }
 }

@@ -18,6 +18,9 @@ interface Compiled {
   tame: boolean;
 }
 
+/** A pattern has used up the time of this turn of the event loop: an answer with many fields must not take the time of each. */
+let isTimeUp = false;
+
 const compiled = new BoundedMap<string, Compiled>(MAX_KEPT);
 let script: Script | undefined;
 
@@ -35,9 +38,22 @@ export function requirePattern(pattern: string): void {
   throw new GatewayError('BAD_OPTION', { option: 'pattern', reason: `${pattern} is not a pattern` });
 }
 
+/** A guarded `RegExp` for ajv. Throws for a pattern that JavaScript cannot parse, as `new RegExp` does. */
+export function toGuardedPattern(pattern: string, flags: string): { test(text: string): boolean; toString(): string } {
+  const { regex } = compile(pattern);
+  if (!regex) return new RegExp(pattern, flags);
+  return { test: (text) => matchesPattern(pattern, text) === true, toString: () => `guarded ${String(regex)}` };
+}
+
 function compile(pattern: string): Compiled {
   const create = () => ({ regex: toRegExp(pattern, 'u') ?? toRegExp(pattern, ''), tame: isTame(pattern) });
   return pattern.length > SHORT ? create() : compiled.getOrCreate(pattern, create);
+}
+
+function giveUpThisTurn(): false {
+  isTimeUp = true;
+  setImmediate(() => (isTimeUp = false)).unref();
+  return false;
 }
 
 function toRegExp(pattern: string, flags: string): RegExp | undefined {
@@ -55,6 +71,7 @@ function isTame(pattern: string): boolean {
 }
 
 function guarded({ source, flags }: RegExp, text: string): boolean {
+  if (isTimeUp) return false;
   const vm = process.getBuiltinModule('node:vm'); // loaded lazily: few servers send patterns
   script ??= new vm.Script('new RegExp(source, flags).test(text)');
   const context = vm.createContext(Object.assign(Object.create(null) as object, { source, flags, text }));
@@ -65,7 +82,7 @@ function guarded({ source, flags }: RegExp, text: string): boolean {
     } catch {
       // The watchdog measures wall time; on a busy machine the pattern may hardly have run.
       const { user, system } = process.cpuUsage(before);
-      if (user + system >= GUARD_MS * 1000 || tries >= MAX_TRIES) return false;
+      if (user + system >= GUARD_MS * 1000 || tries >= MAX_TRIES) return giveUpThisTurn();
     }
   }
 }

@@ -6,6 +6,7 @@ import type * as Draft07 from 'ajv';
 import type * as Draft2020 from 'ajv/dist/2020.js';
 import type { JsonObject } from '../message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { toGuardedPattern } from '../form/pattern.ts';
 import { toSchemaProblem } from './schema-problem.ts';
 import type { SchemaVerdict } from './schema-problem.ts';
 
@@ -96,6 +97,8 @@ function createCompiler(draft: Draft, extent: Extent) {
     validateFormats: false,
     addUsedSchema: false,
     logger: false,
+    // A server's pattern may take years on its own answer.
+    code: { regExp: Object.assign(toGuardedPattern, { code: 'guarded' }) },
   };
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
   // In two steps: tsc 7.0.2 drops the parentheses of `new (require(…) as T).X()` and so changes its meaning.

@@ -54,7 +54,8 @@ export class LegacySse {
     if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
     const session = this.#find(visit);
     if (!session) throw new GatewayError('SESSION_MISSING');
-    readRequestBody(request, this.#context.limits.maxRequestBytes, (body) => {
+    const { maxRequestBytes, maxHeldBytes } = this.#context.limits;
+    const received = (body: string | GatewayError): void => {
       if (typeof body !== 'string') return answerError(response, body);
       session.from.identity = visit.identity;
       response.writeHead(202).end();
@@ -64,7 +65,9 @@ export class LegacySse {
       const ready = session.conversation.dialect ? undefined : this.#context.target.ready?.(opening);
       if (ready) void ready.then(take);
       else take();
-    });
+    };
+    const budget = () => ({ response, owner: callerOf(visit), maxBytes: maxHeldBytes });
+    readRequestBody(request, maxRequestBytes, received, budget);
   }
 
   close(): void {
@@ -106,6 +109,7 @@ class SseSession {
   readonly from: ClientConnection;
   readonly outlet: Outlet;
   lastSeen: number;
+  isUsed = false;
   readonly #context: ServeContext;
   #stream: SseResponse | undefined;
   readonly #waiting: OutgoingQueue;
@@ -118,7 +122,7 @@ class SseSession {
     this.#context = context;
     this.owner = owner;
     this.lastSeen = ticksOf(context.clock);
-    this.#waiting = new OutgoingQueue(context);
+    this.#waiting = new OutgoingQueue(context, `session:${this.id}`);
     this.outlet = {
       send: (message) => this.#write(writeMessage(message)),
       end: (answer) => answer && this.#write(encodeAnswer(answer, context.log)),

@@ -2,6 +2,8 @@
 // first message before the answer, or after a silence, because proxies drop silent answers and a client can resume only
 // with an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
 import type { Message, RequestId } from '../../../protocol/message.ts';
+import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import { holdUnsent } from '../hold-unsent.ts';
 import { DeadlineItem } from '../../../shared/deadline-list.ts';
 import type { DeadlineList } from '../../../shared/deadline-list.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
@@ -69,7 +71,9 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     if (answer === undefined) return this.#endEmpty();
     const body = encodeAnswer(answer, this.#context.log);
     if (!this.#carrier && (status !== 200 || this.#accepted.json)) {
-      return answerJson(this.#response, status, body, this.isOpening ? this.#headers() : undefined);
+      answerJson(this.#response, status, body, this.isOpening ? this.#headers() : undefined);
+      if (this.#response.writableLength > UNCOUNTED_BYTES) holdUnsent(this.#response, this.#context);
+      return;
     }
     this.#upgrade();
     this.#write(body);

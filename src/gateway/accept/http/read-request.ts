@@ -1,6 +1,7 @@
 // Reads what an HTTP request says: which content types its client accepts, and its body.
 import { GatewayError } from '../../../shared/errors.ts';
-import type { HttpRequest } from '../../../shared/http.ts';
+import { Holding, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { boundVia } from '../../../shared/via.ts';
 
 /**
@@ -11,6 +12,7 @@ export function readRequestBody(
   request: HttpRequest,
   maxBytes: number,
   read: (text: string | GatewayError) => void,
+  budget?: () => BodyBudget,
 ): void {
   const done = boundVia(read);
   const tooLarge = () => new GatewayError('MESSAGE_TOO_LARGE', { limit: maxBytes, name: 'maxRequestBytes' });
@@ -18,13 +20,47 @@ export function readRequestBody(
   if (request.readableEnded || request.bodyUsed) return done(alreadyRead(request));
   const chunks: Buffer[] = [];
   let size = 0;
+  let holding: Holding | undefined;
+  const refuse = (error: GatewayError): void => {
+    chunks.length = 0;
+    request.removeAllListeners('data').removeAllListeners('end').resume();
+    done(error);
+  };
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= maxBytes) return void chunks.push(chunk);
-    request.removeAllListeners('data').removeAllListeners('end').resume();
-    done(tooLarge());
+    if (size > maxBytes) return refuse(tooLarge());
+    chunks.push(chunk);
+    if (!budget || size <= UNCOUNTED_BYTES) return;
+    holding ??= holdBody(request, budget(), refuse);
+    holding.set(size);
   });
-  request.on('end', () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')));
+  request.on('end', () => {
+    holding?.keep();
+    done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8'));
+  });
+}
+
+/** What a body that is being read counts against. */
+export interface BodyBudget {
+  response: HttpResponse;
+  owner: string;
+  /** `limits.maxHeldBytes`. */
+  maxBytes: number;
+}
+
+/** The body counts until the answer has ended: the call has it meanwhile. Only while it arrives can it be refused. */
+function holdBody(
+  request: HttpRequest,
+  { response, owner, maxBytes }: BodyBudget,
+  refuse: (error: GatewayError) => void,
+): Holding {
+  const cut = (): void => {
+    response.once('finish', () => request.destroy()); // the rest is not wanted
+    refuse(new GatewayError('TOO_MANY', { what: 'bytes at once', limit: 'maxHeldBytes' }));
+  };
+  const holding = new Holding({ owner, maxBytes, cut });
+  response.once('close', () => holding.release());
+  return holding;
 }
 
 /** A body parser of the surrounding app may have consumed the stream; it leaves the result as `body`. */

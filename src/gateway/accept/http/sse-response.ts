@@ -4,6 +4,8 @@ import { writeComment, writeEvent } from '../../codec/sse-write.ts';
 import type { OutgoingEvent } from '../../codec/sse-write.ts';
 import { writeEncoded } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
+import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import { holdUnsent } from '../hold-unsent.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 
 const HEAD = {
@@ -41,6 +43,7 @@ export class SseResponse {
     const { writableLength: bytes } = this.#response;
     if (bytes <= this.#context.limits.maxBufferedBytes) {
       writeEncoded(this.#response, writeEvent(event));
+      if (this.#response.writableLength > UNCOUNTED_BYTES) holdUnsent(this.#response, this.#context);
       return true;
     }
     this.#context.log.warn({ bytes }, 'client.too-slow');

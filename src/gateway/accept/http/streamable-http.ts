@@ -90,7 +90,9 @@ export class StreamableHttp {
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept application/json, text/event-stream' });
     }
     if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
-    readRequestBody(request, this.#context.limits.maxRequestBytes, (body) => {
+    const { maxRequestBytes, maxHeldBytes } = this.#context.limits;
+    const budget = () => ({ response, owner: callerOf(visit), maxBytes: maxHeldBytes });
+    const received = (body: string | GatewayError): void => {
       if (typeof body !== 'string') return answerError(response, body);
       const incoming = this.#reader.read(body);
       const via = readMessageVia(this.#context, incoming);
@@ -100,7 +102,8 @@ export class StreamableHttp {
       } catch (thrown) {
         answerThrown(this.#context, response, thrown, idOf(incoming));
       }
-    });
+    };
+    readRequestBody(request, maxRequestBytes, received, budget);
   }
 
   #receive(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {

@@ -7,6 +7,7 @@ import type { WebSocket } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
 import { LOCAL, anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { Holding, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import { boundVia } from '../../../shared/via.ts';
 import { PAUSE_BYTES, answerPings } from '../../codec/answer-pings.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
@@ -38,7 +39,7 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
         return refuseUpgrade(socket, '503 Service Unavailable');
       }
       server.handleUpgrade(request, socket, head, (client) =>
-        accept(context, client, { caller, headers: request.headers }),
+        accept(context, client, { caller, headers: request.headers, socket }),
       );
     },
     close() {
@@ -51,11 +52,12 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
 function accept(
   context: ServeContext,
   client: WebSocket,
-  { caller, headers }: { caller: Caller; headers: IncomingHttpHeaders },
+  { caller, headers, socket }: { caller: Caller; headers: IncomingHttpHeaders; socket: Duplex },
 ): void {
   const { principal, validity } = caller ?? {};
   const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
-  const sent = answerPings(client);
+  const held = holdSocket(client, context, socket);
+  const sent = answerPings(client, held);
   const send = (message: Message | Message[]): void => {
     if (client.readyState !== client.OPEN) return;
     if (client.bufferedAmount > context.limits.maxBufferedBytes) {
@@ -65,6 +67,7 @@ function accept(
     const written = encode(message);
     if (typeof written === 'string') client.send(written, sent);
     else client.send(Buffer.concat(written), { binary: false }, sent);
+    held();
     if (client.bufferedAmount > PAUSE_BYTES) client.pause();
   };
   const connection = new DuplexConnection(context, {
@@ -89,4 +92,29 @@ function accept(
     everyMs: context.limits.keepAliveMs,
     onGone: (silentMs) => context.log.warn({ silentMs }, 'client.silent'),
   });
+}
+
+/**
+ * Counts a frame that is arriving, and what waits for the client, against the byte budget of the process. Call what it returns when
+ * something was sent.
+ */
+function holdSocket(client: WebSocket, { limits, log }: ServeContext, socket: Duplex): () => void {
+  const { remoteAddress = '' } = socket as { remoteAddress?: string };
+  let arriving = 0;
+  const cut = (): void => {
+    log.warn({ bytes: arriving + client.bufferedAmount, limit: 'maxHeldBytes' }, 'client.too-slow');
+    client.terminate();
+  };
+  const holding = new Holding({ owner: `websocket:${remoteAddress}`, maxBytes: limits.maxHeldBytes, cut });
+  const held = (): void => {
+    const bytes = arriving + client.bufferedAmount;
+    if (bytes > UNCOUNTED_BYTES || holding.bytes > 0) holding.set(bytes);
+  };
+  socket.on('data', (chunk: Buffer) => {
+    arriving += chunk.length;
+    held();
+  });
+  for (const event of ['message', 'ping', 'pong']) client.on(event, () => (arriving = 0));
+  client.on('close', () => holding.release());
+  return held;
 }

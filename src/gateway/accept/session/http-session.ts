@@ -47,11 +47,13 @@ export class HttpSession {
   readonly from: ClientConnection;
   readonly owner: string | undefined;
   lastSeen: number;
+  isUsed = false;
   readonly #context: ServeContext;
   readonly #options: HttpSessionOptions;
   /** Distinguishes this process's streams from those of an earlier one. */
   readonly #streams = randomId().slice(0, 6);
   readonly #store: EventStore;
+  readonly #dropEvents: (() => void) | undefined;
   readonly #waiting: OutgoingQueue;
   #posts = new Map<string, SessionStream>();
   /** One per GET, oldest first. */
@@ -69,8 +71,11 @@ export class HttpSession {
     this.owner = owner;
     this.from = { ...(options.from ?? { transport: 'http' }), session: this.key };
     this.lastSeen = ticksOf(context.clock);
-    this.#store = context.events?.() ?? createMemoryEventStore(context.limits);
-    this.#waiting = new OutgoingQueue(context);
+    const holder = `session:${owner ?? key}`;
+    const kept = context.events ? undefined : createMemoryEventStore(context.limits, holder);
+    this.#store = kept ?? context.events!();
+    this.#dropEvents = kept?.clear;
+    this.#waiting = new OutgoingQueue(context, holder);
     this.conversation = new Conversation(context, owner ?? anonymousPrincipal('session', this.key), this, {
       onExit: () => options.onExit(this),
       from: this.from,
@@ -171,6 +176,8 @@ export class HttpSession {
     this.#gets.clear();
     this.#posts.clear();
     this.#poll?.();
+    this.#dropEvents?.();
+    this.#waiting.take();
   }
 
   #isAnswering(): boolean {

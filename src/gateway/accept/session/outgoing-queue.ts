@@ -1,13 +1,18 @@
 // Queues messages for a client that has no open stream. Bounded in number and size: the oldest are dropped and logged.
+import { Holding, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 
 export class OutgoingQueue {
   readonly #context: ServeContext;
   #texts: string[] = [];
   #bytes = 0;
+  #holding: Holding | undefined;
+  readonly #owner: string;
 
-  constructor(context: ServeContext) {
+  /** `owner`: whose session it is. */
+  constructor(context: ServeContext, owner: string) {
     this.#context = context;
+    this.#owner = owner;
   }
 
   get size(): number {
@@ -22,11 +27,23 @@ export class OutgoingQueue {
       this.#bytes -= this.#texts.shift()!.length;
       this.#context.log.warn({ limit: 'maxQueued' }, 'message.dropped');
     }
+    this.#hold();
+  }
+
+  #hold(): void {
+    if (!this.#holding && this.#bytes <= UNCOUNTED_BYTES) return;
+    const cut = (): void => {
+      this.#context.log.warn({ limit: 'maxHeldBytes', count: this.take().length }, 'message.dropped');
+    };
+    this.#holding ??= new Holding({ owner: this.#owner, maxBytes: this.#context.limits.maxHeldBytes, cut });
+    this.#holding.set(this.#bytes);
   }
 
   /** Removes and returns all waiting messages, oldest first. */
   take(): string[] {
     this.#bytes = 0;
+    this.#holding?.release();
+    this.#holding = undefined;
     return this.#texts.splice(0);
   }
 }

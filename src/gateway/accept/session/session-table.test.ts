@@ -7,6 +7,7 @@ class FakeSession {
   closed = 0;
   isBusy = false;
   lastSeen: number;
+  isUsed = false;
   readonly id: string;
   readonly owner: string | undefined;
 

@@ -1,6 +1,7 @@
 // Holds sessions by id, with limits in total, per caller and on idle time. Ids are unguessable but do not authenticate.
 // A caller that opens too many loses its own longest-idle sessions and never takes the room of others: many clients
-// open a session for each call and never end it.
+// open a session for each call and never end it. Callers whom nobody knows share an address; a flood of sessions that are opened and never
+// used ends those first.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -15,6 +16,8 @@ export interface ExpiringSession {
   /** Monotonic time. */
   lastSeen: number;
   readonly isBusy: boolean;
+  /** A request came after the one that opened it. */
+  isUsed: boolean;
   /** The session is over. */
   end(): void;
   /** This process closes the session; another may restore it. */
@@ -57,6 +60,7 @@ export class SessionTable<S extends ExpiringSession> {
     const session = this.#find(id, owner);
     if (!session) throw new GatewayError('SESSION_NOT_FOUND');
     session.lastSeen = ticksOf(this.#clock);
+    session.isUsed = true;
     return session;
   }
 
@@ -126,6 +130,11 @@ function keyOf(id: string): string {
 
 function longestUnused<S extends ExpiringSession>(sessions: Iterable<S>): S | undefined {
   let oldest: S | undefined;
-  for (const one of sessions) if (!one.isBusy && !(oldest && oldest.lastSeen <= one.lastSeen)) oldest = one;
+  for (const one of sessions) if (!one.isBusy && !(oldest && isBefore(oldest, one))) oldest = one;
   return oldest;
+}
+
+/** Whether the first one makes way before the second. */
+function isBefore(one: ExpiringSession, other: ExpiringSession): boolean {
+  return one.isUsed === other.isUsed ? one.lastSeen <= other.lastSeen : other.isUsed;
 }

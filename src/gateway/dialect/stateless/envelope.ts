@@ -5,6 +5,7 @@ import type { ClientConnection, ClientView } from '../../../protocol/exchange.ts
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { checkCapabilitySize } from '../capability-size.ts';
 import { isLogLevel } from '../log-level.ts';
 import { META } from '../meta.ts';
 import { isStateless } from '../revisions.ts';
@@ -26,6 +27,7 @@ export function readEnvelope(request: Pick<RequestMessage, 'params'>, spoken: re
   if (typeof revision !== 'string') throw missing(META.protocolVersion);
   const capabilities = meta[META.clientCapabilities];
   if (!isObject(capabilities)) throw missing(META.clientCapabilities);
+  checkCapabilitySize(capabilities, META.clientCapabilities);
   if (!spoken.includes(revision) || !isStateless(revision)) throw unsupportedVersion(revision, spoken);
   return { revision, capabilities, info: toInfo(meta), logLevel: toLogLevel(meta) };
 }

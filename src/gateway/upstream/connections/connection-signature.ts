@@ -2,6 +2,7 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
+import { toShortKey } from '../../../shared/crypto/short-key.ts';
 import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 
 /** How a client introduces itself on its own connection. */
@@ -23,7 +24,7 @@ export function signatureOf(opening: ClientOpening | undefined): string {
 }
 
 function toSignature(opening: ClientOpening): string {
-  return JSON.stringify(declaredCapabilities(opening)) + (hasOurRoots(opening) ? ' with our roots' : '');
+  return toShortKey(JSON.stringify(declaredCapabilities(opening))) + (hasOurRoots(opening) ? ' with our roots' : '');
 }
 
 export function hasOurRoots(opening: ClientOpening | undefined): boolean {

@@ -27,8 +27,9 @@ export interface FollowStreamOptions extends EventStreamOptions {
 
 export type FollowEnd = { kind: 'done' } | { kind: 'aborted' } | { kind: 'lost'; reason: string };
 
-/** Keeps a server's `retry:` from overflowing a timer. */
+/** Keeps a server's `retry:` from overflowing a timer, and `retry: 0` from asking it hundreds of times a second. */
 const MAX_RETRY_MS = 10 * 60_000;
+const MIN_RETRY_MS = 100;
 /** Statuses that may pass: the server is busy, or still holds our old connection (409). */
 const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 
@@ -70,7 +71,7 @@ function isFinal(error: Error): boolean {
 /** A server that has sent something knows when to return; a silent one may be in trouble. */
 async function pause(place: StreamPosition, { backoff, signal, first }: FollowStreamOptions): Promise<void> {
   const backoffMs = backoff.nextMs();
-  const retryMs = Math.min(place.retryMs ?? backoffMs, MAX_RETRY_MS);
+  const retryMs = Math.min(Math.max(place.retryMs ?? backoffMs, MIN_RETRY_MS), MAX_RETRY_MS);
   const ms = place.isHeard ? retryMs : Math.max(retryMs, backoffMs);
   place.isHeard = false;
   // The process must stay alive for the answer of a request, but not for a mere listener.

@@ -18,6 +18,8 @@ export interface ReconnectOptions extends BackoffOptions {
 export interface HttpAnswer {
   response: UpstreamResponse;
   isStream: boolean;
+  /** The name of the link. */
+  server: string;
   /** The id of the request; undefined if no answer is expected. */
   id: RequestId | undefined;
   request: OpenRequest;
@@ -41,7 +43,13 @@ export function readAnswer(answer: HttpAnswer, told: () => void): void {
     told();
   };
   if (answer.isStream) void readStream(answer).then(end);
-  else readResponseBody(answer.response.body, answer.inbox.maxBytes, (body) => end(takeJson(answer, body)));
+  else readJson(answer, end);
+}
+
+function readJson(answer: HttpAnswer, end: (missing: string | undefined) => void): void {
+  const { response, inbox, server } = answer;
+  const told = (body: BodyContent): void => end(takeJson(answer, body));
+  readResponseBody(response.body, inbox.maxBytes, told, (cut) => inbox.hold(server, cut));
 }
 
 /** An error in place of an answer that did not arrive. */

@@ -1,5 +1,6 @@
 // Reads the body of a response up to a limit, and turns an error response into an HttpRefusal. Reading never throws: a broken or
 // oversize body is a result.
+import { UNCOUNTED_BYTES, type Holding } from '../../../shared/held-bytes.ts';
 import type { UpstreamResponse } from './http-exchange.ts';
 import { HttpRefusal } from '../links/link.ts';
 import type { ResponseBody } from './response-body.ts';
@@ -9,20 +10,32 @@ export type BodyContent = { kind: 'whole'; bytes: Buffer } | { kind: 'oversize' 
 /** An error body in JSON-RPC is evidence for the era probe; any other is an error page. */
 const MAX_ERROR_BYTES = 256 * 1024;
 const MAX_ERROR_CHARS = 2048;
+const OVER_BUDGET = 'the process holds too many bytes already (limits.maxHeldBytes)';
 const MAX_DISCARDED_BYTES = 128 * 1024;
 
 /** Calls back once, when the body ends. */
-export function readResponseBody(body: ResponseBody, maxBytes: number, told: (content: BodyContent) => void): void {
+export function readResponseBody(
+  body: ResponseBody,
+  maxBytes: number,
+  told: (content: BodyContent) => void,
+  hold?: (cut: () => void) => Holding,
+): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let holding: Holding | undefined;
   body.read({
     onData(chunk) {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > maxBytes) body.destroy();
+      if (bytes > maxBytes) return body.destroy();
+      if (!hold || bytes <= UNCOUNTED_BYTES) return;
+      holding ??= hold(() => body.destroy());
+      holding.set(bytes);
     },
     onEnd(error) {
+      holding?.release();
       if (bytes > maxBytes) told({ kind: 'oversize' });
+      else if (holding?.isCut) told({ kind: 'broken', reason: OVER_BUDGET });
       else if (error) told({ kind: 'broken', reason: error.message });
       else told({ kind: 'whole', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) });
     },

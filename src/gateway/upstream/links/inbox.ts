@@ -4,6 +4,7 @@
 // 3. A batch is delivered item by item, in order; an `onClose` in between ends it.
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
+import { Holding } from '../../../shared/held-bytes.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../shared/limits.ts';
 import { readMessage, refuseShape, toParsedInput, type ParsedInput, type ReadLimits } from '../../codec/json-rpc.ts';
 import { findId } from '../../codec/find-id.ts';
@@ -14,22 +15,29 @@ import type { LinkEvents } from './link.ts';
 
 /** The limits of a link. */
 export type LinkLimits = Partial<
-  Pick<Limits, 'maxResultBytes' | 'maxDepth' | 'maxValues' | 'maxBufferedBytes' | 'keepAliveMs'>
+  Pick<Limits, 'maxResultBytes' | 'maxDepth' | 'maxValues' | 'maxBufferedBytes' | 'maxHeldBytes' | 'keepAliveMs'>
 >;
 
 export class Inbox {
   readonly maxBytes: number;
   /** Of what waits for a server that does not read. */
   readonly maxBufferedBytes: number;
+  readonly #maxHeldBytes: number;
   readonly #limits: ReadLimits;
   #events: LinkEvents | undefined;
   #closedBy: string | undefined;
 
   constructor(limits: LinkLimits = {}) {
     this.maxBytes = limits.maxResultBytes ?? DEFAULT_LIMITS.maxResultBytes;
-    const { maxDepth, maxValues, maxBufferedBytes } = { ...DEFAULT_LIMITS, ...limits };
+    const { maxDepth, maxValues, maxBufferedBytes, maxHeldBytes } = { ...DEFAULT_LIMITS, ...limits };
     this.#limits = { maxDepth, maxValues };
     this.maxBufferedBytes = maxBufferedBytes;
+    this.#maxHeldBytes = maxHeldBytes;
+  }
+
+  /** Counts what of a server is held against the byte budget of the process. */
+  hold(server: string, cut: () => void): Holding {
+    return new Holding({ owner: `server:${server}`, maxBytes: this.#maxHeldBytes, cut });
   }
 
   open(events: LinkEvents): void {

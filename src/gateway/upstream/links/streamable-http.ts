@@ -151,6 +151,7 @@ class HttpLink implements Link {
     const answer: HttpAnswer = {
       response,
       isStream: type === 'text/event-stream',
+      server: this.name,
       request,
       id: isRequest(message) ? message.id : undefined,
       inbox: this.#inbox,

@@ -1,0 +1,12 @@
+// Limits what a client may declare about itself: it is kept for each client, and servers with other declarations have processes of their
+// own. Real clients declare a few hundred bytes.
+import type { JsonObject } from '../../protocol/message.ts';
+import { roughBytes } from '../../protocol/rough-bytes.ts';
+import { GatewayError } from '../../shared/errors.ts';
+
+const MAX_BYTES = 64 * 1024;
+
+export function checkCapabilitySize(capabilities: JsonObject, parameter: string): void {
+  if (roughBytes(capabilities, MAX_BYTES) <= MAX_BYTES) return;
+  throw new GatewayError('INVALID_PARAMS', { parameter, error: `Must be at most ${MAX_BYTES} bytes` });
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Holding, UNCOUNTED_BYTES, heldBytes } from './held-bytes.ts';
+import { HeldShare, UNCOUNTED_BYTES, heldBytes } from './held-bytes.ts';
 
 const MB = 1_000_000;
 
@@ -7,7 +7,7 @@ function holdings(maxBytes: number) {
   const before = heldBytes();
   const cut: string[] = [];
   const hold = (owner: string, name: string) =>
-    new Holding({ owner, maxBytes: before + maxBytes, cut: () => cut.push(name) });
+    new HeldShare({ owner, maxBytes: before + maxBytes, cut: () => cut.push(name) });
   return { hold, cut, held: () => heldBytes() - before };
 }
 

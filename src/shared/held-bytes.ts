@@ -6,7 +6,7 @@
 /** Up to this many bytes a holding is not counted. */
 export const UNCOUNTED_BYTES: number = 16 * 1024;
 
-export interface HoldingOptions {
+export interface HeldShareOptions {
   /** The principal, network address or server that makes it grow. */
   owner: string;
   /** The budget of the process: `limits.maxHeldBytes`. */
@@ -17,19 +17,19 @@ export interface HoldingOptions {
 
 interface Owner {
   bytes: number;
-  readonly holdings: Set<Holding>;
+  readonly holdings: Set<HeldShare>;
 }
 
 /** Those who hold something. */
 const owners = new Map<string, Owner>();
 let total = 0;
 
-export class Holding {
-  readonly #options: HoldingOptions;
+export class HeldShare {
+  readonly #options: HeldShareOptions;
   #bytes = 0;
   #isCut = false;
 
-  constructor(options: HoldingOptions) {
+  constructor(options: HeldShareOptions) {
     this.#options = options;
   }
 
@@ -88,8 +88,9 @@ export function heldBytes(): number {
   return total;
 }
 
-function relieve(asking: Holding, maxBytes: number): void {
-  while (total > maxBytes && !asking.isCut) {
+function relieve(asking: HeldShare, maxBytes: number): void {
+  for (;;) {
+    if (heldBytes() <= maxBytes || asking.isCut) return;
     const victim = largestOf(greatestOwner()) ?? (asking.canBeCut ? asking : undefined);
     if (!victim) return;
     victim.cutOff();
@@ -105,8 +106,8 @@ function greatestOwner(): Owner | undefined {
   return greatest;
 }
 
-function largestOf(owner: Owner | undefined): Holding | undefined {
-  let largest: Holding | undefined;
+function largestOf(owner: Owner | undefined): HeldShare | undefined {
+  let largest: HeldShare | undefined;
   for (const one of owner?.holdings ?? []) if (one.canBeCut && one.bytes > (largest?.bytes ?? 0)) largest = one;
   return largest;
 }

@@ -1,6 +1,6 @@
 // Counts what waits in a response for its reader against the byte budget of the process. One who reads nothing is cut off when the
 // budget needs it.
-import { Holding, UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
+import { HeldShare, UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
 import type { HttpResponse } from '../../shared/http.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
@@ -10,7 +10,7 @@ export interface UnsentContext {
   readonly log: Log;
 }
 
-const holdings = new WeakMap<HttpResponse, Holding>();
+const holdings = new WeakMap<HttpResponse, HeldShare>();
 
 /** Call it after each write. */
 export function holdUnsent(response: HttpResponse, { limits, log }: UnsentContext): void {
@@ -23,7 +23,7 @@ export function holdUnsent(response: HttpResponse, { limits, log }: UnsentContex
     response.destroy();
   };
   const { socket } = response as { socket?: { remoteAddress?: string } | null };
-  const holding = new Holding({ owner: `unread:${socket?.remoteAddress ?? ''}`, maxBytes: limits.maxHeldBytes, cut });
+  const holding = new HeldShare({ owner: `unread:${socket?.remoteAddress ?? ''}`, maxBytes: limits.maxHeldBytes, cut });
   holdings.set(response, holding);
   response.on('drain', () => holding.set(response.writableLength));
   for (const end of ['close', 'finish']) response.once(end, () => holding.release());

@@ -58,9 +58,9 @@ export function prepareLeases(db: Database, { now, maxTombstones, holder }: Leas
   };
 }
 
-type Holding = Pick<Leases, 'lease' | 'release' | 'abandoned'>;
+type HeldShare = Pick<Leases, 'lease' | 'release' | 'abandoned'>;
 
-function prepareHolding(db: Database, now: () => number, holder: LeaseHolder): Holding {
+function prepareHolding(db: Database, now: () => number, holder: LeaseHolder): HeldShare {
   const { all, get, run } = prepareStatements(db);
   const take = 'UPDATE sessions SET owner = ?1, until = ?2, fence = fence + 1 WHERE id = ?3 AND gone IS NULL';
   const lease = get(`${take} AND (owner IS NULL OR owner = ?1 OR until <= ?4) RETURNING fence`);

@@ -1,6 +1,6 @@
 // Reads what an HTTP request says: which content types its client accepts, and its body.
 import { GatewayError } from '../../../shared/errors.ts';
-import { Holding, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { boundVia } from '../../../shared/via.ts';
 
@@ -20,7 +20,7 @@ export function readRequestBody(
   if (request.readableEnded || request.bodyUsed) return done(alreadyRead(request));
   const chunks: Buffer[] = [];
   let size = 0;
-  let holding: Holding | undefined;
+  let holding: HeldShare | undefined;
   const refuse = (error: GatewayError): void => {
     chunks.length = 0;
     request.removeAllListeners('data').removeAllListeners('end').resume();
@@ -53,12 +53,12 @@ function holdBody(
   request: HttpRequest,
   { response, owner, maxBytes }: BodyBudget,
   refuse: (error: GatewayError) => void,
-): Holding {
+): HeldShare {
   const cut = (): void => {
     response.once('finish', () => request.destroy()); // the rest is not wanted
     refuse(new GatewayError('TOO_MANY', { what: 'bytes at once', limit: 'maxHeldBytes' }));
   };
-  const holding = new Holding({ owner, maxBytes, cut });
+  const holding = new HeldShare({ owner, maxBytes, cut });
   response.once('close', () => holding.release());
   return holding;
 }

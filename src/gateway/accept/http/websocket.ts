@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
 import { LOCAL, anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { Holding, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import { boundVia } from '../../../shared/via.ts';
 import { PAUSE_BYTES, answerPings } from '../../codec/answer-pings.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
@@ -105,7 +105,7 @@ function holdSocket(client: WebSocket, { limits, log }: ServeContext, socket: Du
     log.warn({ bytes: arriving + client.bufferedAmount, limit: 'maxHeldBytes' }, 'client.too-slow');
     client.terminate();
   };
-  const holding = new Holding({ owner: `websocket:${remoteAddress}`, maxBytes: limits.maxHeldBytes, cut });
+  const holding = new HeldShare({ owner: `websocket:${remoteAddress}`, maxBytes: limits.maxHeldBytes, cut });
   const held = (): void => {
     const bytes = arriving + client.bufferedAmount;
     if (bytes > UNCOUNTED_BYTES || holding.bytes > 0) holding.set(bytes);

@@ -53,7 +53,7 @@ export class HttpSession {
   /** Distinguishes this process's streams from those of an earlier one. */
   readonly #streams = randomId().slice(0, 6);
   readonly #store: EventStore;
-  readonly #dropEvents: (() => void) | undefined;
+  readonly #dropEvents: () => void;
   readonly #waiting: OutgoingQueue;
   #posts = new Map<string, SessionStream>();
   /** One per GET, oldest first. */
@@ -74,7 +74,7 @@ export class HttpSession {
     const holder = `session:${owner ?? key}`;
     const kept = context.events ? undefined : createMemoryEventStore(context.limits, holder);
     this.#store = kept ?? context.events!();
-    this.#dropEvents = kept?.clear;
+    this.#dropEvents = () => kept?.clear();
     this.#waiting = new OutgoingQueue(context, holder);
     this.conversation = new Conversation(context, owner ?? anonymousPrincipal('session', this.key), this, {
       onExit: () => options.onExit(this),
@@ -176,7 +176,7 @@ export class HttpSession {
     this.#gets.clear();
     this.#posts.clear();
     this.#poll?.();
-    this.#dropEvents?.();
+    this.#dropEvents();
     this.#waiting.take();
   }
 

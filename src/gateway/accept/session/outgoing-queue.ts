@@ -1,12 +1,12 @@
 // Queues messages for a client that has no open stream. Bounded in number and size: the oldest are dropped and logged.
-import { Holding, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 
 export class OutgoingQueue {
   readonly #context: ServeContext;
   #texts: string[] = [];
   #bytes = 0;
-  #holding: Holding | undefined;
+  #holding: HeldShare | undefined;
   readonly #owner: string;
 
   /** `owner`: whose session it is. */
@@ -35,7 +35,7 @@ export class OutgoingQueue {
     const cut = (): void => {
       this.#context.log.warn({ limit: 'maxHeldBytes', count: this.take().length }, 'message.dropped');
     };
-    this.#holding ??= new Holding({ owner: this.#owner, maxBytes: this.#context.limits.maxHeldBytes, cut });
+    this.#holding ??= new HeldShare({ owner: this.#owner, maxBytes: this.#context.limits.maxHeldBytes, cut });
     this.#holding.set(this.#bytes);
   }
 

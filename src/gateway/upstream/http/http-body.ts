@@ -1,6 +1,6 @@
 // Reads the body of a response up to a limit, and turns an error response into an HttpRefusal. Reading never throws: a broken or
 // oversize body is a result.
-import { UNCOUNTED_BYTES, type Holding } from '../../../shared/held-bytes.ts';
+import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
 import type { UpstreamResponse } from './http-exchange.ts';
 import { HttpRefusal } from '../links/link.ts';
 import type { ResponseBody } from './response-body.ts';
@@ -18,11 +18,11 @@ export function readResponseBody(
   body: ResponseBody,
   maxBytes: number,
   told: (content: BodyContent) => void,
-  hold?: (cut: () => void) => Holding,
+  hold?: (cut: () => void) => HeldShare,
 ): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let holding: Holding | undefined;
+  let holding: HeldShare | undefined;
   body.read({
     onData(chunk) {
       bytes += chunk.length;

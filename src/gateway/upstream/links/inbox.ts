@@ -4,7 +4,7 @@
 // 3. A batch is delivered item by item, in order; an `onClose` in between ends it.
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
-import { Holding } from '../../../shared/held-bytes.ts';
+import { HeldShare } from '../../../shared/held-bytes.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../shared/limits.ts';
 import { readMessage, refuseShape, toParsedInput, type ParsedInput, type ReadLimits } from '../../codec/json-rpc.ts';
 import { findId } from '../../codec/find-id.ts';
@@ -36,8 +36,8 @@ export class Inbox {
   }
 
   /** Counts what of a server is held against the byte budget of the process. */
-  hold(server: string, cut: () => void): Holding {
-    return new Holding({ owner: `server:${server}`, maxBytes: this.#maxHeldBytes, cut });
+  hold(server: string, cut: () => void): HeldShare {
+    return new HeldShare({ owner: `server:${server}`, maxBytes: this.#maxHeldBytes, cut });
   }
 
   open(events: LinkEvents): void {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Message } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { UNCOUNTED_BYTES, type Holding } from '../../../shared/held-bytes.ts';
+import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { LineReader } from '../../codec/lines.ts';
@@ -131,20 +131,21 @@ class StdioLink implements Link {
       onOversize: (beginning, end) => inbox.oversize(beginning, end),
       onEndless: () => this.#giveUp('it sends a line without an end'),
     });
-    const hold = (): Holding =>
+    const hold = (): HeldShare =>
       inbox.hold(this.name, () => {
         lines.skipLine();
-        holding = hold();
+        holding = undefined;
       });
-    let holding = hold();
+    let holding: HeldShare | undefined;
     const read = (chunk: Buffer): void => {
       lines.push(chunk);
-      if (lines.heldBytes > UNCOUNTED_BYTES || holding.bytes > 0) holding.set(lines.heldBytes);
+      if (lines.heldBytes > UNCOUNTED_BYTES) holding ??= hold();
+      holding?.set(lines.heldBytes);
     };
     child.stdout
       .on('data', read)
       .on('end', () => lines.end())
-      .on('close', () => holding.release());
+      .on('close', () => holding?.release());
     child.stderr.on('data', (chunk: Buffer) => this.#log({ text: this.#tail.push(chunk) }, 'upstream.stderr'));
     for (const pipe of [child.stdin, child.stdout, child.stderr]) {
       pipe.on('error', (error) => this.#log({ error }, 'upstream.pipe'));

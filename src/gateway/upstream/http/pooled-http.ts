@@ -6,7 +6,7 @@ import type { Abortable } from '../../../shared/cancellation.ts';
 import type { HttpExchangeOptions, HttpConnections, HttpHeaders, UpstreamResponse, Tls } from './http-exchange.ts';
 import { ResponseBody } from './response-body.ts';
 
-const undiciPool = createRequire(import.meta.url)('undici/lib/dispatcher/pool.js') as typeof Pool;
+const undiciPool = loadPool(createRequire(import.meta.url));
 
 export class PooledHttp implements HttpConnections {
   readonly #pool: Pool;
@@ -25,6 +25,17 @@ export class PooledHttp implements HttpConnections {
   destroy(): Promise<void> {
     return this.#pool.destroy();
   }
+}
+
+/** A later version may have its files elsewhere; then all of it is loaded, so that users get its fixes without a release of ours. */
+export function loadPool(load: (name: string) => unknown): typeof Pool {
+  try {
+    const pool = load('undici/lib/dispatcher/pool.js');
+    if (typeof pool === 'function') return pool as typeof Pool;
+  } catch {
+    // it is not there any more
+  }
+  return (load('undici') as { Pool: typeof Pool }).Pool;
 }
 
 class Exchange implements Dispatcher.DispatchHandler {

@@ -120,9 +120,9 @@ export class AskChannels {
   }
 
   /** Whether a page or the model can ask the question. A question for a human is never answered by a model. */
-  canPut({ method, human, page }: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
-    if (method !== 'elicitation/create' || during !== 'tools/call') return false;
-    return this.#page?.isReachable === true || (this.#hasRelay && !human && !page);
+  canPut(ask: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
+    if (ask.method !== 'elicitation/create' || during !== 'tools/call') return false;
+    return this.#page?.isReachable === true || (this.#hasRelay && !isKeptFromModels(ask));
   }
 
   /** Whether there is a page that browsers can reach. */
@@ -161,11 +161,16 @@ export class AskChannels {
 
   /** Whether the model may pass on the answers of this round. */
   takesWords(round: Pick<QuestionRound, 'questions'>): boolean {
-    return this.#hasRelay && !round.questions.some(({ ask }) => ask.human === true || ask.page === true);
+    return this.#hasRelay && !round.questions.some(({ ask }) => isKeptFromModels(ask));
   }
 
   /** Whether the model may pass on changes of earlier answers. */
   takesChanges({ questions: [first, ...others] }: Pick<QuestionRound, 'questions'>): boolean {
     return this.#hasRelay && others.length === 0 && first?.ask.revisable === true;
   }
+}
+
+/** What only a person may say, and secrets and files, which a server may ask for by their schema, too. */
+function isKeptFromModels({ human, page, params }: Ask): boolean {
+  return human === true || page === true || isForPageOnly(params?.requestedSchema);
 }

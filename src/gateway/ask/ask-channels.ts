@@ -2,6 +2,7 @@
 // stand-ins.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
+import { isForPageOnly } from '../../protocol/form/schema-field.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ClientOpening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';

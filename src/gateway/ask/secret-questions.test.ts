@@ -1,6 +1,7 @@
 // A server that asks for a secret by its schema: the model is not offered the question, and what it says is no answer.
 import { afterEach, expect, it } from 'vitest';
 import { createServer } from '../../server/create-server.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { createLog } from '../../shared/log.ts';
 import { testGateway } from '../../testing/test-gateway.ts';
 import type { TestedGateway } from '../../testing/test-gateway.ts';
@@ -13,24 +14,27 @@ afterEach(async () => {
   tested = undefined;
 });
 
-const SECRETS = [
-  { type: 'string', format: 'password' },
-  { type: 'string', 'x-parley': 'secret' },
-];
-
-it.each(SECRETS)('%j never goes through a model', async (field) => {
-  const taken: unknown[] = [];
+async function askModelFor(field: JsonObject): Promise<string> {
   const server = createServer({ name: 'vault', version: '1', log });
   server.tool('unlock', {}, async (_, call) => {
-    const requestedSchema = { type: 'object', properties: { pin: field }, required: ['pin'] };
-    taken.push(
-      await call.elicit({ message: 'The PIN?', requestedSchema } as never).catch((error: Error) => error.message),
-    );
+    await call.ask.elicit({ message: 'The PIN?', schema: { pin: field } });
     return 'done';
   });
   tested = await testGateway({ servers: { vault: server }, ask: { channels: ['relay'] } });
-  const told = JSON.stringify(await tested.client.callTool('unlock').catch((error: Error) => error.message));
+  return JSON.stringify(await tested.client.callTool('unlock').catch((error: Error) => error.message));
+}
+
+it('asks a model for what is no secret', async () => {
+  const told = await askModelFor({ type: 'string' });
+  expect(told).toContain('The PIN?');
+  expect(told).toContain('parley_answer');
+});
+
+it.each<JsonObject>([
+  { type: 'string', format: 'password' },
+  { type: 'string', 'x-parley': 'secret' },
+])('never asks a model for %j', async (field) => {
+  const told = await askModelFor(field);
   expect(told).not.toContain('The PIN?');
   expect(told).not.toContain('parley_answer');
-  expect(JSON.stringify(taken)).not.toContain('accept');
 });

@@ -32,6 +32,7 @@ import type { RootOption } from './ask/configured-roots.ts';
 import type { PairingCode } from './ask/word/pairings.ts';
 import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './dialect/serve/serve-context.ts';
+import { loadChecks } from './definitions/load-checks.ts';
 import { FlowLayer } from './flow/flow-layer.ts';
 import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
@@ -384,7 +385,8 @@ export class Gateway {
     const share = rest.share ?? this.#options.share;
     const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, audit, ...asking };
-    const shared = { name, address: server, client: this.#info, ...told, ...rest, share };
+    const definitions = loadChecks({ server: name, servers: () => this.#names.servers, log: told.log });
+    const shared = { name, address: server, client: this.#info, definitions, ...told, ...rest, share };
     const open = (one?: Account): UpstreamTarget =>
       new UpstreamTarget({ ...shared, ...this.#accounts.loginAt(name, server, one) });
     const target = this.#accounts.isPerUser(name, server, account) ? new AccountTarget({ name, create: open }) : open();

@@ -47,6 +47,7 @@ export const STAGES: Record<string, Room> = {
     uses: ['codec', 'dialect'],
   },
   codec: { holds: 'bytes ↔ JSON-RPC', uses: [] },
+  definitions: { holds: 'checks of what servers list: malformed entries, hidden characters, pins', uses: [] },
   dialect: { holds: 'revisions and eras: towards clients (`serve/`) and servers (`speak/`)', uses: [] },
   audit: {
     holds: 'the audit log: what is recorded, its files, reading and verifying them',

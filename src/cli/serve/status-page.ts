@@ -27,6 +27,8 @@ export interface ServerStatus {
   failure: string | null;
   /** Names of the tools as the server gives them, as far as known. */
   toolNames: string[];
+  /** What is wrong or suspicious in its definitions; absent if nothing is. */
+  findings?: readonly string[];
 }
 
 export interface GatewayStatus {
@@ -74,7 +76,7 @@ async function statusOf(
     const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
     return { ...inside, info: toInfo(target.info), ...(await toolsOf({ name, target }, gateway)) };
   }
-  const { state, server, transport = null, failure = null } = target.status;
+  const { state, server, transport = null, failure = null, findings } = target.status;
   return {
     name,
     state,
@@ -83,6 +85,7 @@ async function statusOf(
     revision: server?.revision ?? null,
     transport,
     failure: state === 'ready' ? null : failure,
+    ...(findings.length > 0 && { findings }),
     ...(state === 'ready' ? await toolsOf({ name, target }, gateway) : UNKNOWN_TOOLS),
   };
 }

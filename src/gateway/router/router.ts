@@ -20,6 +20,7 @@ import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
+import { fenceInstructions } from './fence-instructions.ts';
 import { PublicNames, posesAsAnother, QUALIFIER, toQualified } from './public-names.ts';
 import type { NamingRules } from './public-names.ts';
 import type { Member } from './member.ts';
@@ -29,6 +30,7 @@ import { isList, routeByMethod } from './route-by-method.ts';
 import { publishReceipt, publisherOf, routeFlow } from './route-flow.ts';
 import type { FlowRouting } from './route-flow.ts';
 import { publishChange, publishTask, routeTask } from './route-task.ts';
+import { withoutHidden } from '../../shared/text/hidden.ts';
 import { PublicIds } from './public-ids.ts';
 
 export interface RouterOptions {
@@ -114,8 +116,8 @@ export class Router implements Target {
     const said = this.#members.flatMap(({ name, target }) =>
       target.instructions ? [{ name, text: target.instructions }] : [],
     );
-    if (this.#members.length === 1) return said[0]?.text;
-    return said.length > 0 ? said.map(({ name, text }) => `## ${name}\n${text}`).join('\n\n') : undefined;
+    if (this.#members.length === 1) return said[0] && withoutHidden(said[0].text);
+    return fenceInstructions(said);
   }
 
   /** Only with a single server: with several, it would be taken for a statement of all. */

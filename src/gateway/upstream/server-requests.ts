@@ -22,6 +22,7 @@ import { CALL_METHODS } from '../../protocol/methods.ts';
 import { LOGIN_TOOL, isLoginNeeded, loggedIn, loginTool } from './login/login-tool.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import type { SentReceipts } from './receipts.ts';
+import type { ListChecks } from './target-options.ts';
 import type { ResultHandler } from './result-handler.ts';
 
 export interface ServerRequestsOptions {
@@ -36,6 +37,7 @@ export interface ServerRequestsOptions {
   completions: ElicitationCompletions;
   /** Lets the user of a call log in at the server. */
   logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
+  definitions?: ListChecks | undefined;
 }
 
 export class ServerRequests {
@@ -121,6 +123,10 @@ export class ServerRequests {
         return connections.home(exchange.client).handleSubscription(exchange);
       case 'tools/list':
         return this.#list(exchange, server);
+      case 'prompts/list':
+      case 'resources/list':
+      case 'resources/templates/list':
+        return this.#checked(exchange, new CallWithUrls(exchange, this.#calls).send());
       case 'tools/call':
         return this.#callTool(exchange, server);
       case 'tasks/get':
@@ -166,9 +172,14 @@ export class ServerRequests {
     });
   }
 
+  async #checked({ method }: Exchange, listed: Promise<ResultObject>): Promise<ResultObject> {
+    const { definitions } = this.#options;
+    return definitions ? definitions.check(method, toPlainObject(await listed)) : listed;
+  }
+
   async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {
     const { leases, tools, tasks } = this.#options;
-    const result = toPlainObject(await leases.send(exchange));
+    const result = toPlainObject(await this.#checked(exchange, leases.send(exchange)));
     tools(exchange.client).learn(result, exchange.params.cursor === undefined);
     return tasks.toList(result, exchange, server);
   }

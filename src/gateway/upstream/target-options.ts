@@ -40,6 +40,8 @@ export interface UpstreamTargetOptions {
   logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
   /** Answers `roots/list` for clients without roots of their own. */
   roots?: (() => Promise<JsonObject>) | undefined;
+  /** Checks each page of a list before clients see it. */
+  definitions?: ListChecks | undefined;
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
@@ -61,6 +63,12 @@ export function isServerTarget(target: Target): target is ServerTarget {
   return 'retire' in target;
 }
 
+export interface ListChecks {
+  check(method: string, page: JsonObject): Promise<JsonObject>;
+  /** What was found, a line for each. */
+  readonly reports: readonly string[];
+}
+
 /** The state of a server's connection. */
 export interface TargetStatus {
   state: SupervisedConnection['state'];
@@ -69,4 +77,6 @@ export interface TargetStatus {
   failure: string | undefined;
   /** Why it is not available, under the server's name. */
   problem: Error | undefined;
+  /** What is wrong with its definitions. */
+  findings: readonly string[];
 }

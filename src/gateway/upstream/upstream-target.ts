@@ -121,6 +121,7 @@ export class UpstreamTarget implements ServerTarget {
       flow: this.#flow,
       completions: this.#completions,
       logIn: logIn && ((exchange) => this.#logIn(exchange)),
+      definitions: this.#options.definitions,
     });
   }
 
@@ -148,7 +149,15 @@ export class UpstreamTarget implements ServerTarget {
     const all = this.#connections.all.map(({ supervised }) => supervised);
     const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
     const problem = current || state === 'idle' ? undefined : toAwayError(failure, this.name);
-    return { state, server: this.#anyView, transport: current?.transport, failure: failure?.message, problem };
+    const findings = this.#options.definitions?.reports ?? [];
+    return {
+      state,
+      server: this.#anyView,
+      transport: current?.transport,
+      failure: failure?.message,
+      problem,
+      findings,
+    };
   }
 
   /** The server in the era used for this client; undefined until it is known. */

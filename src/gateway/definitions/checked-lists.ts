@@ -1,0 +1,82 @@
+// Checks what a server lists before anybody sees it.
+// 1. A malformed entry is dropped, never the whole list. Hidden characters are removed; an entry with hidden characters in its name is dropped.
+// 2. What is only suspicious is reported, and stays.
+// 3. Everything is logged once, however often it is listed, up to a limit for each server.
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { LIST_METHOD_BY_AREA } from '../../protocol/methods.ts';
+import type { ListArea } from '../../protocol/methods.ts';
+import type { Log } from '../../shared/log.ts';
+import { shorten } from '../../shared/text/shorten.ts';
+import { visible } from '../../shared/visible.ts';
+import { cleanEntry, nameOf } from './clean-entry.ts';
+import { malformedIn, withoutNulls } from './malformed.ts';
+import { softFindings } from './soft-findings.ts';
+
+export interface CheckedListsOptions {
+  server: string;
+  /** All servers of the gateway, as they are now. */
+  servers: () => readonly string[];
+  log: Log;
+}
+
+/** More than anybody reads; what comes after that is counted by nobody. */
+const MAX_REPORTS = 200;
+
+export class CheckedLists {
+  readonly #options: CheckedListsOptions;
+  readonly #reports = new Map<string, string>();
+
+  constructor(options: CheckedListsOptions) {
+    this.#options = options;
+  }
+
+  /** What was found, a line for each. */
+  get reports(): string[] {
+    return [...this.#reports.values()];
+  }
+
+  /** The page of a list as clients may see it; the same object if nothing is wrong. */
+  check(method: string, page: JsonObject): JsonObject {
+    const area = areaOf(method);
+    const listed = area && page[area];
+    if (!area || !Array.isArray(listed)) return page;
+    const entries = listed.flatMap((entry: unknown) => this.#checkEntry(area, entry) ?? []);
+    const isSame = entries.length === listed.length && entries.every((entry, index) => entry === listed[index]);
+    return isSame ? page : { ...page, [area]: entries };
+  }
+
+  #checkEntry(area: ListArea, given: unknown): JsonObject | undefined {
+    if (!isObject(given)) return this.#drop(area, '', 'it is no object');
+    const entry = withoutNulls(area, given);
+    const fault = malformedIn(area, entry);
+    if (fault !== undefined) return this.#drop(area, nameOf(area, entry), `${fault} is missing or wrong`);
+    const clean = cleanEntry(area, entry);
+    const name = nameOf(area, entry);
+    if (!clean) return this.#drop(area, name, 'a name has hidden characters');
+    if (name === '') return this.#drop(area, name, 'its name is empty');
+    if (clean !== entry)
+      this.#report({ area, name, event: 'definition.cleaned', what: 'hidden characters were removed' });
+    const { server, servers } = this.#options;
+    for (const finding of softFindings(name, clean, { server, servers: servers() }))
+      this.#report({ area, name, event: 'definition.flagged', what: finding });
+    return clean;
+  }
+
+  #drop(area: ListArea, name: string, what: string): undefined {
+    this.#report({ area, name, event: 'definition.dropped', what });
+    return undefined;
+  }
+
+  #report({ area, name, event, what }: { area: ListArea; name: string; event: string; what: string }): void {
+    const shown = visible(shorten(name));
+    const line = `${area} ${shown}: ${what}`;
+    if (this.#reports.has(line) || this.#reports.size >= MAX_REPORTS) return;
+    this.#reports.set(line, line);
+    this.#options.log.warn({ server: this.#options.server, area, name: shown, what }, event);
+  }
+}
+
+function areaOf(method: string): ListArea | undefined {
+  return (Object.keys(LIST_METHOD_BY_AREA) as ListArea[]).find((area) => LIST_METHOD_BY_AREA[area] === method);
+}

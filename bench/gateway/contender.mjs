@@ -175,7 +175,7 @@ function start({ command = process.execPath, args }, folder) {
   const child = spawn(command, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     cwd: folder,
-    env: { ...process.env, ...own },
+    env: { ...process.env, PARLEY_TRUST: tmpdir(), ...own },
   });
   let said = '';
   child.stderr.on('data', (chunk) => (said = (said + chunk).slice(-500)));

@@ -10,6 +10,7 @@ const parley = fileURLToPath(new URL('dist/cli/main.js', import.meta.resolve('mc
 const config = fileURLToPath(new URL('parley.config.jsonc', import.meta.url));
 const gateway = spawn(process.execPath, [parley, 'serve', config, '--port', '0'], {
   stdio: ['ignore', 'pipe', 'inherit'],
+  env: { ...process.env, PARLEY_TRUST: config }, // instead of `parley trust`, as nobody is asked here
 });
 
 try {

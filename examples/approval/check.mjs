@@ -18,6 +18,7 @@ const state = mkdtempSync(join(tmpdir(), 'approval-'));
 Object.assign(process.env, { XDG_STATE_HOME: state, LOCALAPPDATA: state, BROWSER: 'none' });
 const gateway = spawn(process.execPath, [parley, 'serve', config, '--port', '0'], {
   stdio: ['ignore', 'pipe', 'ignore'],
+  env: { ...process.env, PARLEY_TRUST: config }, // instead of `parley trust`, as nobody is asked here
 });
 
 try {

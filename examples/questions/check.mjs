@@ -6,7 +6,7 @@ import { connect } from 'mcp-parley';
 
 const parley = fileURLToPath(new URL('dist/cli/main.js', import.meta.resolve('mcp-parley/package.json')));
 const config = fileURLToPath(new URL('parley.config.jsonc', import.meta.url));
-const gateway = { command: process.execPath, args: [parley, 'serve', config] };
+const gateway = { command: process.execPath, args: [parley, 'serve', config], env: { PARLEY_TRUST: config } };
 const revision = '2026-07-28';
 const answers = { 'Where to?': { city: 'Oslo' }, 'For how many days?': { days: 3 } };
 

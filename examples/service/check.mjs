@@ -14,7 +14,12 @@ import { fileURLToPath } from 'node:url';
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const parley = fileURLToPath(new URL('dist/cli/main.js', import.meta.resolve('mcp-parley/package.json')));
 const folder = mkdtempSync(join(tmpdir(), 'parley-service-'));
-const env = { ...process.env, GITHUB_TOKEN: 'not-a-real-one', XDG_STATE_HOME: folder };
+const env = {
+  ...process.env,
+  GITHUB_TOKEN: 'not-a-real-one',
+  XDG_STATE_HOME: folder,
+  PARLEY_TRUST: here('parley.config.jsonc'),
+};
 
 const [, command] = /^ExecStart=\/usr\/local\/bin\/mcp-parley (.*)$/m.exec(
   readFileSync(here('parley.service'), 'utf8'),

@@ -8,6 +8,7 @@ import { PAIR_SPECS } from './pair/pair-specs.ts';
 import { POLICY_SPECS } from './policy/policy-specs.ts';
 import { COMMON_OPTIONS } from './option-specs.ts';
 import type { OptionSpec } from './option-specs.ts';
+import { TRUST_SPEC } from './trust/trust-spec.ts';
 
 export const DEFAULT_START_SECONDS = 50;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
@@ -114,11 +115,13 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       schema: { type: 'boolean', text: 'print the JSON Schema of configurations, for editors' },
       print: { type: 'boolean', text: 'print the normalized configuration, with all defaults' },
       json: { ...json, text: 'print the problems as JSON' },
+      'run-steps': { type: 'boolean', text: 'load the files of steps, too, which runs them' },
       help,
     },
     words: { file: true },
     examples: [{ line: 'parley check parley.config.yaml', does: 'exit status 1 if there is an error' }],
   },
+  TRUST_SPEC,
   {
     name: 'ls',
     summary: 'list tools, resources, prompts and servers',

@@ -59,6 +59,17 @@ export interface CheckCommand {
   schema: boolean;
   print: boolean;
   json: boolean;
+  /** Load the files of steps, which runs them. */
+  runsSteps: boolean;
+}
+
+export interface TrustCommand {
+  name: 'trust';
+  action: 'add' | 'ls' | 'rm';
+  /** Undefined: the configuration that is found here. */
+  file: string | undefined;
+  /** Do not ask. */
+  isSure: boolean;
 }
 
 /** What `ls`, `call`, `read`, `prompt` and `status` connect to. Default: the gateway that runs here. */
@@ -257,6 +268,7 @@ export type RunnableCommand =
   | KeyCommand
   | PairCommand
   | PolicyCommand
+  | TrustCommand
   | LoginCommand
   | LogsCommand
   | AuditCommand

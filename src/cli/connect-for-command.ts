@@ -160,9 +160,12 @@ async function overSocket(
   return { client, servers, close: () => client.close() };
 }
 
-async function connectToConfig({ config, path }: CommandConfig, options: ConnectOptions): Promise<CommandConnection> {
+async function connectToConfig(
+  { config, path, isStillTrusted }: CommandConfig,
+  options: ConnectOptions,
+): Promise<CommandConnection> {
   const log = options.log!;
-  const built = await buildGateway(config, { log, stepLog: log });
+  const built = await buildGateway(config, { log, stepLog: log, isStillTrusted });
   const startMs = options.timeoutMs ?? config.startMs ?? START_MS;
   const loginFor = (server: LoginTarget) => ownLogin(server, { log });
   const gateway = createGateway({ ...built.options, version: version(), startMs, loginFor });

@@ -49,6 +49,8 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
       return (await import('./commands/flows.ts')).runFlows(command, print);
     case 'status':
       return (await import('./commands/status.ts')).runStatus(command, print);
+    case 'trust':
+      return (await import('./commands/trust.ts')).runTrust(command, print);
     case 'key':
       return (await import('./commands/key.ts')).runKey(command, print);
     case 'pair':

@@ -14,6 +14,7 @@ import type { OptionValue, ParsedArgs } from './option-values.ts';
 import { toPolicyCommand } from './policy/policy-args.ts';
 import { toKeyCommand } from './to-key-command.ts';
 import { toPairCommand } from './pair/to-pair-command.ts';
+import { toTrust } from './trust/trust-spec.ts';
 import { programName } from './welcome/program.ts';
 import {
   DEFAULT_LIST_LIMIT,
@@ -38,6 +39,7 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
     schema: values['schema'] === true,
     print: values['print'] === true,
     json: values['json'] === true,
+    runsSteps: values['run-steps'] === true,
   }),
   ls: toLs,
   call: toCall,
@@ -47,6 +49,7 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
   read: toRead,
   prompt: toPrompt,
   status: toStatus,
+  trust: toTrust,
   key: toKeyCommand,
   pair: toPairCommand,
   policy: toPolicyCommand,

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterEach } from 'vitest';
 import { MAIN } from './built.ts';
 import { ROOT } from './files.ts';
@@ -63,7 +63,9 @@ export class Home implements Disposable {
   get #env(): Record<string, string> {
     const { PATH = '', SYSTEMROOT = '' } = process.env;
     const { path } = this;
-    return { PATH, SYSTEMROOT, HOME: path, XDG_STATE_HOME: join(path, 'state'), XDG_CONFIG_HOME: join(path, 'config') };
+    const own = { HOME: path, XDG_STATE_HOME: join(path, 'state'), XDG_CONFIG_HOME: join(path, 'config') };
+    // The test wrote the files that it runs. Tests of trust say `{ PARLEY_TRUST: '' }`.
+    return { PATH, SYSTEMROOT, ...own, PARLEY_TRUST: [path, this.#cwd, ROOT].join(delimiter) };
   }
 }
 

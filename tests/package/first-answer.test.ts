@@ -91,7 +91,9 @@ function start(era: keyof typeof ERAS): ReturnType<typeof serve> {
 
 async function firstAnswer(args: string[], era: keyof typeof ERAS) {
   const { method, params } = ERAS[era];
-  const child = spawn(process.execPath, ['--require', spy, MAIN, ...args]);
+  const child = spawn(process.execPath, ['--require', spy, MAIN, ...args], {
+    env: { ...process.env, PARLEY_TRUST: folder },
+  });
   const exited = once(child, 'exit');
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
   let said = '';

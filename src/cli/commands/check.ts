@@ -20,7 +20,7 @@ export async function runCheck(command: CheckCommand, print: Printer): Promise<n
   }
   const loaded = loadConfig(command.config, readEnvironment());
   const { path, config, used } = loaded;
-  const problems = sortProblems([...loaded.problems, ...(await checkParts(loaded))]);
+  const problems = sortProblems([...loaded.problems, ...(await checkParts(loaded, { runsSteps: command.runsSteps }))]);
   const isGood = problems.every(({ level }) => level !== 'error');
   if (command.json) {
     print.line(JSON.stringify({ path: path ?? null, ok: isGood, problems }, undefined, 2));

@@ -14,6 +14,8 @@ import type { FlowStore } from '../../flow/store/store.ts';
 import { importFresh, describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { isUsable, judgeTrust } from '../trust/judge-trust.ts';
+import { howTo, whyNot } from '../trust/require-trust.ts';
 import { readEnvironment } from '../environment.ts';
 import type { FlowsCommand } from '../command.ts';
 
@@ -65,7 +67,10 @@ function toNamed(command: FlowsCommand, { isOpen, env }: { isOpen: boolean; env:
 
 /** The "flows" of the named file, which must have it, or of the file that is found. */
 function ofConfig(named: string | undefined): FlowsConfig | undefined {
-  const { config, path, problems } = loadConfig(named, readEnvironment());
+  const loaded = loadConfig(named, readEnvironment());
+  const { config, path, problems } = loaded;
+  const verdict = config?.flows ? judgeTrust(loaded, readEnvironment()) : 'own';
+  if (!isUsable(verdict)) throw new Error(`${whyNot(path!, verdict)} ${howTo(path!)}`);
   if (config?.flows || named === undefined) return config?.flows;
   const [first] = problems.filter(({ level }) => level === 'error');
   throw new Error(

@@ -6,7 +6,11 @@ import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
 import { sortProblems, formatProblem } from '../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../config/check/config-problems.ts';
+import type { CheckPartsOptions } from '../../config/check/check-parts.ts';
 import { readEnvironment } from '../environment.ts';
+import { readOwnRules } from '../trust/own-rules.ts';
+import { isTrustedNow } from '../trust/judge-trust.ts';
+import { requireTrust } from '../trust/require-trust.ts';
 import { suggestConfigs } from '../welcome/client-files.ts';
 import { programName } from '../welcome/program.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -14,6 +18,10 @@ import type { Printer } from '../terminal/print.ts';
 export interface CommandConfig extends LoadedConfig {
   path: string;
   config: ParleyConfig;
+  /** The rules of the user's own configuration, which come first. */
+  ownRules: ParleyConfig['steps'];
+  /** Whether the files are trusted as they are at this moment. */
+  isStillTrusted: () => boolean;
 }
 
 interface CommandConfigOptions {
@@ -36,7 +44,9 @@ export async function loadCommandConfig(
     missing = 'no configuration was named, and none was found here.',
   }: CommandConfigOptions = {},
 ): Promise<CommandConfig | undefined> {
-  const loaded = loadConfig(named, { ...readEnvironment(), own, share, runsCommands: true });
+  const environment = readEnvironment();
+  const { steps: ownSteps, unusable } = readOwnRules(named, environment);
+  const loaded = loadConfig(named, { ...environment, own, share, ownSteps, runsCommands: true });
   const { path, config } = loaded;
   if (path === undefined && named === undefined) {
     print.problem(missing);
@@ -48,14 +58,26 @@ export async function loadCommandConfig(
     await printProblems(loaded, print);
     return undefined;
   }
+  if (unusable !== undefined) {
+    print.problem(
+      `your own rules hold for this file, too, and cannot be read. Correct ${unusable}: ${programName()} check ${unusable}`,
+    );
+    return undefined;
+  }
+  if (!(await requireTrust(loaded, print))) return undefined;
+  const isStillTrusted = (): boolean => isTrustedNow(path, { ...environment, ownSteps });
   for (const line of toProblemLines(loaded)) (onWarning ?? ((told) => print.note(told)))(line);
-  return { ...loaded, path, config };
+  return { ...loaded, path, config, ownRules: ownSteps, isStillTrusted };
 }
 
 /** Prints all that `check` finds, so that a file is corrected only once. False if there is no error. */
-export async function printProblems(loaded: LoadedConfig, print: Printer): Promise<boolean> {
+export async function printProblems(
+  loaded: LoadedConfig,
+  print: Printer,
+  { runsSteps = false }: CheckPartsOptions = {},
+): Promise<boolean> {
   const { checkParts } = await import('../../config/check/check-parts.ts');
-  const problems = sortProblems([...loaded.problems, ...(await checkParts(loaded))]);
+  const problems = sortProblems([...loaded.problems, ...(await checkParts(loaded, { runsSteps }))]);
   if (problems.every(({ level }) => level !== 'error')) return false;
   const { path } = loaded;
   for (const line of toProblemLines({ path, problems })) print.note(line);

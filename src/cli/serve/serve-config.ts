@@ -32,6 +32,10 @@ import type { ServeTarget } from './serve-until-end.ts';
 import { tellPerson } from './tell-person.ts';
 import { toServeWelcome } from '../welcome/serve-welcome.ts';
 import { toClientLines, toWelcomeLines } from '../welcome/welcome-lines.ts';
+import { isUsable, judgeTrust } from '../trust/judge-trust.ts';
+import { isOwnConfig } from '../trust/own-files.ts';
+import { howTo, whyNot } from '../trust/require-trust.ts';
+import { trustFile } from '../trust/trusted-files.ts';
 import { announceGateway } from '../running/state-file.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
 import { createStatusPage, readStatus } from './status-page.ts';
@@ -47,7 +51,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const notices = toLogPrinter(print);
   const log = createCliLog(command.log ?? found.config.log.level);
   // A reloaded step may change lists, so clients are notified.
-  const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
+  const { isStillTrusted } = found;
+  const making = { log, stepLog: log, onStepReload: () => gateway.update({}), isStillTrusted };
   const made = await buildParts(found, making, print);
   if (!made) {
     await stopUnusedPrestarted();
@@ -179,8 +184,12 @@ function follow(
     ...readEnvironment(),
     own,
     share,
+    ownSteps: found.ownRules,
+    besides: isOwnConfig(found.path, readEnvironment()) ? [] : [trustFile()],
     async onChange(change) {
       const { previous, next, loaded } = change;
+      const verdict = judgeTrust(loaded, readEnvironment());
+      if (!isUsable(verdict)) throw new Error(`${whyNot(found.path, verdict)} ${howTo(found.path)}`);
       tellProblems(loaded, print);
       running = await applyConfig(gateway, { previous, next, steps: running }, making);
       for (const line of describeChange(change)) print.news(line);
@@ -233,7 +242,8 @@ async function buildParts(found: ServeSetup, making: BuildOptions, print: Printe
   try {
     return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };
   } catch (thrown) {
-    if (!(await printProblems(found, print))) print.problem(`${displayPath(found.path)}: ${(thrown as Error).message}`);
+    if (!(await printProblems(found, print, { runsSteps: found.isStillTrusted() })))
+      print.problem(`${displayPath(found.path)}: ${(thrown as Error).message}`);
     return undefined;
   }
 }

@@ -43,7 +43,12 @@ export function suggestConfigs(environment: Environment): string[] {
   ];
 }
 
-function placesOf({ home, cwd, env, platform = process.platform }: Environment): [client: string, path: string][] {
+export function placesOf({
+  home,
+  cwd,
+  env,
+  platform = process.platform,
+}: Environment): [client: string, path: string][] {
   const config = env['XDG_CONFIG_HOME'] || join(home, '.config');
   const support = {
     darwin: join(home, 'Library', 'Application Support'),

@@ -11,6 +11,8 @@ export interface BuildStepOptions {
   log: Log;
   /** Where the step "log" writes. Default: JSON lines on stderr. */
   stepLog?: Log | undefined;
+  /** Whether code may be loaded from the files of steps as they are at this moment. Default: yes. */
+  isStillTrusted?: (() => boolean) | undefined;
   /** Called when a step has reloaded, as lists may have changed. */
   onStepReload?: (() => void) | undefined;
 }
@@ -26,6 +28,9 @@ export async function buildSteps({ steps }: ParleyConfig, options: BuildStepOpti
   const close = () => made.forEach((step) => step.close());
   try {
     for (const form of steps) made.push(await buildStep(splitStep(form), options));
+    const hasFiles = steps.some((form) => isStepFile(splitStep(form).name));
+    if (hasFiles && options.isStillTrusted?.() === false)
+      throw new GatewayError('BAD_OPTION', { option: 'steps', reason: 'a file changed while it was loaded' });
   } catch (thrown) {
     close();
     throw thrown;
@@ -35,9 +40,9 @@ export async function buildSteps({ steps }: ParleyConfig, options: BuildStepOpti
 
 async function buildStep(
   { name, options }: { name: string; options: Record<string, unknown> },
-  { log, stepLog, onStepReload: onReload }: BuildStepOptions,
+  { log, stepLog, onStepReload: onReload, isStillTrusted }: BuildStepOptions,
 ): Promise<{ step: Step; close(): void }> {
-  if (isStepFile(name)) return watchStep(name, { options, log, onReload });
+  if (isStepFile(name)) return watchStep(name, { options, log, onReload, isStillTrusted });
   const create = findBuiltIn(name);
   if (!create) throw new GatewayError('BAD_OPTION', { option: 'steps', reason: `no step is called "${name}"` });
   const given = name === 'log' && stepLog ? { log: stepLog, ...options } : options;

@@ -25,6 +25,8 @@ export interface WatchOptions extends LoadOptions {
   onChange(change: ConfigChange): Promise<unknown> | void;
   /** Called if the new configuration is unusable; the current one stays. */
   onProblems(problems: ConfigProblem[]): void;
+  /** Further files whose change is a reason to look again. */
+  besides?: readonly string[] | undefined;
   intervalMs?: number | undefined;
 }
 
@@ -57,8 +59,9 @@ class Watch implements ConfigWatch {
   constructor(loaded: LoadedConfig, options: WatchOptions) {
     this.current = loaded;
     this.#options = options;
-    this.#seen = snapshot(loaded.files);
-    this.#follow(loaded.files);
+    const watched = [...loaded.files, ...(options.besides ?? [])];
+    this.#seen = snapshot(watched);
+    this.#follow(watched);
     this.#timer = setInterval(() => void this.check(), options.intervalMs ?? INTERVAL_MS).unref();
   }
 

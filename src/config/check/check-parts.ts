@@ -1,4 +1,5 @@
 // Checks what only loading can tell: files of steps and of TLS. Only `check` does this; a gateway finds out when it is built.
+import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { loadStepFile } from '../../gateway/middleware/load/load-step.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -11,7 +12,15 @@ import { ConfigProblems } from './config-problems.ts';
 import type { ConfigProblem } from './config-problems.ts';
 import { isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
 
-export async function checkParts({ path = '', config, read }: LoadedConfig): Promise<ConfigProblem[]> {
+export interface CheckPartsOptions {
+  /** Loads the files of steps, which runs them. Default: only looks whether they are there. */
+  runsSteps?: boolean | undefined;
+}
+
+export async function checkParts(
+  { path = '', config, read }: LoadedConfig,
+  { runsSteps = false }: CheckPartsOptions = {},
+): Promise<ConfigProblem[]> {
   if (!read) return [];
   const problems = new ConfigProblems(read.places);
   const folder = dirname(path);
@@ -19,7 +28,10 @@ export async function checkParts({ path = '', config, read }: LoadedConfig): Pro
     const at: ConfigPath = ['steps', index];
     if (written === undefined || isMissing(at, read.missing)) continue;
     const { name, options } = splitStep(normalizeStep(written, folder));
-    if (isStepFile(name)) await checkFile({ name, options, at, folder }, problems);
+    if (!isStepFile(name)) continue;
+    if (runsSteps) await checkFile({ name, options, at, folder }, problems);
+    else if (!existsSync(name))
+      problems.error(at, `${relative(folder, name)}: there is no such file`, 'Correct that file, or the path.');
   }
   for (const { name, when } of toExpressions(config?.rules)) {
     const reason = await expressionProblem(name, when);

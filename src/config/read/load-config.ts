@@ -29,6 +29,8 @@ export interface LoadOptions extends Environment {
   runsCommands?: boolean | undefined;
   /** How clients share processes, unless the entry of a server says it; wins over the file. */
   share?: ConfigInput['share'];
+  /** Steps of the user's own configuration, outside of those of the file. */
+  ownSteps?: ParleyConfig['steps'] | undefined;
   /** For a gateway that serves the file: its own address, given that of the file. */
   own?: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
 }
@@ -46,6 +48,10 @@ export interface LoadedConfig {
   read?: { input: ConfigInput; places: SourcePositions; missing: ReadonlySet<string> } | undefined;
   /** How many servers were left out that the file does not disable. */
   leftOut: number;
+  /** What was read, by path: the file itself and its env files. */
+  texts: ReadonlyMap<string, string>;
+  /** How many of the first steps are `ownSteps`. */
+  ownSteps: number;
 }
 
 const EXAMPLE = 'Name one, or write parley.config.jsonc: { "mcpServers": { … } }.';
@@ -67,10 +73,25 @@ export function loadConfig(named: string | undefined, options: LoadOptions): Loa
 
 /** The same for text that has been read already. */
 export function readConfig({ path, text }: { path: string; text: string }, options: LoadOptions): LoadedConfig {
-  const { env, cwd, home, read = readText } = options;
+  const { env, cwd, home, ownSteps = [] } = options;
+  const texts = new Map([[path, text]]);
+  const read = (file: string): string => {
+    const content = (options.read ?? readText)(file);
+    texts.set(file, content);
+    return content;
+  };
   const { value: written, places, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
   if (written === undefined)
-    return { path, config: undefined, problems: problems.sorted(), used: new Map(), files: [path], leftOut: 0 };
+    return {
+      path,
+      config: undefined,
+      problems: problems.sorted(),
+      used: new Map(),
+      files: [path],
+      leftOut: 0,
+      texts,
+      ownSteps: 0,
+    };
   const value = normalizeClientFormats(written, { cwd, env, places, problems });
   const folder = dirname(path);
   const workspace = workspaceOf(path, options);
@@ -88,16 +109,29 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
     leftOut.push(...omitOwnEntries(input, { path, problems, environment: options, own: options.own }));
     if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled });
   }
-  const config = problems.hasErrors
-    ? undefined
-    : normalizeConfig(options.share ? { ...input, share: options.share } : input, folder);
+  const shared = options.share ? { ...input, share: options.share } : input;
+  const config = problems.hasErrors ? undefined : withSteps(normalizeConfig(shared, folder), ownSteps);
   if (config && isForFlowsOnly(config)) problems.warn([], ONLY_FLOWS, TO_SERVE_FLOWS);
   else if (config && enabledServers(config).length === 0) {
     problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
   }
   const files = [path, ...envFiles];
   const readOf = { input, places, missing };
-  return { path, config, problems: problems.sorted(), used, files, leftOut: leftOut.length, read: readOf };
+  return {
+    path,
+    config,
+    problems: problems.sorted(),
+    used,
+    files,
+    leftOut: leftOut.length,
+    texts,
+    ownSteps: ownSteps.length,
+    read: readOf,
+  };
+}
+
+function withSteps(config: ParleyConfig, ownSteps: ParleyConfig['steps']): ParleyConfig {
+  return ownSteps.length === 0 ? config : { ...config, steps: [...ownSteps, ...config.steps] };
 }
 
 const ONLY_FLOWS = 'this file names no server, only where `parley flows` finds sessions';
@@ -136,7 +170,16 @@ function failed(path: string | undefined, message: string, searched: string[]): 
   const problems = new ConfigProblems();
   const hint = path === undefined ? `${EXAMPLE} Looked for: ${searched.join(', ')}.` : 'Check the path.';
   problems.error([], message, hint);
-  return { path, config: undefined, problems: problems.list, used: new Map(), files: [], leftOut: 0 };
+  return {
+    path,
+    config: undefined,
+    problems: problems.list,
+    used: new Map(),
+    files: [],
+    leftOut: 0,
+    texts: new Map(),
+    ownSteps: 0,
+  };
 }
 
 function readText(path: string): string {

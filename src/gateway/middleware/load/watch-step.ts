@@ -16,6 +16,8 @@ export interface WatchStepOptions {
   options?: JsonObject | undefined;
   /** Called after a reload: lists may have changed. */
   onReload?: (() => void) | undefined;
+  /** Whether the changed file may be loaded; asked again until it may. Default: yes. */
+  isStillTrusted?: (() => boolean) | undefined;
   clock?: Clock | undefined;
 }
 
@@ -28,18 +30,32 @@ export interface WatchedStep {
 
 /** Editors write a file in several steps. */
 const SETTLE_MS = 100;
+const ASK_AGAIN_MS = 1000;
 const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
 
 export async function watchStep(path: string, options: WatchStepOptions): Promise<WatchedStep> {
-  const { log, onReload, clock = systemClock } = options;
+  const { log, onReload, isStillTrusted = () => true, clock = systemClock } = options;
   const versions = new Versions(await loadStep(path, options.options), log);
   let closed = false;
   let reloading: Promise<void> = Promise.resolve(); // one reload at a time
   let stop = (): void => {};
+  let isTold = false;
+  const wait = (ms: number): void => {
+    stop();
+    stop = clock.after(ms, () => void (reloading = reloading.then(reload)));
+  };
   const reload = async (): Promise<void> => {
+    if (closed) return;
+    if (!isStillTrusted()) {
+      if (!isTold) log.warn({ step: versions.step.name, path }, 'step.untrusted');
+      isTold = true;
+      return wait(ASK_AGAIN_MS);
+    }
+    isTold = false;
     try {
       const loaded = await loadStep(path, options.options);
       if (closed) return;
+      if (!isStillTrusted()) throw new Error('the file changed while it was loaded');
       await versions.replace(loaded);
       log.info({ step: loaded.name, path }, 'step.reloaded');
       onReload?.();
@@ -50,8 +66,7 @@ export async function watchStep(path: string, options: WatchStepOptions): Promis
   // Watches the folder, because editors replace the file.
   const watcher = watch(dirname(path), { persistent: false }, (_event, file) => {
     if (file !== null && !SOURCE.test(file)) return;
-    stop();
-    stop = clock.after(SETTLE_MS, () => void (reloading = reloading.then(reload)));
+    wait(SETTLE_MS);
   });
   watcher.on('error', (error) => log.warn({ step: versions.step.name, path, error }, 'step.unwatched'));
   const close = (): void => {

@@ -1,0 +1,46 @@
+// Says whether a configuration may be used. The digest is made of the texts that were read and parsed, not of the files as they are by now, so
+// nothing can be changed in between; the sources of steps are read again after they were loaded.
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
+import type { Environment } from '../../config/read/find-config.ts';
+import { isStepFile, splitStep } from '../../config/normalize-step.ts';
+import { isOwnConfig } from './own-files.ts';
+import { readStepSources } from './step-sources.ts';
+import { readTrusted } from './trusted-files.ts';
+
+/** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. */
+export type TrustVerdict = 'own' | 'trusted' | 'new' | 'changed';
+
+/** Of what was read. */
+export function judgeTrust(loaded: LoadedConfig, environment: Environment): TrustVerdict {
+  const { path = '' } = loaded;
+  if (isOwnConfig(path, environment)) return 'own';
+  const known = readTrusted()[path];
+  if (!known) return 'new';
+  return known.digest === digestOf(loaded) ? 'trusted' : 'changed';
+}
+
+/** Of the files as they are at this moment: whether steps may be loaded from them. */
+export function isTrustedNow(path: string, options: LoadOptions): boolean {
+  return isOwnConfig(path, options) || isUsable(judgeTrust(loadConfig(path, options), options));
+}
+
+export function isUsable(verdict: TrustVerdict): boolean {
+  return verdict === 'own' || verdict === 'trusted';
+}
+
+/** Of the file, its env files, and its steps with what they import by path. */
+export function digestOf(loaded: LoadedConfig): string {
+  const { createHash } = lazyCrypto();
+  const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+  const parts = [...loaded.texts, ...readStepSources(stepFilesOf(loaded))];
+  const lines = parts.map(([path, text]) => JSON.stringify([path, text === undefined ? null : hash(text)]));
+  return `sha256:${hash(lines.toSorted().join('\n'))}`;
+}
+
+/** The files of its steps, without those that the user's own configuration adds. */
+export function stepFilesOf({ config, ownSteps }: LoadedConfig): string[] {
+  const names = (config?.steps ?? []).slice(ownSteps).map((form) => splitStep(form).name);
+  return names.filter(isStepFile);
+}

@@ -1,0 +1,42 @@
+// Which configurations are the user's own: those in the user's config folder and in the folders of clients, and those that the caller vouches
+// for. Paths are compared as written: a link in another folder may lead anywhere tomorrow.
+import { realpathSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, resolve, sep } from 'node:path';
+import type { Environment } from '../../config/read/find-config.ts';
+import { userFolder } from '../../config/read/find-config.ts';
+import { placesOf } from '../welcome/client-files.ts';
+
+/** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
+export const VOUCHED = 'PARLEY_TRUST';
+
+export function isOwnConfig(path: string, environment: Environment): boolean {
+  const homes = new Set([environment.home, real(environment.home)]);
+  const isOwn = [...homes].some((home) => isInHome(path, { ...environment, home }));
+  return isOwn || vouchedFor(environment).some((one) => path === one || isInside(path, one));
+}
+
+function isInHome(path: string, environment: Environment): boolean {
+  if (isInside(path, userFolder(environment))) return true;
+  const { home, cwd } = environment;
+  return placesOf({ ...environment, cwd: `${cwd}${sep}.none` }).some(([, file]) => {
+    const folder = dirname(file);
+    return file === path || (folder !== home && isInside(folder, home) && isInside(path, folder));
+  });
+}
+
+function vouchedFor({ env }: Environment): string[] {
+  const named = (env[VOUCHED] ?? '').split(delimiter).filter((one) => isAbsolute(one));
+  return named.map((one) => resolve(one));
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

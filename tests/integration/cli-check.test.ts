@@ -79,20 +79,20 @@ describe('parley check', () => {
   it('reads the file of Codex, says which servers of projects are served, and where a step is wrong', async () => {
     using own = new Home();
     own.write('config.toml', 'model = "x"\n[mcp_servers.files]\ncommand = "node"\nenabled_tools = ["read"]\n');
-    const toml = await own.run(['check', 'config.toml']);
+    const toml = await own.run(['check', 'config.toml', '--run-steps']);
     expect(toml).toMatchObject({ status: 0, stdout: 'ok: config.toml has 1 server\n' });
     const projects = {
       [realpathSync(own.path)]: { mcpServers: { here: { command: 'node' } } },
       '/srv/app': { mcpServers: { db: { command: 'x' } } },
     };
     own.write('.claude.json', { mcpServers: {}, projects });
-    const claude = await own.run(['check', '.claude.json']);
+    const claude = await own.run(['check', '.claude.json', '--run-steps']);
     expect(claude.stdout).toContain('note: projects: servers of other projects are not served: /srv/app');
     expect(claude.stdout).toContain('the servers of this project are served, too: here');
     expect(claude.stdout).toMatch(/\nok: \.claude\.json has 1 server\n$/);
     own.write('broken.mjs', 'export default 3;');
     own.write('parley.config.json', { ...GOOD, steps: ['./broken.mjs'] });
-    const { stdout, status } = await own.run(['check'], '', { TOKEN: 'abc' });
+    const { stdout, status } = await own.run(['check', '--run-steps'], '', { TOKEN: 'abc' });
     expect(stdout).toMatch(/parley\.config\.json:\d+:5: error: steps\[0\]: /);
     expect(status).toBe(1);
   });
@@ -104,7 +104,7 @@ describe('parley check', () => {
     own.write('good.mjs', 'export default (exchange, next) => next();');
     const servers = '"mcpServers": { "a": { "comand": "x" } }';
     own.write('parley.config.json', `{ ${servers}, "steps": ["./good.mjs", "./broken.mjs", "./makes.mjs"] }`);
-    const { stdout, status } = await own.run(['check']);
+    const { stdout, status } = await own.run(['check', '--run-steps']);
     expect(status).toBe(1);
     expect(stdout).toContain('parley.config.json:1:26: error: mcpServers.a.comand: unknown key');
     expect(stdout).toMatch(/parley\.config\.json:1:69: error: steps\[1\]: .*broken\.mjs: does not export a step/);
@@ -123,7 +123,7 @@ describe('parley check', () => {
     own.write('broken.mjs', 'export default 3;');
     own.write('parley.config.json', config);
     const errorsIn = (text: string) => text.split('\n').filter((line) => line.includes(': error: '));
-    const checked = errorsIn((await own.run(['check'], '', { TOKEN: 'abc' })).stdout);
+    const checked = errorsIn((await own.run(['check', '--run-steps'], '', { TOKEN: 'abc' })).stdout);
     expect(checked).toHaveLength(count);
     const served = await own.run(['serve', '--port', '0'], '', { TOKEN: 'abc' });
     expect(errorsIn(served.stderr)).toEqual(checked);

@@ -119,9 +119,9 @@ it.each([
 
 it('a command that hides that it serves the same file is refused by the gateway it starts', async () => {
   const home = newHome();
-  const { command, args = [] } = home.address(['serve', 'mcp.json', '--stdio']);
+  const { command, args = [], env } = home.address(['serve', 'mcp.json', '--stdio']);
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
-  const hidden = { command: 'sh', args: ['-c', `exec ${line}`], cwd: home.path };
+  const hidden = { command: 'sh', args: ['-c', `exec ${line}`], cwd: home.path, env };
   home.write('mcp.json', { mcpServers: { weather: WEATHER, hidden } });
   const gateway = start(home, ['serve', 'mcp.json', '--port', '0', '--open']);
   const url = await gateway.url();
@@ -190,10 +190,10 @@ it('a gateway before a gateway before a server works, by URL and by command', as
     '--open',
   ]);
   const file = middle.write('b.json', { mcpServers: { c: { url: await c.url() } } });
-  const { command, args } = middle.address(['serve', file, '--stdio']);
+  const { command, args, env } = middle.address(['serve', file, '--stdio']);
   const a = start(outer, [
     'serve',
-    outer.write('a.json', { mcpServers: { b: { command, args } } }),
+    outer.write('a.json', { mcpServers: { b: { command, args, env } } }),
     '--port',
     '0',
     '--open',
@@ -287,10 +287,10 @@ it.each(['2026-07-28', '2025-11-25'])('forged ids of one client harm no other, b
 it('forged ids of one client harm no other, by command', async () => {
   const [outer, inner] = [newHome(), newHome()];
   const file = inner.write('b.json', { mcpServers: { weather: WEATHER } });
-  const { command, args } = inner.address(['serve', file, '--stdio']);
+  const { command, args, env } = inner.address(['serve', file, '--stdio']);
   const a = start(outer, [
     'serve',
-    outer.write('a.json', { mcpServers: { b: { command, args } } }),
+    outer.write('a.json', { mcpServers: { b: { command, args, env } } }),
     '--port',
     '0',
     '--open',

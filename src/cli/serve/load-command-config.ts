@@ -55,7 +55,8 @@ export async function loadCommandConfig(
   }
   const isUsable = path !== undefined && config !== undefined;
   if (!isUsable) {
-    await printProblems(loaded, print);
+    const runsSteps = path !== undefined && isTrustedNow(path, { ...environment, ownSteps });
+    await printProblems(loaded, print, { runsSteps });
     return undefined;
   }
   if (unusable !== undefined) {

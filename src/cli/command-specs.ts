@@ -321,13 +321,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       'Asks the gateway that runs here, or the one at the URL, and starts nothing. With a CONFIG or COMMAND, starts its servers',
       'once, without a gateway, to see their state.',
     ],
-    options: {
-      ...reach,
-      json,
-      lines: { type: 'boolean', text: 'print the lines to paste into clients, with the token, and nothing else' },
-      log,
-      help,
-    },
+    options: { ...reach, json, lines: COMMON_OPTIONS.lines, log, help },
     words: { file: true },
     examples: [
       { line: 'parley status --lines', does: 'what to paste into a client' },

@@ -22,6 +22,7 @@ export const COMMON_OPTIONS = {
     type: 'boolean',
     text: 'let everybody in who reaches the port, without a token or login: on 127.0.0.1 every program of every user here',
   },
+  lines: { type: 'boolean', text: 'print the lines to paste into clients, with the token, and nothing else' },
   log: {
     type: 'string',
     value: 'LEVEL',

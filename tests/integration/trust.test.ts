@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { connect } from 'mcp-parley';
-import { Home, WEATHER, homesOfTests } from '../helpers/parley.ts';
+import { WEATHER, homesOfTests } from '../helpers/parley.ts';
 import { until } from '../helpers/until.ts';
 
 const { newHome, start } = homesOfTests();
@@ -88,7 +88,7 @@ describe('a cloned folder', () => {
     await once(stranger, 'listening');
     const { home, run } = clone();
     const { port } = stranger.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/` + '${PATH}';
+    const url = `http://127.0.0.1:${port}/\${PATH}`;
     home.write('parley.config.json', { mcpServers: { x: { url } }, flows: { store: `redis://127.0.0.1:${port}` } });
     for (const words of [['ls'], ['check'], ['status', 'parley.config.json'], ['login', 'x'], ['flows', 'ls']])
       await run(words);
@@ -275,16 +275,16 @@ test('the file and its env files are judged as they were read, however often the
   const bad = JSON.stringify({ mcpServers: { x: evil } });
   home.write('parley.config.json', good);
   await run(['trust', '--yes']);
-  let isOver = false;
+  const running = new AbortController();
   const swapping = (async () => {
-    for (let round = 0; !isOver && round < 100_000; round++) {
+    for (let round = 0; !running.signal.aborted && round < 100_000; round++) {
       writeFileSync(join(home.path, 'next'), round % 2 === 0 ? bad : good);
       renameSync(join(home.path, 'next'), join(home.path, 'parley.config.json'));
       await new Promise(setImmediate);
     }
   })();
   const runs = await Promise.all(Array.from({ length: 6 }, () => run(['ls'])));
-  isOver = true;
+  running.abort();
   await swapping;
   expect(runs.every(({ status }) => status === 0 || status === 1)).toBe(true);
   expect(ran('command')).toBe(false);

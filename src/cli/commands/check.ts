@@ -10,7 +10,8 @@ import { printConfig } from '../../config/print-config.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { readEnvironment } from '../environment.ts';
 import type { CheckCommand } from '../command.ts';
-import { toMissingLines, toProblemLines, displayPath } from '../serve/load-command-config.ts';
+import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';
+import { displayPath } from '../terminal/display-path.ts';
 import type { Printer } from '../terminal/print.ts';
 
 export async function runCheck(command: CheckCommand, print: Printer): Promise<number> {

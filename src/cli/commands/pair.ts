@@ -11,7 +11,7 @@ import { readEnvironment } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { findGateway } from '../running/find-gateway.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
-import { displayPath } from '../serve/load-command-config.ts';
+import { displayPath } from '../terminal/display-path.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 

@@ -1,12 +1,12 @@
 // Loads the configuration of a command and prints all of its problems to stderr at once.
 import { existsSync } from 'node:fs';
-import { relative, sep } from 'node:path';
 import type { ParleyConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
 import { sortProblems, formatProblem } from '../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../config/check/config-problems.ts';
 import type { CheckPartsOptions } from '../../config/check/check-parts.ts';
+import { displayPath } from '../terminal/display-path.ts';
 import { readEnvironment } from '../environment.ts';
 import { readOwnRules } from '../trust/own-rules.ts';
 import { isTrustedNow } from '../trust/judge-trust.ts';
@@ -98,11 +98,4 @@ export function toMissingLines(): string[] {
 
 export function toProblemLines({ path, problems }: { path: string | undefined; problems: ConfigProblem[] }): string[] {
   return problems.map((problem) => formatProblem(problem, displayPath(path)));
-}
-
-/** The path as the user would write it. */
-export function displayPath(path: string | undefined): string {
-  if (path === undefined) return 'The configuration';
-  const near = relative(process.cwd(), path);
-  return near === '' || near.startsWith(`..${sep}`) ? path : near;
 }

@@ -3,7 +3,7 @@
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
-import { displayPath } from '../serve/load-command-config.ts';
+import { displayPath } from '../terminal/display-path.ts';
 import { stepFilesOf } from './judge-trust.ts';
 import { readStepSources } from './step-sources.ts';
 
@@ -14,7 +14,7 @@ export function describeTrust(loaded: LoadedConfig): string[] {
   const servers = enabledServers(config).map(([name, server]) =>
     'command' in server
       ? `${name}: ${hide([server.command, ...(server.args ?? [])].join(' '))}`
-      : `${name}: ${hide(String(server.url))}`,
+      : `${name}: ${hide(server.url)}`,
   );
   const commands = servers.filter((_, index) => 'command' in enabledServers(config)[index]![1]);
   const variables = [...new Set([...used.values()].map((name) => name.replaceAll(/^\$\{|\}$/g, '')))];

@@ -74,24 +74,9 @@ export function loadConfig(named: string | undefined, options: LoadOptions): Loa
 /** The same for text that has been read already. */
 export function readConfig({ path, text }: { path: string; text: string }, options: LoadOptions): LoadedConfig {
   const { env, cwd, home, ownSteps = [] } = options;
-  const texts = new Map([[path, text]]);
-  const read = (file: string): string => {
-    const content = (options.read ?? readText)(file);
-    texts.set(file, content);
-    return content;
-  };
+  const { texts, read } = remembering({ path, text }, options.read ?? readText);
   const { value: written, places, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
-  if (written === undefined)
-    return {
-      path,
-      config: undefined,
-      problems: problems.sorted(),
-      used: new Map(),
-      files: [path],
-      leftOut: 0,
-      texts,
-      ownSteps: 0,
-    };
+  if (written === undefined) return { ...NOTHING, path, problems: problems.sorted(), files: [path], texts };
   const value = normalizeClientFormats(written, { cwd, env, places, problems });
   const folder = dirname(path);
   const workspace = workspaceOf(path, options);
@@ -130,9 +115,24 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   };
 }
 
+/** Keeps what is read. */
+function remembering({ path, text }: { path: string; text: string }, read: (path: string) => string) {
+  const texts = new Map([[path, text]]);
+  return {
+    texts,
+    read: (file: string): string => {
+      const content = read(file);
+      texts.set(file, content);
+      return content;
+    },
+  };
+}
+
 function withSteps(config: ParleyConfig, ownSteps: ParleyConfig['steps']): ParleyConfig {
   return ownSteps.length === 0 ? config : { ...config, steps: [...ownSteps, ...config.steps] };
 }
+
+const NOTHING = { config: undefined, used: new Map<string, string>(), leftOut: 0, ownSteps: 0 };
 
 const ONLY_FLOWS = 'this file names no server, only where `parley flows` finds sessions';
 const TO_SERVE_FLOWS =

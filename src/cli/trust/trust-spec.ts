@@ -17,7 +17,7 @@ export const TRUST_SPEC: CommandSpec = {
   words: { choices: ['ls', 'rm'], file: true },
   examples: [
     { line: 'parley trust', does: 'the configuration of this folder' },
-    { line: 'parley trust rm ~/work/app/parley.config.jsonc', does: 'it will be asked about again' },
+    { line: 'parley trust rm ~/app/parley.config.jsonc', does: 'it will be asked about again' },
   ],
 };
 

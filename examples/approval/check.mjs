@@ -16,9 +16,10 @@ const config = fileURLToPath(new URL('parley.config.jsonc', import.meta.url));
 // Paired browsers are kept in a folder of their own here, and no browser is opened.
 const state = mkdtempSync(join(tmpdir(), 'approval-'));
 Object.assign(process.env, { XDG_STATE_HOME: state, LOCALAPPDATA: state, BROWSER: 'none' });
+// Instead of `parley trust`, as nobody is asked here.
+process.env.PARLEY_TRUST = config;
 const gateway = spawn(process.execPath, [parley, 'serve', config, '--port', '0'], {
   stdio: ['ignore', 'pipe', 'ignore'],
-  env: { ...process.env, PARLEY_TRUST: config }, // instead of `parley trust`, as nobody is asked here
 });
 
 try {
@@ -69,7 +70,8 @@ async function byForm() {
     return { action: 'accept', content: { approve: true } };
   };
   const entry = { command: process.execPath, args: [parley, 'serve', config, '--stdio'] };
-  const client = await connect({ ...entry, env: { XDG_STATE_HOME: state, LOCALAPPDATA: state } }, { onElicit });
+  const env = { XDG_STATE_HOME: state, LOCALAPPDATA: state, PARLEY_TRUST: config };
+  const client = await connect({ ...entry, env }, { onElicit });
   const { content } = await client.callTool('delete_note', { name: 'shopping' });
   await client.close();
   assert.equal(content[0].text, 'Deleted shopping');

@@ -245,11 +245,14 @@ describe('a running gateway', () => {
   });
 });
 
-test('the rules of the user’s own file hold in a folder that has its own', async () => {
+test.each([
+  ['steps', { steps: [{ filter: { deny: ['*get_weather'] } }] }],
+  ['rules', { rules: [{ tool: '*get_weather', effect: 'deny' }] }],
+])('the %s of the user’s own file hold in a folder that has its own', async (_, mine) => {
   const { home, run, start: begin } = clone();
   const own = join(home.path, 'config', 'parley');
   mkdirSync(own, { recursive: true });
-  const rules = { mcpServers: {}, steps: [{ filter: { deny: ['*get_weather'] } }] };
+  const rules = { mcpServers: {}, ...mine };
   writeFileSync(join(own, 'parley.config.json'), JSON.stringify(rules));
   home.write('parley.config.json', { mcpServers: { weather: WEATHER }, steps: [{ filter: { allow: ['*'] } }] });
   await run(['trust', '--yes']);

@@ -9,6 +9,7 @@ import type { CheckPartsOptions } from '../../config/check/check-parts.ts';
 import { displayPath } from '../terminal/display-path.ts';
 import { readEnvironment } from '../environment.ts';
 import { readOwnRules } from '../trust/own-rules.ts';
+import type { OwnRules } from '../trust/own-rules.ts';
 import { isTrustedNow } from '../trust/judge-trust.ts';
 import { requireTrust } from '../trust/require-trust.ts';
 import { suggestConfigs } from '../welcome/client-files.ts';
@@ -19,7 +20,7 @@ export interface CommandConfig extends LoadedConfig {
   path: string;
   config: ParleyConfig;
   /** The rules of the user's own configuration, which come first. */
-  ownRules: ParleyConfig['steps'];
+  ownRules: OwnRules;
   /** Whether the files are trusted as they are at this moment. */
   isStillTrusted: () => boolean;
 }
@@ -45,8 +46,8 @@ export async function loadCommandConfig(
   }: CommandConfigOptions = {},
 ): Promise<CommandConfig | undefined> {
   const environment = readEnvironment();
-  const { steps: ownSteps, unusable } = readOwnRules(named, environment);
-  const loaded = loadConfig(named, { ...environment, own, share, ownSteps, runsCommands: true });
+  const { unusable, ...ownRules } = readOwnRules(named, environment);
+  const loaded = loadConfig(named, { ...environment, own, share, ...ownRules, runsCommands: true });
   const { path, config } = loaded;
   if (path === undefined && named === undefined) {
     print.problem(missing);
@@ -55,7 +56,7 @@ export async function loadCommandConfig(
   }
   const isUsable = path !== undefined && config !== undefined;
   if (!isUsable) {
-    const runsSteps = path !== undefined && isTrustedNow(path, { ...environment, ownSteps });
+    const runsSteps = path !== undefined && isTrustedNow(path, { ...environment, ...ownRules });
     await printProblems(loaded, print, { runsSteps });
     return undefined;
   }
@@ -66,9 +67,9 @@ export async function loadCommandConfig(
     return undefined;
   }
   if (!(await requireTrust(loaded, print))) return undefined;
-  const isStillTrusted = (): boolean => isTrustedNow(path, { ...environment, ownSteps });
+  const isStillTrusted = (): boolean => isTrustedNow(path, { ...environment, ...ownRules });
   for (const line of toProblemLines(loaded)) (onWarning ?? ((told) => print.note(told)))(line);
-  return { ...loaded, path, config, ownRules: ownSteps, isStillTrusted };
+  return { ...loaded, path, config, ownRules, isStillTrusted };
 }
 
 /** Prints all that `check` finds, so that a file is corrected only once. False if there is no error. */

@@ -185,7 +185,7 @@ function follow(
     ...readEnvironment(),
     own,
     share,
-    ownSteps: found.ownRules,
+    ...found.ownRules,
     besides: isOwnConfig(found.path, readEnvironment()) ? [] : [trustFile()],
     async onChange(change) {
       const { previous, next, loaded } = change;

@@ -10,7 +10,8 @@ import type { Environment } from '../../config/read/find-config.ts';
 const RULES = new Set(['approve', 'filter', 'fixed', 'redact']);
 
 export interface OwnRules {
-  steps: ParleyConfig['steps'];
+  ownSteps: ParleyConfig['steps'];
+  ownRules?: ParleyConfig['rules'] | undefined;
   /** The user's own configuration, if it cannot be read: then its rules are unknown. */
   unusable?: string | undefined;
 }
@@ -19,10 +20,10 @@ export function readOwnRules(named: string | undefined, environment: Environment
   const folder = userFolder(environment);
   const { path: served } = findConfig(named, environment);
   const { path: own } = findConfig(folder, environment);
-  if (own === undefined || served === undefined || dirname(served) === folder) return { steps: [] };
+  if (own === undefined || served === undefined || dirname(served) === folder) return { ownSteps: [] };
   const { config } = loadConfig(own, environment);
-  if (!config) return { steps: [], unusable: own };
-  return { steps: config.steps.filter((form) => isRule(splitStep(form).name)) };
+  if (!config) return { ownSteps: [], unusable: own };
+  return { ownSteps: config.steps.filter((form) => isRule(splitStep(form).name)), ownRules: config.rules };
 }
 
 /** A step from a file of the user's own may be a rule. */

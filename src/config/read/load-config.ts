@@ -31,6 +31,8 @@ export interface LoadOptions extends Environment {
   share?: ConfigInput['share'];
   /** Steps of the user's own configuration, outside of those of the file. */
   ownSteps?: ParleyConfig['steps'] | undefined;
+  /** Rules of the user's own configuration, before those of the file. */
+  ownRules?: ParleyConfig['rules'] | undefined;
   /** For a gateway that serves the file: its own address, given that of the file. */
   own?: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
 }
@@ -95,7 +97,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
     if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled });
   }
   const shared = options.share ? { ...input, share: options.share } : input;
-  const config = problems.hasErrors ? undefined : withSteps(normalizeConfig(shared, folder), ownSteps);
+  const config = problems.hasErrors ? undefined : withOwn(normalizeConfig(shared, folder), options);
   if (config && isForFlowsOnly(config)) problems.warn([], ONLY_FLOWS, TO_SERVE_FLOWS);
   else if (config && enabledServers(config).length === 0) {
     problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
@@ -128,8 +130,12 @@ function remembering({ path, text }: { path: string; text: string }, read: (path
   };
 }
 
-function withSteps(config: ParleyConfig, ownSteps: ParleyConfig['steps']): ParleyConfig {
-  return ownSteps.length === 0 ? config : { ...config, steps: [...ownSteps, ...config.steps] };
+function withOwn(config: ParleyConfig, { ownSteps = [], ownRules = [] }: LoadOptions): ParleyConfig {
+  return {
+    ...config,
+    ...(ownSteps.length > 0 && { steps: [...ownSteps, ...config.steps] }),
+    ...(ownRules.length > 0 && { rules: [...ownRules, ...(config.rules ?? [])] }),
+  };
 }
 
 const NOTHING = { config: undefined, used: new Map<string, string>(), leftOut: 0, ownSteps: 0 };

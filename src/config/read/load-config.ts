@@ -131,11 +131,12 @@ function remembering({ path, text }: { path: string; text: string }, read: (path
 }
 
 function withOwn(config: ParleyConfig, { ownSteps = [], ownRules = [] }: LoadOptions): ParleyConfig {
-  return {
+  if (ownSteps.length + ownRules.length === 0) return config;
+  return Object.freeze({
     ...config,
     ...(ownSteps.length > 0 && { steps: [...ownSteps, ...config.steps] }),
     ...(ownRules.length > 0 && { rules: [...ownRules, ...(config.rules ?? [])] }),
-  };
+  });
 }
 
 const NOTHING = { config: undefined, used: new Map<string, string>(), leftOut: 0, ownSteps: 0 };

@@ -1,5 +1,6 @@
 // `parley trust`: shows what a configuration starts, contacts and runs, and remembers that the user trusts it as it is now.
 import { loadConfig } from '../../config/read/load-config.ts';
+import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { resolve } from 'node:path';
 import type { TrustCommand } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
@@ -45,6 +46,12 @@ async function trust({ file, isSure }: TrustCommand, print: Printer): Promise<nu
   }
   print.line('Trusted, until it changes.');
   return 0;
+}
+
+/** Shows what an untrusted configuration does and, on a terminal, asks. */
+export async function offerTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
+  for (const line of describeTrust(loaded)) print.note(line);
+  return process.stdin.isTTY && process.stderr.isTTY ? askToTrust(loaded) : false;
 }
 
 function list(print: Printer): number {

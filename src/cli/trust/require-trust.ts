@@ -11,13 +11,8 @@ import type { TrustVerdict } from './judge-trust.ts';
 export async function requireTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
   const verdict = judgeTrust(loaded, readEnvironment());
   if (isUsable(verdict)) return true;
-  const { describeTrust } = await import('./describe-config.ts');
   print.problem(whyNot(loaded.path!, verdict));
-  for (const line of describeTrust(loaded)) print.note(line);
-  if (process.stdin.isTTY && process.stderr.isTTY) {
-    const { askToTrust } = await import('./ask-to-trust.ts');
-    if (await askToTrust(loaded)) return true;
-  }
+  if (await (await import('../commands/trust.ts')).offerTrust(loaded, print)) return true;
   print.note(howTo(loaded.path!));
   return false;
 }

@@ -66,6 +66,8 @@ interface Case {
   client: ClientView;
   forms: UriForms | undefined;
   marks: readonly RuleMark[];
+  /** For all expressions. */
+  facts?: ExpressionFacts;
 }
 
 const MAX_KNOWN = 10_000;
@@ -162,7 +164,7 @@ export class RuleJudge {
     if (expression.usesArguments && use.args === undefined) return 'maybe';
     if (use.args !== undefined && !isObject(use.args)) return 'failed';
     try {
-      if (!forms) return expression.holds(this.#facts(judged, use.origin?.name ?? use.name));
+      if (!forms) return expression.holds((judged.facts ??= this.#facts(judged, use.origin?.name ?? use.name)));
       const holds = (name: string): boolean => expression.holds(this.#facts(judged, name));
       if (rule.effect === 'allow') return [...forms.same, ...forms.cut].every(holds);
       return [...forms.same, ...forms.cut, ...forms.loose].some(holds);

@@ -1,5 +1,5 @@
 // The configuration key that says who may call.
-import { either, integer, list, object, record, text } from './shape.ts';
+import { either, flag, integer, list, object, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';
 
 const scopes = (about: string) => list(text('A scope.', { notEmpty: true }), about);
@@ -55,6 +55,13 @@ export const AUTH = object(
     scopes: scopes('Scopes that every caller needs.'),
     toolScopes: record(scopes('Scopes.'), 'Scopes that the call of a tool needs, by names or globs of tools.'),
     adminScope: text('The scope for `/status` and `/metrics`. Default: admin.', { notEmpty: true }),
+    dpop: object(
+      {
+        required: flag('Tokens of issuers that are bound to no key of their client are refused.'),
+        nonce: flag('Proofs need a nonce of this gateway.'),
+      },
+      'Tokens that are bound to a key of their client (DPoP, RFC 9449). Their proofs are always checked.',
+    ),
   },
   'Who may call (docs/logins.md). Without it: who has the token of the gateway, on loopback alone (docs/safety.md).',
 );

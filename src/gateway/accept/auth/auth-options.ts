@@ -17,6 +17,15 @@ export interface AuthOptions {
   toolScopes?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The scope for /status and /metrics. Default: `admin`. */
   adminScope?: string | undefined;
+  /** What is asked beyond checking the proofs of tokens that are bound to a key of their client. */
+  dpop?: DpopOptions | undefined;
+}
+
+export interface DpopOptions {
+  /** Tokens of issuers that are bound to no key are refused. */
+  required?: boolean | undefined;
+  /** Proofs need a nonce of this gateway. */
+  nonce?: boolean | undefined;
 }
 
 export interface ApiKeyOptions {

@@ -3,15 +3,20 @@ import type { Identity } from '../../../protocol/exchange.ts';
 import { missingScopes } from '../../../protocol/exchange.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
+import type { Clock } from '../../../shared/clock.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';
 import { metadataUrlOf } from '../http/resource-url.ts';
 import { ApiKeys } from './api-keys.ts';
-import type { AuthOptions } from './auth-options.ts';
+import type { AuthOptions, DpopOptions } from './auth-options.ts';
 import { readCredential } from './bearer.ts';
+import type { Credential } from './bearer.ts';
 import { insufficientScope, unauthorized } from './challenge.ts';
+import type { ChallengeParts } from './challenge.ts';
+import type { InvalidProof, ProofChecker } from './dpop.ts';
 import { InvalidToken, TokenVerifier } from './token-verifier.ts';
+import type { GoodToken } from './token-verifier.ts';
 import { answerWellKnown } from './well-known.ts';
 import type { WellKnownRequest } from './well-known.ts';
 
@@ -20,6 +25,7 @@ export class Authenticator {
   readonly #context: LoginContext;
   readonly #keys: ApiKeys;
   readonly #tokens: TokenVerifier | undefined;
+  #proofs: Promise<ProofChecker> | undefined;
   /** What every caller needs. */
   readonly #scopes: readonly string[];
 
@@ -33,25 +39,42 @@ export class Authenticator {
     this.#tokens = issuers.length > 0 ? new TokenVerifier(issuers, { clock, log }) : undefined;
   }
 
-  /** Throws UNAUTHORIZED or INSUFFICIENT_SCOPE. Synchronous for keys, and for tokens that were seen before. */
-  identify({ headers, resource, endpoint }: IdentifyRequest): Identity | Promise<Identity> {
+  /** Throws UNAUTHORIZED or INSUFFICIENT_SCOPE. Synchronous for keys, and for tokens that were seen before and are bound to no key. */
+  identify(request: IdentifyRequest): Identity | Promise<Identity> {
+    const { headers, resource, endpoint } = request;
     const credential = readCredential(headers.authorization);
     if (!credential) throw this.#refusal('the request has no key and no token', resource);
-    const known = this.#keys.find(credential.token);
+    const known = credential.scheme === 'Bearer' ? this.#keys.find(credential.token) : undefined;
     if (known) return this.#allow(known, resource);
-    if (!this.#tokens || credential.scheme !== 'Bearer') throw this.#toRefusal(new InvalidToken(UNKNOWN), resource);
+    if (!this.#tokens) throw this.#toRefusal(new InvalidToken(UNKNOWN), { credential, resource });
     try {
       const found = this.#tokens.verify(credential.token, [resource, endpoint]);
-      if (!(found instanceof Promise)) return this.#allow(found, resource);
-      return found.then(
-        (identity) => this.#allow(identity, resource),
-        (error: unknown) => {
-          throw this.#toRefusal(error, resource);
-        },
-      );
+      if (!(found instanceof Promise) && this.#isFree(found, credential)) return this.#allow(found.identity, resource);
+      return this.#identifyLater(found, { credential, request });
     } catch (error) {
-      throw this.#toRefusal(error, resource);
+      throw this.#toRefusal(error, { credential, resource });
     }
+  }
+
+  async #identifyLater(found: GoodToken | Promise<GoodToken>, { credential, request }: Presented): Promise<Identity> {
+    const { resource } = request;
+    let checker: ProofChecker | undefined;
+    try {
+      const token = await found;
+      if (this.#isFree(token, credential)) return this.#allow(token.identity, resource);
+      if (token.jkt === undefined) throw new InvalidToken('the token is bound to no key of its client (DPoP)');
+      if (credential.scheme !== 'DPoP') throw new InvalidToken('the token needs a proof: send it as DPoP');
+      checker = await (this.#proofs ??= loadProofs(this.#context.clock, this.#auth.dpop));
+      await checker.check(toProven(request, credential.token, token.jkt));
+      return this.#allow(token.identity, resource);
+    } catch (error) {
+      throw this.#toRefusal(error, { credential, resource, nonce: checker?.nonce });
+    }
+  }
+
+  /** Whether the token counts without a proof. One that is sent as DPoP and bound to nothing does not count at all. */
+  #isFree({ jkt }: GoodToken, { scheme }: Credential): boolean {
+    return jkt === undefined && scheme === 'Bearer' && !this.#auth.dpop?.required;
   }
 
   /** Throws INSUFFICIENT_SCOPE for a call that needs more than the caller may do. */
@@ -78,18 +101,50 @@ export class Authenticator {
     throw insufficientScope(this.#scopes, this.#metadataOf(resource));
   }
 
-  #refusal(reason: string, resource: string | undefined, error?: 'invalid_token') {
-    const description = error && reason;
-    return unauthorized(reason, { metadata: this.#metadataOf(resource), scopes: this.#scopes, error, description });
+  #refusal(reason: string, resource: string | undefined, parts: ChallengeParts = {}) {
+    const description = parts.error && reason;
+    const scheme = this.#auth.dpop?.required && this.#tokens ? 'DPoP' : parts.scheme;
+    return unauthorized(reason, {
+      ...parts,
+      ...{ metadata: this.#metadataOf(resource), scopes: this.#scopes, description, scheme },
+    });
   }
 
-  #toRefusal(error: unknown, resource: string | undefined): unknown {
-    return error instanceof InvalidToken ? this.#refusal(error.message, resource, 'invalid_token') : error;
+  #toRefusal(error: unknown, { credential: { scheme }, resource, nonce }: Refused): unknown {
+    if (error instanceof InvalidToken)
+      return this.#refusal(error.message, resource, { error: 'invalid_token', scheme, nonce });
+    // Its class is loaded with the first proof.
+    const { name, code, message } = error as Partial<InvalidProof>;
+    if (name !== 'InvalidProof' || code === undefined) return error;
+    return this.#refusal(String(message), resource, { error: code, scheme, nonce });
   }
 
   #metadataOf(resource: string | undefined): string | undefined {
     return this.#tokens && resource !== undefined ? metadataUrlOf(resource) : undefined;
   }
+}
+
+interface Presented {
+  credential: Credential;
+  request: IdentifyRequest;
+}
+
+interface Refused {
+  credential: Credential;
+  resource: string | undefined;
+  nonce?: string | undefined;
+}
+
+async function loadProofs(clock: Clock, options: DpopOptions | undefined): Promise<ProofChecker> {
+  return new (await import('./dpop.ts')).ProofChecker(clock, options);
+}
+
+/** Messages of HTTP+SSE go to another path than the one that tokens are for; a WebSocket has two names. */
+function toProven({ headers, method, url, transport, resource = '' }: IdentifyRequest, token: string, jkt: string) {
+  const isMessage = /\/message(\?|$)/.test(url ?? '');
+  const own = isMessage ? resource.replace(/\/sse$/, '/message') : resource;
+  const urls = transport === 'websocket' ? [own, own.replace(/^http/, 'ws')] : [own];
+  return { proof: headers['dpop'], method: method ?? 'GET', urls, token, jkt };
 }
 
 const UNKNOWN = 'the key or token is not valid';

@@ -1,17 +1,24 @@
 // The refusals of the login, with the header that says what to do about them (RFC 6750, RFC 9728).
 import { GatewayError } from '../../../shared/errors.ts';
+import { ALGORITHMS } from './algorithms.ts';
+import type { Credential } from './bearer.ts';
 
 export interface ChallengeParts {
   /** The URL of the protected resource metadata; undefined if no issuer is configured. */
   metadata?: string | undefined;
   scopes?: readonly string[] | undefined;
-  error?: 'invalid_token' | 'insufficient_scope' | undefined;
+  error?: 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce' | undefined;
   description?: string | undefined;
+  /** Default: Bearer. */
+  scheme?: Credential['scheme'] | undefined;
+  /** What the next proof has to name. */
+  nonce?: string | undefined;
 }
 
 /** 401: there is no credential, or none that counts. */
 export function unauthorized(reason: string, parts: ChallengeParts): GatewayError {
-  return new GatewayError('UNAUTHORIZED', { reason, challenge: writeChallenge(parts) });
+  const { nonce } = parts;
+  return new GatewayError('UNAUTHORIZED', { reason, challenge: writeChallenge(parts), ...(nonce && { nonce }) });
 }
 
 /** 403: the credential is good, and allows too little. Names all the scopes that the request needs. */
@@ -21,13 +28,15 @@ export function insufficientScope(needed: readonly string[], metadata: string | 
   return new GatewayError('INSUFFICIENT_SCOPE', { scope: needed.join(' '), challenge });
 }
 
-export function writeChallenge({ metadata, scopes = [], error, description }: ChallengeParts): string {
+export function writeChallenge(given: ChallengeParts): string {
+  const { metadata, scopes = [], error, description, scheme = 'Bearer' } = given;
   const parts = Object.entries({
     error,
     error_description: description,
     scope: scopes.length > 0 ? scopes.join(' ') : undefined,
     resource_metadata: metadata,
+    algs: scheme === 'DPoP' ? ALGORITHMS.join(' ') : undefined,
   }).filter((part): part is [string, string] => part[1] !== undefined);
   const written = parts.map(([name, value]) => `${name}="${value.replace(/["\\]|[^\x20-\x7e]/g, '')}"`);
-  return `Bearer ${written.length > 0 ? written.join(', ') : 'realm="mcp"'}`;
+  return `${scheme} ${written.length > 0 ? written.join(', ') : 'realm="mcp"'}`;
 }

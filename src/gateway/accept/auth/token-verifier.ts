@@ -3,17 +3,25 @@
 import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import type { Identity } from '../../../protocol/exchange.ts';
+import { isObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { Issuer } from './issuer.ts';
 import type { IssuerContext } from './issuer.ts';
 import type { AuthOptions } from './auth-options.ts';
+import { ALGORITHMS } from './algorithms.ts';
 import { introspect } from './introspect.ts';
 import { scopesOf } from './scopes.ts';
 
-/** A token that was found good, for some time. */
-interface KnownToken {
+/** A token that is good for the URL that is called. */
+export interface GoodToken {
   identity: Identity;
+  /** The thumbprint of the key to which it is bound (DPoP). */
+  jkt: string | undefined;
+}
+
+/** A token that was found good, for some time. */
+interface KnownToken extends GoodToken {
   audiences: readonly string[];
   /** The audiences that the configuration allows beside URLs. */
   allowed: readonly string[];
@@ -33,20 +41,6 @@ const KNOWN_MS = 60_000;
 const SKEW_S = 5;
 const MAX_CHARS = 16 * 1024;
 
-/** With symmetric ones, everybody who can verify a token can make one. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 /** Other kinds of JWT, such as logout tokens or proofs, are no access tokens. */
 const TYPES = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
@@ -71,7 +65,7 @@ export class TokenVerifier {
   }
 
   /** Throws InvalidToken. Synchronous for a token that was verified a short time ago. */
-  verify(token: string, urls: CalledUrls): Identity | Promise<Identity> {
+  verify(token: string, urls: CalledUrls): GoodToken | Promise<GoodToken> {
     const known = this.#known.get(token);
     if (known && known.until > this.#clock.now()) return this.#check(known, urls);
     return this.#verify(token).then((found) => {
@@ -80,11 +74,12 @@ export class TokenVerifier {
     });
   }
 
-  #check({ identity, audiences, allowed, expires }: KnownToken, urls: CalledUrls): Identity {
+  #check(known: KnownToken, urls: CalledUrls): GoodToken {
+    const { audiences, allowed, expires } = known;
     if (expires <= this.#clock.now()) throw new InvalidToken('the token has expired');
     const isFor = audiences.some((one) => allowed.includes(one) || urls.includes(one) || urls.includes(bare(one)));
     if (!isFor) throw new InvalidToken('the token is for another URL');
-    return identity;
+    return known;
   }
 
   async #verify(token: string): Promise<KnownToken> {
@@ -105,7 +100,7 @@ export class TokenVerifier {
     const { sub, exp, aud = [] } = claims;
     if (typeof sub !== 'string' || sub === '') throw new InvalidToken('the token names nobody (sub)');
     if (typeof exp !== 'number' || !Number.isFinite(exp)) throw new InvalidToken('the token never expires (exp)');
-    if (claims.cnf !== undefined) throw new InvalidToken('the token needs a proof of possession');
+    const jkt = boundKeyOf(claims);
     const expires = exp * 1000;
     const groups = claims[groupsClaim];
     return {
@@ -118,12 +113,22 @@ export class TokenVerifier {
         ...(Array.isArray(groups) && { groups: groups.filter((one) => typeof one === 'string') }),
         validity: { watch: (end) => this.#clock.after(Math.max(0, expires - this.#clock.now()), end) },
       },
+      jkt,
       audiences: typeof aud === 'string' ? [aud] : aud,
       allowed: typeof audience === 'string' ? [audience] : audience,
       expires,
       until: Math.min(expires, this.#clock.now() + knownMs),
     };
   }
+}
+
+/** Undefined for a token that everybody may use who has it. */
+function boundKeyOf({ cnf }: JWTPayload): string | undefined {
+  if (cnf === undefined) return undefined;
+  const { jkt, ...others } = isObject(cnf) ? cnf : {};
+  if (typeof jkt !== 'string' || jkt === '' || Object.keys(others).length > 0)
+    throw new InvalidToken('the token is bound in a way that is not known here');
+  return jkt;
 }
 
 /** Undefined if this is no JWT. Nothing of it counts before its signature has been checked. */

@@ -241,6 +241,7 @@ describe('a gateway with issuers', () => {
       resource: url,
       authorization_servers: [issuer.url],
       bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: expect.arrayContaining(['ES256', 'RS256']),
       scopes_supported: ['mcp', 'write'],
     };
     expect(await get('/.well-known/oauth-protected-resource')).toEqual(about);

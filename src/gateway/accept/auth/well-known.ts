@@ -1,6 +1,7 @@
 // What clients ask before they log in: for which URL tokens are, and who issues them (RFC 9728).
 import type { HttpResponse } from '../../../shared/http.ts';
 import { METADATA_PATH } from '../http/resource-url.ts';
+import { ALGORITHMS } from './algorithms.ts';
 import type { AuthOptions } from './auth-options.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
@@ -26,6 +27,8 @@ export async function answerWellKnown(
     resource,
     authorization_servers: tokens.issuers,
     bearer_methods_supported: ['header'],
+    dpop_signing_alg_values_supported: ALGORITHMS,
+    ...(auth.dpop?.required && { dpop_bound_access_tokens_required: true }),
     ...(scopes.length > 0 && { scopes_supported: scopes }),
   });
 }

@@ -45,10 +45,13 @@ export function answerError(response: HttpResponse, error: GatewayError, id: Req
   answerJson(response, error.row.status, writeMessage(toErrorMessage(id, plainError(error))), headers);
 }
 
-function headersOf({ code, details: { challenge } }: GatewayError): Record<string, string> | undefined {
+function headersOf({ code, details: { challenge, nonce } }: GatewayError): Record<string, string> | undefined {
   if (code === 'TOO_MANY') return { 'retry-after': '1' };
   if (code === 'UNAUTHORIZED' || code === 'INSUFFICIENT_SCOPE') {
-    return { 'www-authenticate': typeof challenge === 'string' ? challenge : 'Bearer' };
+    return {
+      'www-authenticate': typeof challenge === 'string' ? challenge : 'Bearer',
+      ...(typeof nonce === 'string' && { 'dpop-nonce': nonce }),
+    };
   }
   return undefined;
 }
@@ -70,5 +73,6 @@ export function refuseUpgradeFor(socket: Duplex, error: GatewayError): void {
   if (error.code !== 'UNAUTHORIZED' && error.code !== 'INSUFFICIENT_SCOPE')
     return refuseUpgrade(socket, '403 Forbidden');
   const status = error.code === 'UNAUTHORIZED' ? '401 Unauthorized' : '403 Forbidden';
-  refuseUpgrade(socket, status, `WWW-Authenticate: ${headersOf(error)!['www-authenticate']}\r\n`);
+  const lines = Object.entries(headersOf(error)!).map(([name, value]) => `${name}: ${value}\r\n`);
+  refuseUpgrade(socket, status, lines.join(''));
 }

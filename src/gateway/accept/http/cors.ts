@@ -5,7 +5,7 @@ export function allowOrigin(request: HttpRequest, response: HttpResponse): void 
   const { origin } = request.headers;
   if (origin === undefined) return;
   response.setHeader('access-control-allow-origin', origin);
-  response.setHeader('access-control-expose-headers', 'Mcp-Session-Id, WWW-Authenticate');
+  response.setHeader('access-control-expose-headers', 'Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce');
   response.setHeader('vary', 'Origin');
 }
 

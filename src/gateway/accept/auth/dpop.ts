@@ -1,0 +1,110 @@
+// Checks that the sender of a token has the key to which the token is bound (DPoP, RFC 9449). Each proof counts once, for one method and URL,
+// and for a minute. Loaded with the first token that needs it.
+import { EmbeddedJWK, calculateJwkThumbprint, jwtVerify } from 'jose';
+import type { JWK, JWTPayload } from 'jose';
+import type { Clock } from '../../../shared/clock.ts';
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { ALGORITHMS } from './algorithms.ts';
+import { SpentProofs } from './spent-proofs.ts';
+
+/** What a proof has to be for. */
+export interface ProvenRequest {
+  /** The header DPoP. */
+  proof: string | readonly string[] | undefined;
+  method: string;
+  /** The URLs by which this request may be named, without a query. */
+  urls: readonly string[];
+  token: string;
+  /** The thumbprint of the key to which the token is bound. */
+  jkt: string;
+}
+
+/** Its message is for the caller. */
+export class InvalidProof extends Error {
+  override readonly name = 'InvalidProof';
+  readonly code: 'invalid_dpop_proof' | 'use_dpop_nonce';
+
+  constructor(message: string, code: InvalidProof['code'] = 'invalid_dpop_proof') {
+    super(message);
+    this.code = code;
+  }
+}
+
+const MAX_CHARS = 8 * 1024;
+const MAX_AGE_S = 60;
+/** Clocks of clients may be ahead. */
+const SKEW_S = 5;
+const NONCE_MS = 60_000;
+
+export class ProofChecker {
+  readonly #clock: Clock;
+  readonly #spent: SpentProofs;
+  readonly #secret: Buffer | undefined;
+
+  constructor(clock: Clock, { nonce = false }: { nonce?: boolean | undefined } = {}) {
+    this.#clock = clock;
+    this.#spent = new SpentProofs(clock, (MAX_AGE_S + 2 * SKEW_S) * 1000);
+    this.#secret = nonce ? lazyCrypto().randomBytes(32) : undefined;
+  }
+
+  /** What the next proof has to name; undefined if it needs none. */
+  get nonce(): string | undefined {
+    return this.#nonceOf(0);
+  }
+
+  /** Throws InvalidProof. */
+  async check({ proof, method, urls, token, jkt }: ProvenRequest): Promise<void> {
+    if (typeof proof !== 'string' || proof.length > MAX_CHARS || proof.includes(','))
+      throw new InvalidProof('the token needs one proof, in the header DPoP');
+    const { claims, jwk } = await this.#read(proof);
+    if ((await calculateJwkThumbprint(jwk)) !== jkt) throw new InvalidProof('the proof is of another key');
+    const digest = lazyCrypto().createHash('sha256').update(token).digest('base64url');
+    if (claims.ath !== digest) throw new InvalidProof('the proof is for another token (ath)');
+    if (claims.htm !== method) throw new InvalidProof('the proof is for another method (htm)');
+    if (!urls.includes(bareUrl(claims.htu))) throw new InvalidProof('the proof is for another URL (htu)');
+    this.#checkTime(claims);
+    this.#checkNonce(claims);
+    if (!this.#spent.spend(jkt, String(claims.jti))) throw new InvalidProof('the proof was used before (jti)');
+  }
+
+  async #read(proof: string): Promise<{ claims: JWTPayload; jwk: JWK }> {
+    try {
+      const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+        typ: 'dpop+jwt',
+        algorithms: ALGORITHMS,
+        currentDate: new Date(this.#clock.now()),
+        clockTolerance: SKEW_S,
+      });
+      const { jti } = payload;
+      if (typeof jti === 'string' && jti.length > 0 && jti.length <= 256)
+        return { claims: payload, jwk: protectedHeader.jwk! };
+    } catch {
+      // falls through: what is wrong with it is nobody's business but the client's
+    }
+    throw new InvalidProof('the header DPoP is no proof');
+  }
+
+  #checkTime({ iat }: JWTPayload): void {
+    const age = typeof iat === 'number' ? this.#clock.now() / 1000 - iat : Infinity;
+    if (!(age <= MAX_AGE_S && age >= -SKEW_S)) throw new InvalidProof('the proof is not of this minute (iat)');
+  }
+
+  #checkNonce({ nonce }: JWTPayload): void {
+    if (!this.#secret || nonce === this.#nonceOf(0) || nonce === this.#nonceOf(-1)) return;
+    throw new InvalidProof('the proof needs the nonce of the header DPoP-Nonce', 'use_dpop_nonce');
+  }
+
+  /** A nonce needs no memory: it is the time, signed. */
+  #nonceOf(offset: number): string | undefined {
+    if (!this.#secret) return undefined;
+    const span = Math.floor(this.#clock.now() / NONCE_MS) + offset;
+    return lazyCrypto().createHmac('sha256', this.#secret).update(String(span)).digest('base64url');
+  }
+}
+
+/** Without query and fragment; empty if it is no URL. */
+function bareUrl(htu: unknown): string {
+  if (typeof htu !== 'string' || !URL.canParse(htu)) return '';
+  const { protocol, host, pathname } = new URL(htu);
+  return `${protocol}//${host}${pathname}`;
+}

@@ -146,8 +146,9 @@ function toEscape(unit) {
 }
 
 function packages() {
-  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return Object.keys({ ...dependencies, ...optionalDependencies });
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { dependencies, optionalDependencies, peerDependencies } = manifest;
+  return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 }
 
 /** An earlier build may have left files whose classes are not those of this one; tsc writes declarations that nobody can import. */

@@ -3,9 +3,11 @@ import { resolve } from 'node:path';
 import type { AuthInput } from './check/auth-shape.ts';
 import type { AuthConfig } from './config.ts';
 
-export function normalizeAuth({ keyFile, issuers, ...rest }: AuthInput, folder: string): AuthConfig {
+export function normalizeAuth({ keyFile, issuers, front, ...rest }: AuthInput, folder: string): AuthConfig {
   const written = issuers?.map((issuer) => (typeof issuer === 'string' ? { issuer } : issuer));
-  const all = { ...rest, keyFile: keyFile === undefined ? undefined : resolve(folder, keyFile), issuers: written };
+  const at = (path: string | undefined) => (path === undefined ? undefined : resolve(folder, path));
+  const before = front && { ...front, folder: at(front.folder) };
+  const all = { ...rest, keyFile: at(keyFile), issuers: written, front: before };
   return clean(all) as AuthConfig;
 }
 

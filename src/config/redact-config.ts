@@ -69,10 +69,11 @@ function redactFlows(flows: FlowsConfig, show: Show): FlowsConfig {
 }
 
 function redactAuth(auth: AuthConfig, show: Show): AuthConfig {
-  const { keys, issuers } = auth;
+  const { keys, issuers, front } = auth;
   return {
     ...auth,
     ...(keys && { keys: keys.map((one) => ({ ...one, ...(one.key !== undefined && { key: hide(one.key, show) }) })) }),
+    ...(front && { front: redactFront(front, show) }),
     ...(issuers && {
       issuers: issuers.map(({ introspection, ...issuer }) => {
         if (!introspection) return issuer;
@@ -82,6 +83,18 @@ function redactAuth(auth: AuthConfig, show: Show): AuthConfig {
     }),
   };
 }
+
+function redactFront(front: NonNullable<AuthConfig['front']>, show: Show): NonNullable<AuthConfig['front']> {
+  const { clientSecret, clients } = front;
+  const hideSecret = (one: FrontClient) => ({ ...one, clientSecret: hide(one.clientSecret, show) });
+  return {
+    ...front,
+    ...(clientSecret !== undefined && { clientSecret: hide(clientSecret, show) }),
+    ...(clients && { clients: clients.map(hideSecret) }),
+  };
+}
+
+type FrontClient = NonNullable<NonNullable<AuthConfig['front']>['clients']>[number];
 
 function redactModel(model: ModelConfig, show: Show): ModelConfig {
   const { url, key, headers } = model;

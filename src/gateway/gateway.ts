@@ -38,6 +38,7 @@ import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
 import { GatewayRules } from './middleware/steps/rules/gateway-rules.ts';
 import type { RuleOptions } from './middleware/steps/rules/rule.ts';
+import { loadFrontPages } from './load-front-pages.ts';
 import { neededScopesOf, requireScopes } from './middleware/steps/filter/require-scopes.ts';
 import { toStep } from './middleware/chain/to-step.ts';
 import { Observer } from './observe/observer.ts';
@@ -144,6 +145,7 @@ export class Gateway {
       log,
       clock,
       audit: options.audit,
+      loadFrontPages,
       neededScopes: neededScopesOf(options.auth?.toolScopes),
     });
     const asking = { log, clock, sealer, login: this.#login, audit: options.audit };

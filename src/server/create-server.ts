@@ -6,6 +6,7 @@ import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http/http-
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/http/listen-http.ts';
 import { createLogin } from '../gateway/accept/login.ts';
 import type { Login } from '../gateway/accept/login.ts';
+import { loadFrontPages } from '../gateway/load-front-pages.ts';
 import { splitPages } from '../gateway/accept/http/page-access.ts';
 import { isLoopback } from '../gateway/accept/guard.ts';
 import { HumanChannel } from '../gateway/human-channel.ts';
@@ -99,7 +100,7 @@ export class ParleyServer extends Server {
 
   get #login(): Login | undefined {
     const { log = createLog(), clock = systemClock } = this.options;
-    this.#logins ??= createLogin(this.options, { log, clock });
+    this.#logins ??= createLogin(this.options, { log, clock, loadFrontPages });
     return this.#logins;
   }
 

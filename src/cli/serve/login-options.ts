@@ -1,5 +1,6 @@
 // Which login a command asks for: the one of the configuration; on loopback the token of this user; where others can reach the port, the API
 // keys of this user.
+import { join } from 'node:path';
 import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/key-file.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { isLoopback } from '../../gateway/accept/guard.ts';
@@ -15,9 +16,14 @@ export interface LoginWish {
 
 /** Undefined: everybody may call. Then a port that others can reach is refused, unless it is to be open. */
 export function chooseLogin({ host, open, auth }: LoginWish): AuthOptions | undefined {
-  if (auth) return { ...auth, keyFile: auth.keyFile ?? keyFileIn(ownStateFolder()) };
+  if (auth) return { ...auth, keyFile: auth.keyFile ?? keyFileIn(ownStateFolder()), ...frontOf(auth) };
   if (host === undefined || open) return undefined;
   if (isLoopback(host)) return { token: ownToken() };
   const keyFile = keyFileIn(ownStateFolder());
   return readKeyFile(keyFile).length > 0 ? { keyFile } : undefined;
+}
+
+/** What an authorization server in front keeps is in the user's state folder. */
+function frontOf({ front }: AuthOptions): Pick<AuthOptions, 'front'> {
+  return front ? { front: { ...front, folder: front.folder ?? join(ownStateFolder(), 'front') } } : {};
 }

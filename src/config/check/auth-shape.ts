@@ -42,6 +42,39 @@ const ISSUER = object(
   'An issuer of access tokens.',
 );
 
+const claim = either(
+  [list(text('One of them.'), 'Any of them.'), text('What it must be, or hold.')],
+  'What the claim must be, or hold.',
+);
+
+const FRONT = object(
+  {
+    issuer: text('The OpenID issuer at which people log in, such as https://accounts.google.com.', { notEmpty: true }),
+    clientId: text('The id of this gateway there. Its redirect is `<publicUrl>/oauth/callback`.', { notEmpty: true }),
+    clientSecret: text('Its secret; name a variable.'),
+    scopes: scopes('What is asked for there. Default: openid, profile, email.'),
+    allow: record(claim, 'Who may log in, by claims of the ID token; all of them must fit. Default: everybody there.'),
+    groupsClaim: text('The claim with the groups of a person. Default: groups.', { notEmpty: true }),
+    folder: text('Where clients and logins are kept, relative to this file. Default: in your state folder.', {
+      notEmpty: true,
+    }),
+    clients: list(
+      object(
+        {
+          clientId: text('Its id.', { notEmpty: true }),
+          clientSecret: text('Its secret; name a variable.'),
+          name: text('How people see it.'),
+          redirects: list(text('A URL.'), 'Where it gets its answers.'),
+        },
+        'A client that need not register.',
+      ),
+      'Clients that need not register, such as services that bring assertions.',
+    ),
+    assertions: list(text('Its URL.'), 'Identity providers whose assertions (ID-JAG) are exchanged for tokens.'),
+  },
+  'An authorization server in front of an identity provider at which clients cannot register. Needs `publicUrl` and the package oidc-provider.',
+);
+
 export const AUTH = object(
   {
     keys: list(API_KEY, 'API keys, beside those that `parley key add` makes.'),
@@ -55,6 +88,7 @@ export const AUTH = object(
     scopes: scopes('Scopes that every caller needs.'),
     toolScopes: record(scopes('Scopes.'), 'Scopes that the call of a tool needs, by names or globs of tools.'),
     adminScope: text('The scope for `/status` and `/metrics`. Default: admin.', { notEmpty: true }),
+    front: FRONT,
     dpop: object(
       {
         required: flag('Tokens of issuers that are bound to no key of their client are refused.'),

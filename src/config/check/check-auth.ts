@@ -7,6 +7,7 @@ import type { ConfigPath } from '../read/source-positions.ts';
 import type { ConfigInput } from './schema.ts';
 
 type KeyInput = NonNullable<AuthInput['keys']>[number];
+type FrontInput = NonNullable<AuthInput['front']>;
 type IssuerInput = NonNullable<AuthInput['issuers']>[number];
 
 export function checkAuth({ auth, publicUrl, listen }: ConfigInput, context: CheckContext): void {
@@ -22,6 +23,7 @@ export function checkAuth({ auth, publicUrl, listen }: ConfigInput, context: Che
   (auth.issuers ?? []).forEach(
     (issuer, index) => issuer !== undefined && checkIssuer(issuer, ['auth', 'issuers', index], context),
   );
+  if (auth.front) checkFront(auth.front, publicUrl, context);
   const host = typeof listen === 'object' ? listen.host : undefined;
   const isElsewhere = host !== undefined && !/^(localhost|127\.|\[?::1\]?$)/.test(host);
   if ((auth.issuers?.length ?? 0) > 0 && isElsewhere && publicUrl === undefined) {
@@ -55,4 +57,20 @@ function checkIssuer(given: IssuerInput, path: ConfigPath, { problems, missing }
   const { clientId, clientSecret } = given.introspection;
   if (clientId === undefined || clientSecret === undefined)
     problems.error([...path, 'introspection'], 'it needs "clientId" and "clientSecret"', 'Register the gateway there.');
+}
+
+function checkFront(front: FrontInput, publicUrl: string | undefined, { problems }: CheckContext): void {
+  const at = ['auth', 'front'];
+  if (front.issuer === undefined || front.clientId === undefined)
+    problems.error(at, 'it needs "issuer" and "clientId"', 'Register the gateway at your identity provider.');
+  if (publicUrl === undefined)
+    problems.error(at, 'it needs "publicUrl"', 'Add the URL at which browsers reach this gateway.');
+  (front.clients ?? []).forEach((client, index) => {
+    if (client?.clientId === undefined || client.clientSecret === undefined)
+      problems.error(
+        [...at, 'clients', index],
+        'it needs "clientId" and "clientSecret"',
+        'Others register themselves.',
+      );
+  });
 }

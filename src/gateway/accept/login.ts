@@ -1,13 +1,17 @@
 // The login that `auth` describes. What it needs is loaded with the first request. A program's own `identify` does not pass through here.
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { HttpHandler } from '../../shared/http.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { RecordAudit } from '../../protocol/audit.ts';
 import type { Identity } from '../../protocol/exchange.ts';
+import type { LoadFrontPages } from '../../protocol/front-pages.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
 import type { AuthOptions } from './auth/auth-options.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth/auth-options.ts';
+import { FRONT_PATH } from './auth/front/front-options.ts';
+import type { FrontOptions } from './auth/front/front-options.ts';
+import type { NodeVisit } from './auth/front/front.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { TokenGate } from './auth/token-gate.ts';
 import { answerThrown } from './http/answer.ts';
@@ -23,11 +27,19 @@ export interface Login {
   checkCall?(message: Message, identity: Identity, resource: string | undefined): void;
   /** Tokens are for URLs, so the public one must be known. */
   readonly needsUrl: boolean;
-  /** Answers what clients ask before they log in. `endpoint`: the URL of /mcp. */
-  wellKnown(path: string, endpoint: string | undefined): HttpHandler | undefined;
+  /** Answers what clients and browsers ask before they are logged in. `local`: the path as it would be at /mcp. */
+  openPage(asked: OpenPage): HttpHandler | undefined;
   /** Loads what it needs. Throws BAD_OPTION. */
   ready(): Promise<void>;
   close(): void;
+}
+
+export interface OpenPage {
+  /** With all that stands before /mcp. */
+  path: string;
+  local: string;
+  /** The URL of /mcp. */
+  endpoint: () => string | undefined;
 }
 
 /** The scopes that the call of this tool needs. */
@@ -38,16 +50,22 @@ export interface LoginContext {
   log: Log;
   audit?: RecordAudit | undefined;
   neededScopes?: NeededScopes | undefined;
+  /** For an authorization server in front. */
+  loadFrontPages?: LoadFrontPages | undefined;
+}
+
+export interface LoginOptions {
+  auth?: AuthOptions | undefined;
+  identify?: Identify | undefined;
+  publicUrl?: string | undefined;
 }
 
 /** Undefined without `auth`. */
-export function createLogin(
-  { auth, identify }: { auth?: AuthOptions | undefined; identify?: Identify | undefined },
-  context: LoginContext,
-): Login | undefined {
+export function createLogin({ auth, identify, publicUrl }: LoginOptions, context: LoginContext): Login | undefined {
   if (!auth) return undefined;
   if (identify) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: 'give either `auth` or `identify`' });
-  const hasIssuers = (auth.issuers?.length ?? 0) > 0;
+  if (auth.front) checkFront(auth.front, publicUrl);
+  const hasIssuers = (auth.issuers?.length ?? 0) > 0 || auth.front !== undefined;
   const isNameless = auth.token !== undefined;
   let made: Authenticator | TokenGate | undefined;
   let loading: Promise<Authenticator | TokenGate> | undefined;
@@ -63,14 +81,45 @@ export function createLogin(
     adminScope: isNameless ? undefined : (auth.adminScope ?? DEFAULT_ADMIN_SCOPE),
     checkCall: (message, identity, resource) => made?.checkCall(message, identity, resource),
     needsUrl: hasIssuers,
-    wellKnown(path, endpoint) {
-      if (!hasIssuers || !path.startsWith('/.well-known/oauth-')) return undefined;
-      return (_request, response) => {
-        const answered = load().then((one) => one.answer({ path, endpoint }, response));
+    openPage(asked) {
+      if (!hasIssuers || isNameless) return undefined;
+      const answer = auth.front ? frontPageAt(asked) : undefined;
+      const isMetadata = asked.path.startsWith('/.well-known/oauth-');
+      if (answer === undefined && !isMetadata) return undefined;
+      return (request, response) => {
+        const { path } = asked;
+        const endpoint = asked.endpoint();
+        const answered = (load() as Promise<Authenticator>).then((one) =>
+          answer === undefined || endpoint === undefined
+            ? one.answer({ path, endpoint }, response)
+            : one.front(endpoint).then((front) => front.handle(answer, toNode(request, response))),
+        );
         answered.catch((thrown: unknown) => answerThrown(context, response, thrown));
       };
     },
     ready: async () => void (await load()),
     close: () => made?.close(),
   };
+}
+
+function checkFront({ issuer, allow }: FrontOptions, publicUrl: string | undefined): void {
+  const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: 'auth.front', reason });
+  if (publicUrl === undefined) throw bad('it needs `publicUrl`, the URL at which browsers reach this gateway');
+  if (FOR_EVERYBODY.test(issuer) && !allow)
+    throw bad('everybody can have an account there: say who may log in (`allow`)');
+}
+
+const FOR_EVERYBODY = /^https:\/\/(accounts\.google\.com|login\.microsoftonline\.com\/(common|consumers))/;
+const METADATA = /^\/\.well-known\/(oauth-authorization-server|openid-configuration)(\/|$)/;
+
+/** The path within the authorization server in front; its metadata has several places. */
+function frontPageAt({ path, local }: OpenPage): string | undefined {
+  if (local.startsWith(`${FRONT_PATH}/`)) return local.slice(FRONT_PATH.length);
+  return METADATA.test(path) ? '/.well-known/openid-configuration' : undefined;
+}
+
+/** oidc-provider wants Node's own objects. */
+function toNode(request: HttpRequest, response: HttpResponse): NodeVisit {
+  if ('httpVersion' in request && 'getHeaderNames' in response) return { request, response } as unknown as NodeVisit;
+  throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason: 'it needs a port of Node, not `fetch`' });
 }

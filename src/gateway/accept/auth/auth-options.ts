@@ -1,4 +1,6 @@
 // What `auth` of createGateway, createServer and the configuration file says: who may call, and how callers prove who they are.
+import type { FrontOptions } from './front/front-options.ts';
+
 export interface AuthOptions {
   /**
    * One secret for all callers, who stay nameless: it keeps out others who reach the port. Instead of everything below. `parley serve`
@@ -17,6 +19,8 @@ export interface AuthOptions {
   toolScopes?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The scope for /status and /metrics. Default: `admin`. */
   adminScope?: string | undefined;
+  /** An authorization server in front of an identity provider at which clients cannot register. Needs `publicUrl` and oidc-provider. */
+  front?: FrontOptions | undefined;
   /** What is asked beyond checking the proofs of tokens that are bound to a key of their client. */
   dpop?: DpopOptions | undefined;
 }

@@ -1,22 +1,28 @@
 // Checks the credential of every request: an API key, or an access token of a configured issuer. A caller without one is refused.
 import type { Identity } from '../../../protocol/exchange.ts';
 import { missingScopes } from '../../../protocol/exchange.ts';
-import type { Message } from '../../../protocol/message.ts';
+import type { JsonObject, Message } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';
 import { metadataUrlOf } from '../http/resource-url.ts';
 import { ApiKeys } from './api-keys.ts';
+import { DEFAULT_ADMIN_SCOPE } from './auth-options.ts';
 import type { AuthOptions, DpopOptions } from './auth-options.ts';
 import { readCredential } from './bearer.ts';
 import type { Credential } from './bearer.ts';
 import { insufficientScope, unauthorized } from './challenge.ts';
 import type { ChallengeParts } from './challenge.ts';
 import type { InvalidProof, ProofChecker } from './dpop.ts';
-import { InvalidToken, TokenVerifier } from './token-verifier.ts';
+import type { Front } from './front/front.ts';
+import { Issuer } from './issuer.ts';
+import type { IssuerFetch } from './issuer-fetch.ts';
+import { TokenVerifier } from './token-verifier.ts';
 import type { GoodToken } from './token-verifier.ts';
+import { InvalidToken } from './verify-jwt.ts';
 import { answerWellKnown } from './well-known.ts';
 import type { WellKnownRequest } from './well-known.ts';
 
@@ -26,6 +32,8 @@ export class Authenticator {
   readonly #keys: ApiKeys;
   readonly #tokens: TokenVerifier | undefined;
   #proofs: Promise<ProofChecker> | undefined;
+  #front: Promise<Front> | undefined;
+  #frontIsReady = false;
   /** What every caller needs. */
   readonly #scopes: readonly string[];
 
@@ -36,7 +44,7 @@ export class Authenticator {
     this.#context = context;
     this.#scopes = scopes;
     this.#keys = new ApiKeys({ keys, keyFile, clock, log });
-    this.#tokens = issuers.length > 0 ? new TokenVerifier(issuers, { clock, log }) : undefined;
+    this.#tokens = issuers.length > 0 || auth.front ? new TokenVerifier(issuers, { clock, log }) : undefined;
   }
 
   /** Throws UNAUTHORIZED or INSUFFICIENT_SCOPE. Synchronous for keys, and for tokens that were seen before and are bound to no key. */
@@ -47,6 +55,8 @@ export class Authenticator {
     const known = credential.scheme === 'Bearer' ? this.#keys.find(credential.token) : undefined;
     if (known) return this.#allow(known, resource);
     if (!this.#tokens) throw this.#toRefusal(new InvalidToken(UNKNOWN), { credential, resource });
+    if (this.#auth.front && !this.#frontIsReady && endpoint !== undefined)
+      return this.front(endpoint).then(() => this.identify(request));
     try {
       const found = this.#tokens.verify(credential.token, [resource, endpoint]);
       if (!(found instanceof Promise) && this.#isFree(found, credential)) return this.#allow(found.identity, resource);
@@ -86,8 +96,36 @@ export class Authenticator {
     if (missingScopes(identity, needed).length > 0) throw insufficientScope(needed, this.#metadataOf(resource));
   }
 
+  /** The authorization server in front, made with the first request. */
+  front(endpoint: string): Promise<Front> {
+    this.#front ??= this.#openFront(endpoint).catch((error: unknown) => {
+      this.#front = undefined;
+      throw error;
+    });
+    return this.#front;
+  }
+
+  async #openFront(endpoint: string): Promise<Front> {
+    const { front, scopes = [], toolScopes = {}, adminScope = DEFAULT_ADMIN_SCOPE } = this.#auth;
+    const { clock, log, loadFrontPages } = this.#context;
+    if (!front || !loadFrontPages) throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason: 'not here' });
+    const { createFront } = await import('./front/front.ts');
+    // Nobody becomes an operator by logging in.
+    const all = [...new Set([...scopes, ...Object.values(toolScopes).flat()])].filter((one) => one !== adminScope);
+    const made = await createFront(front, { clock, log, endpoint, scopes: all, pages: loadFrontPages });
+    const { issuer } = made;
+    const fetch: IssuerFetch = async (url) =>
+      url.endsWith('/jwks')
+        ? { keys: made.jwks.keys as object[] as JsonObject[] }
+        : { issuer, jwks_uri: `${issuer}/jwks` };
+    this.#tokens!.add(new Issuer({ issuer }, { clock, log }, fetch));
+    this.#frontIsReady = true;
+    return made;
+  }
+
   /** What clients ask before they log in. */
   async answer(asked: WellKnownRequest, response: HttpResponse): Promise<void> {
+    if (this.#auth.front && asked.endpoint !== undefined) await this.front(asked.endpoint);
     if (this.#tokens) await answerWellKnown(asked, { tokens: this.#tokens, auth: this.#auth }, response);
     else response.writeHead(404).end();
   }

@@ -26,9 +26,10 @@ export class Issuer {
   readonly #metadata: Kept<JsonObject>;
   readonly #keys: Kept<JWTVerifyGetKey>;
 
-  constructor(options: IssuerOptions, context: IssuerContext) {
+  /** `fetch`: for an issuer inside this process. */
+  constructor(options: IssuerOptions, context: IssuerContext, fetch = createIssuerFetch(options)) {
     this.options = options;
-    this.fetch = createIssuerFetch(options);
+    this.fetch = fetch;
     this.#context = context;
     this.#metadata = new Kept(context, () => this.#fetchMetadata());
     this.#keys = new Kept(context, () => this.#fetchKeys());

@@ -1,7 +1,7 @@
 // Verifies access tokens: JWTs by the keys of their issuer, others by asking it. The signature is checked once per token and minute; whether
 // the token is still good, and for the URL that is called, with every request.
-import { decodeJwt, errors, jwtVerify } from 'jose';
-import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import { decodeJwt } from 'jose';
+import type { JWTPayload } from 'jose';
 import type { Identity } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -9,9 +9,9 @@ import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { Issuer } from './issuer.ts';
 import type { IssuerContext } from './issuer.ts';
 import type { AuthOptions } from './auth-options.ts';
-import { ALGORITHMS } from './algorithms.ts';
 import { introspect } from './introspect.ts';
 import { scopesOf } from './scopes.ts';
+import { InvalidToken, verifyJwt } from './verify-jwt.ts';
 
 /** A token that is good for the URL that is called. */
 export interface GoodToken {
@@ -33,19 +33,15 @@ interface KnownToken extends GoodToken {
 /** The URLs for which a token may have been issued: of the path that is called, and of the whole endpoint. */
 export type CalledUrls = readonly (string | undefined)[];
 
-/** Its message is for the caller. */
-export class InvalidToken extends Error {}
-
 const MAX_KNOWN = 1000;
 const KNOWN_MS = 60_000;
-const SKEW_S = 5;
 const MAX_CHARS = 16 * 1024;
 
 /** Other kinds of JWT, such as logout tokens or proofs, are no access tokens. */
 const TYPES = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 export class TokenVerifier {
-  readonly #issuers: Map<string, Issuer>;
+  #issuers: Map<string, Issuer>;
   readonly #clock: Clock;
   readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
 
@@ -53,6 +49,11 @@ export class TokenVerifier {
     const all = issuers.map((one) => (typeof one === 'string' ? { issuer: one } : one));
     this.#issuers = new Map(all.map((options) => [options.issuer, new Issuer(options, context)]));
     this.#clock = context.clock;
+  }
+
+  /** Takes the tokens of one more issuer, which is the first one for clients. */
+  add(issuer: Issuer): void {
+    this.#issuers = new Map([[issuer.options.issuer, issuer], ...this.#issuers]);
   }
 
   get issuers(): string[] {
@@ -85,7 +86,8 @@ export class TokenVerifier {
   async #verify(token: string): Promise<KnownToken> {
     const unread = token.length <= MAX_CHARS ? readIssuer(token) : undefined;
     const issuer = unread === undefined ? undefined : this.#issuers.get(unread);
-    if (issuer) return this.#toKnown(issuer, await verifyJwt(token, issuer, this.#clock), KNOWN_MS);
+    if (issuer)
+      return this.#toKnown(issuer, await verifyJwt(token, issuer, { clock: this.#clock, types: TYPES }), KNOWN_MS);
     for (const asked of this.#issuers.values()) {
       const { introspection } = asked.options;
       if (!introspection || unread !== undefined) continue;
@@ -139,44 +141,6 @@ function readIssuer(token: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function verifyJwt(token: string, issuer: Issuer, clock: Clock): Promise<JWTPayload> {
-  try {
-    return await verifyBy(await issuer.keys(), { token, issuer, clock });
-  } catch (error) {
-    if (!(error instanceof errors.JWKSNoMatchingKey)) throw toInvalid(error);
-  }
-  try {
-    return await verifyBy(await issuer.keys(true), { token, issuer, clock });
-  } catch (error) {
-    throw toInvalid(error);
-  }
-}
-
-interface Verified {
-  token: string;
-  issuer: Issuer;
-  clock: Clock;
-}
-
-async function verifyBy(keys: JWTVerifyGetKey, { token, issuer, clock }: Verified): Promise<JWTPayload> {
-  const { options } = issuer;
-  const { payload, protectedHeader } = await jwtVerify(token, keys, {
-    issuer: options.issuer,
-    algorithms: [...(options.algorithms ?? ALGORITHMS)].filter((one) => ALGORITHMS.includes(one)),
-    requiredClaims: ['exp', 'sub', 'aud'],
-    clockTolerance: SKEW_S,
-    currentDate: new Date(clock.now()),
-  });
-  if (!TYPES.includes(protectedHeader.typ?.toLowerCase())) throw new InvalidToken('this is no access token');
-  return payload;
-}
-
-function toInvalid(error: unknown): unknown {
-  if (!(error instanceof errors.JOSEError)) return error;
-  if (error instanceof errors.JWTExpired) return new InvalidToken('the token has expired');
-  return new InvalidToken('the key or token is not valid');
 }
 
 function bare(url: string): string {

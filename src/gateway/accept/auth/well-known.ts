@@ -38,9 +38,14 @@ function resourceAt(path: string, endpoint: string): string | undefined {
   const rest = path.slice(METADATA_PATH.length);
   if (rest === '' || rest === '/') return endpoint;
   const wanted = new URL(endpoint).origin + rest;
+  return isResource(wanted, endpoint) ? wanted : undefined;
+}
+
+/** Whether tokens can be for this URL: the endpoint, one of its parts, or another transport of it. */
+export function isResource(url: string, endpoint: string): boolean {
   const beside = endpoint.slice(0, endpoint.lastIndexOf('/'));
-  const isPart = wanted.startsWith(`${endpoint}/`) && /^[^/]+$/.test(wanted.slice(endpoint.length + 1));
-  return isPart || [endpoint, `${beside}/sse`, `${beside}/ws`].includes(wanted) ? wanted : undefined;
+  const isPart = url.startsWith(`${endpoint}/`) && /^[^/?#]+$/.test(url.slice(endpoint.length + 1));
+  return isPart || [endpoint, `${beside}/sse`, `${beside}/ws`].includes(url);
 }
 
 function answer(response: HttpResponse, body: object): void {

@@ -80,12 +80,14 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.toLocal(pathOf(request));
-    if (next && !isOurs(path, options) && !(login && wellKnownOf(request, login, urls))) return next();
+    if (next && !isOurs(path, options) && !(login && openPageOf(request, path, { login, urls }))) return next();
     try {
       guard.check(request);
       allowOrigin(request, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
-      const open = Object.hasOwn(openPages, path) ? openPages[path] : login && wellKnownOf(request, login, urls);
+      const open = Object.hasOwn(openPages, path)
+        ? openPages[path]
+        : login && openPageOf(request, path, { login, urls });
       if (open) return open(request, response);
       const place = login && placeOf(request, path);
       const access = login && { login, resource: place?.resource };
@@ -173,9 +175,13 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
   };
 }
 
-function wellKnownOf(request: HttpRequest, login: Login, urls: ResourceUrls): HttpHandler | undefined {
-  const path = pathOf(request);
-  return path.startsWith('/.well-known/') ? login.wellKnown(path, urls.of(request, '/mcp')) : undefined;
+function openPageOf(
+  request: HttpRequest,
+  local: string,
+  { login, urls }: { login: Login; urls: ResourceUrls },
+): HttpHandler | undefined {
+  if (local === '/mcp') return undefined;
+  return login.openPage({ path: pathOf(request), local, endpoint: () => urls.of(request, '/mcp') });
 }
 
 function refuseUnknown(caller: Caller): Caller {

@@ -1,0 +1,33 @@
+// What `auth.front` says: the identity provider at which people log in, where clients cannot register themselves there.
+export interface FrontOptions {
+  /** The OpenID issuer at which people log in, such as https://accounts.google.com. */
+  issuer: string;
+  /** This gateway, as it is registered there. Its redirect is `<publicUrl>/oauth/callback`. */
+  clientId: string;
+  clientSecret?: string | undefined;
+  /** What is asked for there. Default: openid, profile, email. */
+  scopes?: readonly string[] | undefined;
+  /**
+   * Who may log in, by claims of the ID token: each claim named here must have, or hold, one of the values. Default: everybody whom the
+   * issuer knows.
+   */
+  allow?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  /** The claim that lists groups. Default: `groups`. */
+  groupsClaim?: string | undefined;
+  /** Where clients, logins and keys are kept. Default: in memory, until the gateway ends. */
+  folder?: string | undefined;
+  /** Clients that need not register, such as services that bring assertions. */
+  clients?: readonly FrontClient[] | undefined;
+  /** Identity providers whose assertions (ID-JAG) are exchanged for tokens. */
+  assertions?: readonly string[] | undefined;
+}
+
+export interface FrontClient {
+  clientId: string;
+  clientSecret: string;
+  name?: string | undefined;
+  redirects?: readonly string[] | undefined;
+}
+
+/** Where the authorization server is, beside /mcp. */
+export const FRONT_PATH = '/oauth';

@@ -1,0 +1,208 @@
+// What the authorization server keeps: clients, sessions, grants, codes, refresh tokens. With a folder it outlives the process: one sealed file
+// for each record, readable by its owner alone, named by a hash. What can be used once is used once across processes.
+import { mkdirSync } from 'node:fs';
+import { open, readFile, readdir, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import type { Clock } from '../../../../shared/clock.ts';
+import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
+import { randomId } from '../../../../shared/crypto/ids.ts';
+import type { Sealer } from '../../../../shared/crypto/seal.ts';
+
+/** Keeps records under names. */
+export interface FrontStore {
+  read(name: string): Promise<KeptRecord | undefined>;
+  write(name: string, record: KeptRecord): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** True for the first one who asks. */
+  take(name: string): Promise<boolean>;
+}
+
+export interface KeptRecord {
+  /** Milliseconds since 1970; absent: for ever. */
+  expires?: number | undefined;
+  value: AdapterPayload;
+}
+
+/** Registered clients are dropped, the longest unused first, and so is everything else: strangers can register. */
+const MAX_RECORDS = 20_000;
+const SWEEP_EVERY = 500;
+
+export function createFrontStore(folder: string | undefined, sealer: Sealer): FrontStore {
+  return folder === undefined ? new MemoryStore() : new FolderStore(folder, sealer);
+}
+
+class MemoryStore implements FrontStore {
+  readonly #records = new Map<string, KeptRecord>();
+  readonly #taken = new Set<string>();
+
+  async read(name: string): Promise<KeptRecord | undefined> {
+    return structuredClone(this.#records.get(name));
+  }
+
+  async write(name: string, record: KeptRecord): Promise<void> {
+    this.#records.delete(name);
+    this.#records.set(name, structuredClone(record));
+    if (this.#records.size > MAX_RECORDS) this.#records.delete(this.#records.keys().next().value!);
+  }
+
+  async remove(name: string): Promise<void> {
+    this.#records.delete(name);
+  }
+
+  async take(name: string): Promise<boolean> {
+    if (this.#taken.has(name)) return false;
+    this.#taken.add(name);
+    if (this.#taken.size > MAX_RECORDS) this.#taken.delete(this.#taken.values().next().value!);
+    return true;
+  }
+}
+
+class FolderStore implements FrontStore {
+  readonly #folder: string;
+  readonly #sealer: Sealer;
+  #writes = 0;
+
+  constructor(folder: string, sealer: Sealer) {
+    this.#folder = folder;
+    this.#sealer = sealer;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  async read(name: string): Promise<KeptRecord | undefined> {
+    const path = this.#pathOf(name);
+    const text = await readFile(path, 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
+    const now = new Date();
+    if (name.startsWith('Client:')) await utimes(path, now, now).catch(() => undefined); // it may have been removed meanwhile
+    return this.#sealer.open(PURPOSE, name, text) as KeptRecord | undefined;
+  }
+
+  async write(name: string, record: KeptRecord): Promise<void> {
+    const path = this.#pathOf(name);
+    const fresh = `${path}-${randomId()}`;
+    try {
+      await writeFile(fresh, this.#sealer.seal(PURPOSE, name, record), { mode: 0o600, flag: 'wx', flush: true });
+      await rename(fresh, path);
+    } finally {
+      await rm(fresh, { force: true });
+    }
+    if (this.#writes++ % SWEEP_EVERY === 0) await this.#sweep();
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(this.#pathOf(name), { force: true });
+  }
+
+  async take(name: string): Promise<boolean> {
+    try {
+      await (await open(`${this.#pathOf(name)}.used`, 'wx', 0o600)).close();
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    }
+  }
+
+  /** Removes what nothing has touched for longer than anything lives, then what is too much. */
+  async #sweep(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => /^[\w-]{43}\.(record|record\.used)/.test(name));
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const path = join(this.#folder, name);
+        const seen = await stat(path).catch(() => undefined);
+        return { path, at: seen?.mtimeMs ?? 0 };
+      }),
+    );
+    const oldest = found.toSorted((a, b) => a.at - b.at);
+    const limit = Date.now() - UNUSED_MS;
+    const dropped = oldest.filter(({ at }, index) => at < limit || index < oldest.length - MAX_RECORDS);
+    for (const { path } of dropped) await unlink(path).catch(() => undefined); // another process was faster
+  }
+
+  /** Names hold secrets, such as codes. */
+  #pathOf(name: string): string {
+    return join(this.#folder, `${digestOf(name)}.record`);
+  }
+}
+
+const PURPOSE = 'front';
+const UNUSED_MS = 90 * 24 * 60 * 60_000;
+
+function digestOf(name: string): string {
+  return lazyCrypto().createHash('sha256').update(name).digest('base64url');
+}
+
+/** The store as oidc-provider wants it, one for each kind of record. */
+export class FrontAdapter implements Adapter {
+  readonly #kind: string;
+  readonly #store: FrontStore;
+  readonly #clock: Clock;
+
+  constructor(kind: string, store: FrontStore, clock: Clock) {
+    this.#kind = kind;
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
+    const expires = expiresIn === undefined ? undefined : this.#clock.now() + expiresIn * 1000;
+    await this.#store.write(this.#nameOf(id), { expires, value: payload });
+    if (payload.uid !== undefined && this.#kind === 'Session')
+      await this.#store.write(this.#nameOf(`uid ${payload.uid}`), { expires, value: { id } as AdapterPayload });
+    if (payload.grantId !== undefined && this.#kind !== 'Grant') await this.#join(payload.grantId, id, expires);
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const found = await this.#store.read(this.#nameOf(id));
+    if (!found || (found.expires ?? Infinity) <= this.#clock.now()) return undefined;
+    return found.value;
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    const found = await this.find(`uid ${uid}`);
+    return found && this.find((found as { id?: string }).id ?? '');
+  }
+
+  findByUserCode(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** Throws for the second one who uses it: of two at the same moment, one is a thief. */
+  async consume(id: string): Promise<void> {
+    if (!(await this.#store.take(this.#nameOf(id)))) throw new Error('this was used before');
+    const found = await this.#store.read(this.#nameOf(id));
+    if (!found) return;
+    found.value.consumed = Math.floor(this.#clock.now() / 1000);
+    await this.#store.write(this.#nameOf(id), found);
+  }
+
+  async destroy(id: string): Promise<void> {
+    await this.#store.remove(this.#nameOf(id));
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    const found = await this.#store.read(this.#membersOf(grantId));
+    const { ids = [] } = (found?.value ?? {}) as { ids?: string[] };
+    for (const id of ids) await this.destroy(id);
+    await this.#store.remove(this.#membersOf(grantId));
+  }
+
+  async #join(grantId: string, id: string, expires: number | undefined): Promise<void> {
+    const found = await this.#store.read(this.#membersOf(grantId));
+    const { ids = [] } = (found?.value ?? {}) as { ids?: string[] };
+    if (ids.includes(id)) return;
+    const value = { ids: [...ids, id].slice(-MAX_MEMBERS) } as AdapterPayload;
+    await this.#store.write(this.#membersOf(grantId), { expires, value });
+  }
+
+  #nameOf(id: string): string {
+    return `${this.#kind}:${id}`;
+  }
+
+  #membersOf(grantId: string): string {
+    return `${this.#kind} of grant:${grantId}`;
+  }
+}
+
+const MAX_MEMBERS = 1000;

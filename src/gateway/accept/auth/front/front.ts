@@ -1,0 +1,260 @@
+// An authorization server in front of an identity provider at which clients cannot register (Entra, Google, Okta): clients register here, or have
+// a document that describes them; a person agrees to each of them, and logs in at the identity provider. The tokens are ours, and for our URLs alone.
+// The engine is oidc-provider, which is installed beside Parley, and loaded with the first request.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Provider from 'oidc-provider';
+import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
+import { createLocalJWKSet } from 'jose';
+import type { Clock } from '../../../../shared/clock.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
+import type { Log } from '../../../../shared/log.ts';
+import { createSealer } from '../../../../shared/crypto/seal.ts';
+import type { Sealer } from '../../../../shared/crypto/seal.ts';
+import { isResource } from '../well-known.ts';
+import { Consent } from './consent.ts';
+import { frontKeys, toPublic } from './front-keys.ts';
+import type { FrontKeys } from './front-keys.ts';
+import { FRONT_PATH } from './front-options.ts';
+import type { FrontOptions } from './front-options.ts';
+import type { LoadFrontPages } from '../../../../protocol/front-pages.ts';
+import { FrontAdapter, createFrontStore } from './front-store.ts';
+import type { FrontStore } from './front-store.ts';
+import { PersonLogin } from './person-login.ts';
+import type { PersonClaims } from './person-login.ts';
+import { addAssertionGrant } from './assertion-grant.ts';
+import { createTakeAssertion } from './take-assertion.ts';
+
+export interface FrontContext {
+  clock: Clock;
+  log: Log;
+  pages: LoadFrontPages;
+  /** The URL of /mcp. */
+  endpoint: string;
+  /** What clients may ask for. */
+  scopes: readonly string[];
+  /** For documents of clients; tests pass their own. */
+  fetch?: typeof fetch | undefined;
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+const ACCESS_S = 3600;
+const REFRESH_S = 14 * 86_400;
+const DAY_S = 86_400;
+/** Asked for where a client asks for nothing. */
+export const DEFAULT_SCOPE = 'mcp';
+
+export class Front {
+  readonly issuer: string;
+  readonly #provider: Provider;
+  readonly #consent: Consent;
+  readonly #handle: Handle;
+  readonly #keys: FrontKeys;
+  readonly #scope: string;
+
+  constructor(
+    provider: Provider,
+    { consent, keys, scopes }: { consent: Consent; keys: FrontKeys; scopes: readonly string[] },
+  ) {
+    this.issuer = provider.issuer;
+    this.#provider = provider;
+    this.#consent = consent;
+    this.#handle = provider.callback() as Handle;
+    this.#keys = keys;
+    this.#scope = scopes.join(' ');
+  }
+
+  /** What verifies its tokens, without a request to ourselves. */
+  get jwks() {
+    return { keys: [toPublic(this.#keys.signing)] };
+  }
+
+  get keySet() {
+    return createLocalJWKSet(this.jwks);
+  }
+
+  /** `path`: behind the path of this authorization server. */
+  async handle(path: string, { request, response }: NodeVisit): Promise<void> {
+    const query = /\?.*$/.exec(request.url ?? '')?.[0] ?? '';
+    const mounted = new URL(this.issuer).pathname;
+    const wanted = path === '/auth' ? withScope(path + query, this.#scope) : path + query;
+    // Its URLs come from its own address, whatever Host or proxies say.
+    const { host, protocol } = new URL(this.issuer);
+    for (const name of Object.keys(request.headers)) if (name.startsWith('x-forwarded-')) delete request.headers[name];
+    request.headers.host = host;
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+    request.url = mounted + wanted;
+    if (await this.#consent.handle(path, { request, response })) return;
+    Object.assign(request, { originalUrl: mounted + wanted });
+    request.url = wanted;
+    await this.#handle(request, response);
+  }
+}
+
+export interface NodeVisit {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+export async function createFront(options: FrontOptions, context: FrontContext): Promise<Front> {
+  const { clock, log, endpoint } = context;
+  const scopes = context.scopes.length > 0 ? context.scopes : [DEFAULT_SCOPE];
+  const issuer = endpoint.slice(0, endpoint.lastIndexOf('/')) + FRONT_PATH;
+  const keys = await frontKeys(options.folder);
+  const sealer = createSealer([keys.records]);
+  const store = createFrontStore(options.folder, sealer);
+  const accounts = new FrontAdapter('Account', store, clock);
+  const made = { issuer, endpoint, scopes, keys, store, accounts, sealer };
+  const { default: Engine, errors } = await loadEngine();
+  const provider = new Engine(issuer, configure(options, { context, made, errors }));
+  provider.proxy = true; // of the headers that it believes then, only ours are left
+  const take = createTakeAssertion({ issuers: options.assertions ?? [], audience: issuer, store, clock, log });
+  if (options.assertions?.length)
+    addAssertionGrant(provider, { take, endpoint, scopes, issuer: options.issuer, accounts, errors });
+  const consent = new Consent({
+    ...{ provider, clock, log, issuer, endpoint, grantable: scopes, sealer },
+    person: new PersonLogin(options, `${issuer}/callback`),
+    pages: await context.pages(),
+    attempts: new FrontAdapter('Attempt', store, clock),
+    keep: (claims) => keepAccount(accounts, claims, options),
+  });
+  return new Front(provider, { consent, keys, scopes });
+}
+
+interface Made {
+  issuer: string;
+  endpoint: string;
+  scopes: readonly string[];
+  keys: FrontKeys;
+  store: FrontStore;
+  accounts: FrontAdapter;
+  sealer: Sealer;
+}
+
+async function loadEngine() {
+  return import('oidc-provider').catch((cause: unknown) => {
+    const reason = 'it needs the package oidc-provider: npm install oidc-provider';
+    throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason }, { cause });
+  });
+}
+
+interface Parts {
+  context: FrontContext;
+  made: Made;
+  errors: typeof Errors;
+}
+
+function configure(options: FrontOptions, { context, made, errors }: Parts): Configuration {
+  const resourceServer = (_: unknown, resource: string) => {
+    if (!isResource(resource, made.endpoint)) throw new errors.InvalidTarget();
+    return {
+      scope: made.scopes.join(' '),
+      audience: resource,
+      accessTokenFormat: 'jwt' as const,
+      accessTokenTTL: ACCESS_S,
+      jwt: { sign: { alg: 'ES256' as const } },
+    };
+  };
+  return {
+    ...behaviour(made, context),
+    clients: toClients(options),
+    adapter: (kind: string) => new FrontAdapter(kind, made.store, context.clock),
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      revocation: { enabled: true },
+      dPoP: { enabled: true },
+      registration: { enabled: true },
+      clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => made.endpoint,
+        useGrantedResource: () => true,
+        getResourceServerInfo: resourceServer,
+      },
+    },
+  } as Configuration;
+}
+
+/** What is not about features. */
+function behaviour({ keys, scopes, accounts }: Made, context: FrontContext): Configuration {
+  const cookie = { signed: true, httpOnly: true, sameSite: 'lax' as const };
+  const guarded = createGuardedFetch({ maxBytes: 64 * 1024, timeoutMs: 2500 });
+  return {
+    jwks: { keys: [keys.signing] },
+    cookies: { keys: [keys.cookies], long: cookie, short: cookie },
+    scopes: ['openid', 'offline_access', ...scopes],
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    clientDefaults: {
+      application_type: 'native',
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: 'ES256',
+    },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: async () => false,
+    ttl: {
+      ...{ AccessToken: ACCESS_S, AuthorizationCode: 60, IdToken: ACCESS_S, Interaction: 600 },
+      ...{ Session: DAY_S, Grant: REFRESH_S, RefreshToken: REFRESH_S },
+    },
+    findAccount: async (_, id) =>
+      (await accounts.find(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,
+    interactions: { url: (_, { uid }) => `${pathOfFront(context.endpoint)}/interaction/${uid}` },
+    extraTokenClaims: async (_, token) => claimsFor(accounts, token),
+    renderError: (ctx, out) => renderError(ctx, out),
+    fetch: (context.fetch ?? ((url: string | URL, init: object) => guarded(url, init))) as never,
+  } as Configuration;
+}
+
+function pathOfFront(endpoint: string): string {
+  return new URL(endpoint).pathname.replace(/\/[^/]*$/, '') + FRONT_PATH;
+}
+
+async function keepAccount(accounts: FrontAdapter, claims: PersonClaims, options: FrontOptions): Promise<string> {
+  const { sub, name, email } = claims;
+  const groups = claims[options.groupsClaim ?? 'groups'];
+  await accounts.upsert(sub, { account: { name, email, groups } } as never, REFRESH_S + DAY_S);
+  return sub;
+}
+
+/** What steps learn of the person, beside `sub`. */
+async function claimsFor(accounts: FrontAdapter, token: object): Promise<Record<string, string> | undefined> {
+  const { accountId } = token as { accountId?: string };
+  const found = accountId === undefined ? undefined : await accounts.find(accountId);
+  return (found as { account?: Record<string, string> } | undefined)?.account;
+}
+
+function toClients({ clients = [], assertions = [] }: FrontOptions): Configuration['clients'] {
+  const grants = assertions.length > 0 ? ['urn:ietf:params:oauth:grant-type:jwt-bearer'] : [];
+  return clients.map(({ clientId, clientSecret, name, redirects = [] }) => ({
+    client_id: clientId,
+    client_secret: clientSecret,
+    redirect_uris: [...redirects],
+    response_types: redirects.length > 0 ? ['code'] : [],
+    grant_types: [...(redirects.length > 0 ? ['authorization_code', 'refresh_token'] : []), ...grants],
+    token_endpoint_auth_method: 'client_secret_basic',
+    ...(name !== undefined && { client_name: name }),
+  })) as Configuration['clients'];
+}
+
+/** No page of ours shows what somebody has put into a link. */
+function renderError(ctx: KoaContextWithOIDC, { error }: { error: string }): void {
+  ctx.type = 'text/plain';
+  ctx.set('x-frame-options', 'DENY');
+  ctx.set('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+  ctx.body = `This link does not work (${error.replace(/[^\w]/g, '')}). Go back to your program and try again.\n`;
+}
+
+/** Clients may leave out what they want. */
+function withScope(path: string, scope: string): string {
+  const [bare, query = ''] = path.split('?', 2);
+  const asked = new URLSearchParams(query);
+  if (asked.has('scope')) return path;
+  asked.set('scope', scope);
+  return `${bare}?${asked.toString()}`;
+}

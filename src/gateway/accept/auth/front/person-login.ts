@@ -1,0 +1,120 @@
+// Lets a person log in at the identity provider of the company, as an OpenID client (code, PKCE, nonce, `iss`).
+import * as oauth from 'oauth4webapi';
+import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
+import { isLoopbackHost } from '../../../../shared/net/address-kind.ts';
+import type { FrontOptions } from './front-options.ts';
+
+/** What has to come back. */
+export interface LoginAttempt {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+export type PersonClaims = Record<string, unknown> & { sub: string };
+
+/** Its message is for the person. */
+export class RefusedPerson extends Error {}
+
+type Requests = oauth.DiscoveryRequestOptions & oauth.TokenEndpointRequestOptions;
+
+export class PersonLogin {
+  readonly #options: FrontOptions;
+  readonly #redirect: string;
+  readonly #requests: Requests;
+  #server: Promise<oauth.AuthorizationServer> | undefined;
+
+  constructor(options: FrontOptions, redirect: string) {
+    this.#options = options;
+    this.#redirect = redirect;
+    const { hostname } = new URL(options.issuer);
+    const guarded = createGuardedFetch({ loopback: isLoopbackHost(hostname), hosts: [hostname] });
+    this.#requests = {
+      [oauth.customFetch]: (
+        url: string,
+        { method, headers, body, signal }: oauth.CustomFetchOptions<string, unknown>,
+      ) => guarded(url, { method, headers, body: body as URLSearchParams | null, signal }),
+      [oauth.allowInsecureRequests]: true, // the guarded fetch decides
+    } as Requests;
+  }
+
+  newAttempt(): LoginAttempt {
+    return {
+      state: oauth.generateRandomState(),
+      nonce: oauth.generateRandomNonce(),
+      verifier: oauth.generateRandomCodeVerifier(),
+    };
+  }
+
+  async pageFor({ state, nonce, verifier }: LoginAttempt): Promise<string> {
+    const { authorization_endpoint: page } = await this.#discover();
+    if (page === undefined) throw new Error('the metadata of the issuer names no page to log in');
+    const { clientId, scopes = ['openid', 'profile', 'email'] } = this.#options;
+    const url = new URL(page);
+    const all = {
+      client_id: clientId,
+      response_type: 'code',
+      redirect_uri: this.#redirect,
+      scope: [...new Set(['openid', ...scopes])].join(' '),
+      state,
+      nonce,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    };
+    for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  /** The claims of the person who came back. Throws RefusedPerson for one who may not log in. */
+  async finish(query: URLSearchParams, { state, nonce, verifier }: LoginAttempt): Promise<PersonClaims> {
+    const server = await this.#discover();
+    const client: oauth.Client = { client_id: this.#options.clientId };
+    const parameters = oauth.validateAuthResponse(server, client, query, state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      this.#clientAuth(),
+      parameters,
+      this.#redirect,
+      verifier,
+      this.#requests,
+    );
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+      expectedNonce: nonce,
+      requireIdToken: true,
+    });
+    const claims = oauth.getValidatedIdTokenClaims(tokens) as PersonClaims | undefined;
+    if (!claims || claims.sub === '') throw new Error('the issuer named nobody');
+    if (!isAllowed(claims, this.#options.allow ?? {}))
+      throw new RefusedPerson('This account may not use this gateway.');
+    return claims;
+  }
+
+  #clientAuth(): oauth.ClientAuth {
+    const { clientSecret } = this.#options;
+    return clientSecret === undefined ? oauth.None() : oauth.ClientSecretPost(clientSecret);
+  }
+
+  #discover(): Promise<oauth.AuthorizationServer> {
+    this.#server ??= this.#fetchMetadata().catch((error: unknown) => {
+      this.#server = undefined;
+      throw error;
+    });
+    return this.#server;
+  }
+
+  async #fetchMetadata(): Promise<oauth.AuthorizationServer> {
+    const issuer = new URL(this.#options.issuer);
+    const response = await oauth.discoveryRequest(issuer, { ...this.#requests, algorithm: 'oidc' });
+    return oauth.processDiscoveryResponse(issuer, response);
+  }
+}
+
+/** An e-mail address counts only if the issuer has verified it. */
+export function isAllowed(claims: Record<string, unknown>, allow: NonNullable<FrontOptions['allow']>): boolean {
+  return Object.entries(allow).every(([name, wanted]) => {
+    if (name === 'email' && claims['email_verified'] !== true) return false;
+    const has = Object.hasOwn(claims, name) ? [claims[name]].flat() : [];
+    return [wanted].flat().some((one) => has.includes(one));
+  });
+}

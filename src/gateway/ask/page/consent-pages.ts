@@ -1,0 +1,55 @@
+// The pages between a client and the login of a person: consent to one client, and what leads on. In the style of our other pages, in English.
+import type { ServerResponse } from 'node:http';
+import type { ConsentParts, FrontPages } from '../../../protocol/front-pages.ts';
+import { wordsFor } from './locales/page-words.ts';
+import { clip, html } from './render/html.ts';
+import type { Html } from './render/html.ts';
+import { HEADERS, renderNotice, renderPage } from './render/render-page.ts';
+
+const MAX_NAME = 80;
+const MAX_TEXT = 300;
+
+export function createConsentPages(): FrontPages {
+  const words = wordsFor('en');
+  const send = (response: ServerResponse, status: number, page: string): void => {
+    if (response.headersSent) return;
+    response.removeHeader('access-control-allow-origin'); // no other page may read this
+    response.writeHead(status, { ...HEADERS, 'content-length': Buffer.byteLength(page) }).end(page);
+  };
+  return {
+    consent: (response, parts) =>
+      send(response, 200, renderPage({ title: 'Allow access?', body: toBody(parts), words })),
+    goOn(response, url) {
+      // A redirect would end a form elsewhere, which our pages forbid.
+      response.setHeader('refresh', `0; url=${new URL(url).href}`);
+      const body = html`<div class="card">
+        <h1>One moment</h1>
+        <p><a href="${new URL(url).href}">Go on</a></p>
+      </div>`;
+      send(response, 200, renderPage({ title: 'One moment', body, words }));
+    },
+    gone: (response) => send(response, 400, renderNotice(words.gone, 'Go back to your program and try again.', words)),
+    refused: (response) =>
+      send(response, 403, renderNotice('No access', 'Your account may not use this gateway. Ask its operator.', words)),
+  };
+}
+
+function toBody({ client, clientId, redirect, scopes, resource, token }: ConsentParts): Html {
+  return html`<header>
+      <h1>Allow access?</h1>
+      <p class="who"><strong>${clip(client, MAX_NAME)}</strong> wants to use ${clip(resource, MAX_TEXT)} as you.</p>
+    </header>
+    <form method="post">
+      <input type="hidden" name="token" value="${token}" />
+      <div class="card">
+        <p>Afterwards it gets its answer at <code>${clip(redirect, MAX_TEXT)}</code>.</p>
+        <p class="hint">Anybody can claim a name. Go on only if you have started this yourself, just now.</p>
+        ${scopes.length > 0 && html`<p>It asks for: <code>${clip(scopes.join(', '), MAX_TEXT)}</code></p>`}
+        <p class="hint">Its id: <code>${clip(clientId, MAX_TEXT)}</code></p>
+      </div>
+      <div class="buttons">
+        <button name="do" value="allow" class="primary">Allow and log in</button>
+        <button name="do" value="deny">Refuse</button>
+      </div>
+    </form>`;
+}

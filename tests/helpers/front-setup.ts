@@ -1,0 +1,227 @@
+// A gateway with an authorization server in front of an identity provider (a real oidc-provider) at which clients cannot register, and a
+// browser without a screen.
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+import { createGateway, createServer } from 'mcp-parley';
+import type { GatewayOptions } from 'mcp-parley';
+
+export interface FrontSetup extends AsyncDisposable {
+  url: string;
+  /** Of the authorization server in front. */
+  front: string;
+  idp: string;
+  /** The requests for a login that the identity provider got. */
+  asked: URL[];
+  /** Who logs in there. */
+  person: { sub: string };
+  /** Ends the gateway, and opens it again on the same port. */
+  restart(): Promise<void>;
+}
+
+type Front = NonNullable<NonNullable<GatewayOptions['auth']>['front']>;
+
+export interface FrontSetupOptions {
+  front?: Partial<Front>;
+  auth?: GatewayOptions['auth'];
+  groups?: string[];
+}
+
+export async function startFront({ front = {}, auth = {}, groups }: FrontSetupOptions = {}): Promise<FrontSetup> {
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}`;
+  const asked: URL[] = [];
+  const person = { sub: 'ada' };
+  const { idp, close } = await startIdp({ base, asked, person, groups });
+  const open = async () => {
+    const hello = createServer({ name: 'hello', version: '1.0.0' });
+    hello.tool('whoami', {}, (_, call) => JSON.stringify(call.client.connection?.identity?.principal ?? null));
+    const gateway = createGateway({
+      servers: { hello },
+      publicUrl: base,
+      auth: {
+        ...auth,
+        front: { issuer: idp, clientId: 'gateway', clientSecret: 'the-secret-of-the-gateway', ...front },
+      },
+    });
+    await gateway.listen({ port });
+    return gateway;
+  };
+  let gateway = await open();
+  return {
+    ...{ url: `${base}/mcp`, front: `${base}/oauth`, idp, asked, person },
+    async restart() {
+      await gateway.close();
+      gateway = await open();
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway.close();
+      close();
+    },
+  };
+}
+
+/** A company's identity provider: it knows the gateway, registers nobody, and everybody is logged in. */
+async function startIdp({ base, asked, person, groups }: Idp) {
+  const server = createHttpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const idp = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(idp, {
+    clients: [
+      {
+        client_id: 'gateway',
+        client_secret: 'the-secret-of-the-gateway',
+        redirect_uris: [`${base}/oauth/callback`],
+        token_endpoint_auth_method: 'client_secret_post',
+        application_type: 'native',
+      },
+    ],
+    claims: { profile: ['name', 'groups'], email: ['email', 'email_verified'] },
+    conformIdTokenClaims: false,
+    features: { devInteractions: { enabled: false } },
+    findAccount: (_, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, name: `Name of ${id}`, email: `${id}@example.com`, email_verified: true, groups }),
+    }),
+    interactions: { url: (_, { uid }) => `/agree/${uid}` },
+  });
+  const own = provider.callback();
+  server.on('request', (request, response) => {
+    const url = new URL(request.url!, idp);
+    if (url.pathname === '/auth') asked.push(url);
+    if (!url.pathname.startsWith('/agree/')) return void own(request, response);
+    void provider.interactionDetails(request, response).then(async ({ prompt, params, session }) => {
+      if (prompt.name === 'login')
+        return provider.interactionFinished(request, response, { login: { accountId: person.sub } });
+      const grant = new provider.Grant({ accountId: session!.accountId, clientId: String(params['client_id']) });
+      grant.addOIDCScope(String(params['scope']));
+      const consent = { grantId: await grant.save() };
+      return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
+    });
+  });
+  return { idp, close: () => server.close().closeAllConnections() };
+}
+
+interface Idp {
+  base: string;
+  asked: URL[];
+  person: { sub: string };
+  groups: string[] | undefined;
+}
+
+export interface Answer {
+  status: number;
+  url: string;
+  text: string;
+  headers: Headers;
+}
+
+/** Cookies by host and path, redirects, and the header `refresh`, as browsers do. Stops before URLs that start with `stop`. */
+export class Browser {
+  readonly cookies = new Map<string, { value: string; path: string; host: string }>();
+
+  async open(link: string, { stop, form }: { stop?: string; form?: Record<string, string> } = {}): Promise<Answer> {
+    let url = link;
+    let body = form;
+    for (let hops = 0; hops < 30; hops++) {
+      const response = await fetch(url, {
+        redirect: 'manual',
+        headers: { cookie: this.#cookiesFor(url), ...(body && { origin: new URL(url).origin }) },
+        ...(body && { method: 'POST', body: new URLSearchParams(body) }),
+      });
+      this.#keep(url, response);
+      const text = await response.text();
+      const refresh = /url=(.*)$/.exec(response.headers.get('refresh') ?? '')?.[1];
+      const next = response.headers.get('location') ?? refresh;
+      if (next === undefined || next === null) return { status: response.status, url, text, headers: response.headers };
+      url = new URL(next, url).href;
+      body = undefined as never;
+      if (stop !== undefined && url.startsWith(stop)) return { status: 302, url, text, headers: response.headers };
+    }
+    throw new Error('too many redirects');
+  }
+
+  /** Presses a button of the consent page. */
+  async decide(page: Answer, what: 'allow' | 'deny', stop?: string): Promise<Answer> {
+    const token = /name="token" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    return this.open(page.url, { form: { token, do: what }, ...(stop !== undefined && { stop }) });
+  }
+
+  #cookiesFor(url: string): string {
+    const { host, pathname } = new URL(url);
+    return [...this.cookies]
+      .filter(([, cookie]) => cookie.host === host && pathname.startsWith(cookie.path))
+      .map(([key, { value }]) => `${key.split(' ')[0]}=${value}`)
+      .join('; ');
+  }
+
+  #keep(url: string, response: Response): void {
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      const path = /path=([^;]+)/i.exec(line)?.[1] ?? '/';
+      const { host } = new URL(url);
+      if (value === '') this.cookies.delete(`${name} ${path}`);
+      else this.cookies.set(`${name} ${path}`, { value, path, host });
+    }
+  }
+}
+
+export const REDIRECT = 'http://127.0.0.1:33418/callback';
+export const VERIFIER = 'a-verifier-that-is-long-enough-for-pkce-0123456789';
+
+export async function register(
+  front: string,
+  metadata: object = {},
+): Promise<Record<string, unknown> & { status: number }> {
+  const response = await fetch(`${front}/reg`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Some client', redirect_uris: [REDIRECT], ...metadata }),
+  });
+  return { ...((await response.json()) as object), status: response.status };
+}
+
+export async function authorizeLink(
+  front: string,
+  clientId: string,
+  more: Record<string, string> = {},
+): Promise<string> {
+  const { createHash } = await import('node:crypto');
+  const url = new URL(`${front}/auth`);
+  const all = {
+    client_id: clientId,
+    response_type: 'code',
+    redirect_uri: REDIRECT,
+    code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+    code_challenge_method: 'S256',
+    state: 'state-of-the-client',
+    ...more,
+  };
+  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+export async function exchange(front: string, form: Record<string, string>, headers: Record<string, string> = {}) {
+  const response = await fetch(`${front}/token`, { method: 'POST', body: new URLSearchParams(form), headers });
+  return { status: response.status, body: (await response.json()) as Record<string, string> };
+}
+
+export function byCode(clientId: string, back: string): Record<string, string> {
+  const code = new URL(back).searchParams.get('code') ?? '';
+  return {
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    code,
+    redirect_uri: REDIRECT,
+    code_verifier: VERIFIER,
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createHttpServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -54,14 +54,14 @@ export interface LoginContext {
   loadFrontPages?: LoadFrontPages | undefined;
 }
 
-export interface LoginOptions {
+export interface LoginSource {
   auth?: AuthOptions | undefined;
   identify?: Identify | undefined;
   publicUrl?: string | undefined;
 }
 
 /** Undefined without `auth`. */
-export function createLogin({ auth, identify, publicUrl }: LoginOptions, context: LoginContext): Login | undefined {
+export function createLogin({ auth, identify, publicUrl }: LoginSource, context: LoginContext): Login | undefined {
   if (!auth) return undefined;
   if (identify) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: 'give either `auth` or `identify`' });
   if (auth.front) checkFront(auth.front, publicUrl);

@@ -1,7 +1,7 @@
 // Checks the credential of every request: an API key, or an access token of a configured issuer. A caller without one is refused.
 import type { Identity } from '../../../protocol/exchange.ts';
 import { missingScopes } from '../../../protocol/exchange.ts';
-import type { JsonObject, Message } from '../../../protocol/message.ts';
+import type { Message } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -115,9 +115,7 @@ export class Authenticator {
     const made = await createFront(front, { clock, log, endpoint, scopes: all, pages: loadFrontPages });
     const { issuer } = made;
     const fetch: IssuerFetch = async (url) =>
-      url.endsWith('/jwks')
-        ? { keys: made.jwks.keys as object[] as JsonObject[] }
-        : { issuer, jwks_uri: `${issuer}/jwks` };
+      url.endsWith('/jwks') ? { keys: made.jwks.keys } : { issuer, jwks_uri: `${issuer}/jwks` };
     this.#tokens!.add(new Issuer({ issuer }, { clock, log }, fetch));
     this.#frontIsReady = true;
     return made;

@@ -19,7 +19,7 @@ import { readMount } from './mount.ts';
 import type { Mount } from './mount.ts';
 import { checkPage } from './page-access.ts';
 import { createResourceUrls } from './resource-url.ts';
-import type { ListeningAddress, ResourceUrls } from './resource-url.ts';
+import type { ListeningAddress } from './resource-url.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
 import { acceptWebSocketsLazily } from './lazy-websockets.ts';
@@ -74,20 +74,18 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const mount = readMount(options.path);
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const routes = createRoutes(context, options, mount);
-  const { login, urls, openPages, placeOf, identify } = createEntrance(options, mount);
+  const { login, openPage, placeOf, identify } = createEntrance(options, mount);
   const fail = createUpgradeFailure(context);
   const sockets = acceptWebSocketsLazily(context, fail);
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.toLocal(pathOf(request));
-    if (next && !isOurs(path, options) && !(login && openPageOf(request, path, { login, urls }))) return next();
+    if (next && !isOurs(path, options) && !openPage(request, path)) return next();
     try {
       guard.check(request);
       allowOrigin(request, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
-      const open = Object.hasOwn(openPages, path)
-        ? openPages[path]
-        : login && openPageOf(request, path, { login, urls });
+      const open = openPage(request, path);
       if (open) return open(request, response);
       const place = login && placeOf(request, path);
       const access = login && { login, resource: place?.resource };
@@ -135,11 +133,17 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
     if (!needsIdentity) return found;
     return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
   };
-  const placeOf = (request: HttpRequest, local: string) => ({
+  const placeOf = rememberLast((request: HttpRequest, local: string) => ({
     resource: urls.of(request, local),
     endpoint: urls.of(request, '/mcp'),
-  });
-  return { login, urls, openPages, placeOf, identify: ask && identify };
+  }));
+  /** A page that needs no login. */
+  const openPage = (request: HttpRequest, local: string): HttpHandler | undefined => {
+    if (Object.hasOwn(openPages, local)) return openPages[local];
+    if (!login || local === '/mcp') return undefined;
+    return login.openPage({ path: pathOf(request), local, endpoint: () => urls.of(request, '/mcp') });
+  };
+  return { login, openPage, placeOf, identify: ask && identify };
 }
 
 /** Maps each path, as mounted at /mcp, to its handler. */
@@ -175,13 +179,14 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
   };
 }
 
-function openPageOf(
-  request: HttpRequest,
-  local: string,
-  { login, urls }: { login: Login; urls: ResourceUrls },
-): HttpHandler | undefined {
-  if (local === '/mcp') return undefined;
-  return login.openPage({ path: pathOf(request), local, endpoint: () => urls.of(request, '/mcp') });
+/** Most requests come for the same place. */
+function rememberLast<T>(placeOf: (request: HttpRequest, local: string) => T): typeof placeOf {
+  let last: { host: string | undefined; local: string; place: T } | undefined;
+  return (request, local) => {
+    const { host } = request.headers;
+    if (last?.host !== host || last?.local !== local) last = { host, local, place: placeOf(request, local) };
+    return last!.place;
+  };
 }
 
 function refuseUnknown(caller: Caller): Caller {

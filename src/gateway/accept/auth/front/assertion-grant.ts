@@ -39,7 +39,7 @@ export function addAssertionGrant(
     const scope = scopes.filter((one) => allowed.includes(one) && asked.includes(one)).join(' ');
     const accountId = claims.iss === issuer ? claims.sub! : `${claims.iss}#${claims.sub}`;
     const { name, email, groups } = claims as Record<string, unknown>;
-    await accounts.upsert(accountId, { account: { name, email, groups } } as never, ACCESS_S * 24);
+    await accounts.upsert(accountId, { account: { name, email, groups } }, ACCESS_S * 24);
     const kept = new provider.Grant({ accountId, clientId: client.clientId });
     kept.addResourceScope(resource, scope);
     const token = new provider.AccessToken({
@@ -48,7 +48,7 @@ export function addAssertionGrant(
       grantId: await kept.save(),
       gty: 'jwt-bearer',
       scope,
-    } as never);
+    });
     token.resourceServer = new provider.ResourceServer(resource, {
       ...{ scope, audience: resource, accessTokenFormat: 'jwt', accessTokenTTL: ACCESS_S },
       jwt: { sign: { alg: 'ES256' } },
@@ -56,7 +56,7 @@ export function addAssertionGrant(
     ctx.oidc.entity('AccessToken', token);
     ctx.body = { access_token: await token.save(), token_type: 'Bearer', expires_in: token.expiration, scope };
   };
-  provider.registerGrantType(JWT_BEARER, grant as never, ['assertion', 'scope', 'resource']);
+  provider.registerGrantType(JWT_BEARER, grant, ['assertion', 'scope', 'resource']);
 }
 
 /** The assertion says for which resource it is; the request may not say another one. */

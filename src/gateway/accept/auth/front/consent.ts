@@ -1,5 +1,5 @@
 // What a person sees between a client and the identity provider. The consent of the person comes first, for each client: only then does the
-// browser leave for the login, and only then does a `state` exist. Whoever comes back must be the browser that has agreed.
+// browser leave for the login, and only then does a `state` exist. Who comes back must be the browser that has agreed.
 import type Provider from 'oidc-provider';
 import type { Interaction } from 'oidc-provider';
 import type { Clock } from '../../../../shared/clock.ts';
@@ -10,7 +10,7 @@ import type { FrontPages } from '../../../../protocol/front-pages.ts';
 import type { NodeVisit } from './front.ts';
 import type { FrontAdapter } from './front-store.ts';
 import { RefusedPerson } from './person-login.ts';
-import type { LoginAttempt, PersonClaims, PersonLogin } from './person-login.ts';
+import type { PersonAttempt, PersonClaims, PersonLogin } from './person-login.ts';
 import { cookieIn, readFormBody } from './read-form-body.ts';
 
 export interface ConsentSetup {
@@ -23,7 +23,7 @@ export interface ConsentSetup {
   /** Logins that are under way, by their `state`. */
   attempts: FrontAdapter;
   /** Keeps the account, and returns its id. */
-  keep(claims: PersonClaims): Promise<string>;
+  keep: (claims: PersonClaims) => Promise<string>;
   /** The URL of this authorization server. */
   issuer: string;
   /** The scopes that may be granted. */
@@ -32,7 +32,7 @@ export interface ConsentSetup {
   endpoint: string;
 }
 
-interface KeptAttempt extends LoginAttempt {
+interface KeptAttempt extends PersonAttempt {
   uid: string;
   clientId: string;
   /** The hash of the cookie of the browser that has agreed. */

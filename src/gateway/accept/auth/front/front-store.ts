@@ -149,7 +149,7 @@ export class FrontAdapter implements Adapter {
     const expires = expiresIn === undefined ? undefined : this.#clock.now() + expiresIn * 1000;
     await this.#store.write(this.#nameOf(id), { expires, value: payload });
     if (payload.uid !== undefined && this.#kind === 'Session')
-      await this.#store.write(this.#nameOf(`uid ${payload.uid}`), { expires, value: { id } as AdapterPayload });
+      await this.#store.write(this.#nameOf(`uid ${payload.uid}`), { expires, value: { id } });
     if (payload.grantId !== undefined && this.#kind !== 'Grant') await this.#join(payload.grantId, id, expires);
   }
 

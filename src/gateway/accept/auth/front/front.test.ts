@@ -42,8 +42,8 @@ async function serving(answers?: (url: string) => Response | Promise<Response>) 
       ...{ clock: systemClock, log, endpoint: `${base}/mcp`, scopes: ['mcp'], pages: async () => pages },
       ...(answers && {
         fetch: ((url: string) => {
-          seen.push(String(url));
-          return Promise.resolve(answers(String(url)));
+          seen.push(url);
+          return Promise.resolve(answers(url));
         }) as unknown as typeof fetch,
       }),
     },

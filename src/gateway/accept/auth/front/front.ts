@@ -4,7 +4,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
-import { createLocalJWKSet } from 'jose';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
@@ -47,7 +46,6 @@ export const DEFAULT_SCOPE = 'mcp';
 
 export class Front {
   readonly issuer: string;
-  readonly #provider: Provider;
   readonly #consent: Consent;
   readonly #handle: Handle;
   readonly #keys: FrontKeys;
@@ -58,9 +56,8 @@ export class Front {
     { consent, keys, scopes }: { consent: Consent; keys: FrontKeys; scopes: readonly string[] },
   ) {
     this.issuer = provider.issuer;
-    this.#provider = provider;
     this.#consent = consent;
-    this.#handle = provider.callback() as Handle;
+    this.#handle = provider.callback();
     this.#keys = keys;
     this.#scope = scopes.join(' ');
   }
@@ -68,10 +65,6 @@ export class Front {
   /** What verifies its tokens, without a request to ourselves. */
   get jwks() {
     return { keys: [toPublic(this.#keys.signing)] };
-  }
-
-  get keySet() {
-    return createLocalJWKSet(this.jwks);
   }
 
   /** `path`: behind the path of this authorization server. */
@@ -175,7 +168,7 @@ function configure(options: FrontOptions, { context, made, errors }: Parts): Con
         getResourceServerInfo: resourceServer,
       },
     },
-  } as Configuration;
+  };
 }
 
 /** What is not about features. */
@@ -208,7 +201,7 @@ function behaviour({ keys, scopes, accounts }: Made, context: FrontContext): Con
     extraTokenClaims: async (_, token) => claimsFor(accounts, token),
     renderError: (ctx, out) => renderError(ctx, out),
     fetch: (context.fetch ?? ((url: string | URL, init: object) => guarded(url, init))) as never,
-  } as Configuration;
+  };
 }
 
 function pathOfFront(endpoint: string): string {
@@ -218,7 +211,7 @@ function pathOfFront(endpoint: string): string {
 async function keepAccount(accounts: FrontAdapter, claims: PersonClaims, options: FrontOptions): Promise<string> {
   const { sub, name, email } = claims;
   const groups = claims[options.groupsClaim ?? 'groups'];
-  await accounts.upsert(sub, { account: { name, email, groups } } as never, REFRESH_S + DAY_S);
+  await accounts.upsert(sub, { account: { name, email, groups } }, REFRESH_S + DAY_S);
   return sub;
 }
 

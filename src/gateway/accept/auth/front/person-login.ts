@@ -5,7 +5,7 @@ import { isLoopbackHost } from '../../../../shared/net/address-kind.ts';
 import type { FrontOptions } from './front-options.ts';
 
 /** What has to come back. */
-export interface LoginAttempt {
+export interface PersonAttempt {
   state: string;
   nonce: string;
   verifier: string;
@@ -35,10 +35,10 @@ export class PersonLogin {
         { method, headers, body, signal }: oauth.CustomFetchOptions<string, unknown>,
       ) => guarded(url, { method, headers, body: body as URLSearchParams | null, signal }),
       [oauth.allowInsecureRequests]: true, // the guarded fetch decides
-    } as Requests;
+    };
   }
 
-  newAttempt(): LoginAttempt {
+  newAttempt(): PersonAttempt {
     return {
       state: oauth.generateRandomState(),
       nonce: oauth.generateRandomNonce(),
@@ -46,7 +46,7 @@ export class PersonLogin {
     };
   }
 
-  async pageFor({ state, nonce, verifier }: LoginAttempt): Promise<string> {
+  async pageFor({ state, nonce, verifier }: PersonAttempt): Promise<string> {
     const { authorization_endpoint: page } = await this.#discover();
     if (page === undefined) throw new Error('the metadata of the issuer names no page to log in');
     const { clientId, scopes = ['openid', 'profile', 'email'] } = this.#options;
@@ -66,7 +66,7 @@ export class PersonLogin {
   }
 
   /** The claims of the person who came back. Throws RefusedPerson for one who may not log in. */
-  async finish(query: URLSearchParams, { state, nonce, verifier }: LoginAttempt): Promise<PersonClaims> {
+  async finish(query: URLSearchParams, { state, nonce, verifier }: PersonAttempt): Promise<PersonClaims> {
     const server = await this.#discover();
     const client: oauth.Client = { client_id: this.#options.clientId };
     const parameters = oauth.validateAuthResponse(server, client, query, state);

@@ -185,7 +185,7 @@ function rememberLast<T>(placeOf: (request: HttpRequest, local: string) => T): t
   return (request, local) => {
     const { host } = request.headers;
     if (last?.host !== host || last?.local !== local) last = { host, local, place: placeOf(request, local) };
-    return last!.place;
+    return last.place;
   };
 }
 

@@ -16,7 +16,7 @@ const META = 'io.modelcontextprotocol';
 const issuer = await startIssuer();
 const subjects = [
   await start('none', null),
-  await start('key', { keys: [{ name: 'bench', key: KEY }] }, () => KEY),
+  await start('key', { keys: [{ name: 'bench', key: KEY }] }, async () => KEY),
   await start('token', { issuers: [issuer.url] }, issuer.tokenFor),
 ];
 for (const subject of subjects) await load(subject, WARM_UP);
@@ -40,12 +40,18 @@ function rotated(round) {
   return subjects.map((_, index) => subjects[(index + round) % subjects.length]);
 }
 
-async function start(name, auth, credentialFor = () => undefined) {
+async function start(name, auth, credentialFor = async () => '') {
   const child = fork(PROGRAM, [JSON.stringify(auth)], { stdio: 'inherit' });
   const [{ url }] = await once(child, 'message');
   const credential = await credentialFor(url);
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
-  return { name, child, url, agent, headers: credential ? { authorization: `Bearer ${credential}` } : {} };
+  return {
+    name,
+    child,
+    url,
+    agent,
+    headers: credential === '' ? {} : { authorization: `Bearer ${credential}` },
+  };
 }
 
 /** Microseconds of the gateway's process per call. */

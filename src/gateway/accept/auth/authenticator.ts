@@ -52,7 +52,9 @@ export class Authenticator {
     const { headers, resource, endpoint } = request;
     const credential = readCredential(headers.authorization);
     if (!credential) throw this.#refusal('the request has no key and no token', resource);
-    const known = credential.scheme === 'Bearer' ? this.#keys.find(credential.token) : undefined;
+    // A token that was seen before need not be hashed to be found among the keys.
+    const isToken = credential.scheme === 'DPoP' || this.#tokens?.knows(credential.token) === true;
+    const known = isToken ? undefined : this.#keys.find(credential.token);
     if (known) return this.#allow(known, resource);
     if (!this.#tokens) throw this.#toRefusal(new InvalidToken(UNKNOWN), { credential, resource });
     if (this.#auth.front && !this.#frontIsReady && endpoint !== undefined)

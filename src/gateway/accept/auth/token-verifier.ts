@@ -65,6 +65,11 @@ export class TokenVerifier {
     return this.#issuers.values().next().value;
   }
 
+  /** Whether it was verified a short time ago. */
+  knows(token: string): boolean {
+    return (this.#known.get(token)?.until ?? 0) > this.#clock.now();
+  }
+
   /** Throws InvalidToken. Synchronous for a token that was verified a short time ago. */
   verify(token: string, urls: CalledUrls): GoodToken | Promise<GoodToken> {
     const known = this.#known.get(token);

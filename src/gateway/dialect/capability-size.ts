@@ -1,7 +1,7 @@
 // Limits what a client may declare about itself: it is kept for each client, and servers with other declarations have processes of their
 // own. Real clients declare a few hundred bytes.
 import type { JsonObject } from '../../protocol/message.ts';
-import { roughBytes } from '../../protocol/rough-bytes.ts';
+import { roughBytes } from '../../protocol/raw/rough-bytes.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 const MAX_BYTES = 64 * 1024;

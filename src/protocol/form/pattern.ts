@@ -18,8 +18,8 @@ interface Compiled {
   tame: boolean;
 }
 
-/** A pattern has used up the time of this turn of the event loop: an answer with many fields must not take the time of each. */
-let isTimeUp = false;
+/** The answer that is being checked, if it is checked as a whole. */
+let whole: { isTimeUp: boolean } | undefined;
 
 const compiled = new BoundedMap<string, Compiled>(MAX_KEPT);
 let script: Script | undefined;
@@ -30,6 +30,20 @@ export function matchesPattern(pattern: string, text: string): boolean | undefin
   if (!regex) return undefined;
   if (tame && text.length <= SHORT) return regex.test(text);
   return text.length <= MAX_TEXT && guarded(regex, text);
+}
+
+/**
+ * Checks a whole answer: once one of its patterns has used up the time, the others count as "does not match". Otherwise an answer with
+ * many fields would take the time of each.
+ */
+export function checkAsWhole<T>(check: () => T): T {
+  const outer = whole;
+  whole ??= { isTimeUp: false };
+  try {
+    return check();
+  } finally {
+    whole = outer;
+  }
 }
 
 /** Throws for a pattern that JSON Schema does not allow; called when an author's question is asked. */
@@ -50,12 +64,6 @@ function compile(pattern: string): Compiled {
   return pattern.length > SHORT ? create() : compiled.getOrCreate(pattern, create);
 }
 
-function giveUpThisTurn(): false {
-  isTimeUp = true;
-  setImmediate(() => (isTimeUp = false)).unref();
-  return false;
-}
-
 function toRegExp(pattern: string, flags: string): RegExp | undefined {
   try {
     return new RegExp(pattern, flags);
@@ -71,7 +79,7 @@ function isTame(pattern: string): boolean {
 }
 
 function guarded({ source, flags }: RegExp, text: string): boolean {
-  if (isTimeUp) return false;
+  if (whole?.isTimeUp) return false;
   const vm = process.getBuiltinModule('node:vm'); // loaded lazily: few servers send patterns
   script ??= new vm.Script('new RegExp(source, flags).test(text)');
   const context = vm.createContext(Object.assign(Object.create(null) as object, { source, flags, text }));
@@ -82,7 +90,9 @@ function guarded({ source, flags }: RegExp, text: string): boolean {
     } catch {
       // The watchdog measures wall time; on a busy machine the pattern may hardly have run.
       const { user, system } = process.cpuUsage(before);
-      if (user + system >= GUARD_MS * 1000 || tries >= MAX_TRIES) return giveUpThisTurn();
+      if (user + system < GUARD_MS * 1000 && tries < MAX_TRIES) continue;
+      if (whole) whole.isTimeUp = true;
+      return false;
     }
   }
 }

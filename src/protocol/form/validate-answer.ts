@@ -2,6 +2,7 @@
 import { isObject } from '../message.ts';
 import type { JsonObject } from '../message.ts';
 import { checkField } from './check-field.ts';
+import { checkAsWhole } from './pattern.ts';
 import { readWritten } from './read-written.ts';
 import { toSchemaFields } from './schema-field.ts';
 import type { SchemaField } from './schema-field.ts';
@@ -18,8 +19,9 @@ export function validateAnswer(requestedSchema: unknown, given: unknown): Valida
   const answer = isObject(given) ? given : only && given !== undefined ? { [only.name]: given } : {};
   const content: [string, unknown][] = [];
   const problems: AnswerProblem[] = [];
-  for (const field of fields) {
-    const checked = checkWritten(field, Object.hasOwn(answer, field.name) ? answer[field.name] : undefined);
+  const valueOf = ({ name }: SchemaField): unknown => (Object.hasOwn(answer, name) ? answer[name] : undefined);
+  const all = checkAsWhole(() => fields.map((field) => ({ field, checked: checkWritten(field, valueOf(field)) })));
+  for (const { field, checked } of all) {
     if (!checked) continue;
     if ('value' in checked) content.push([field.name, checked.value]);
     else problems.push({ property: field.name, code: checked.code, limit: checked.limit });

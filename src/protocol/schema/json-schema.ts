@@ -6,7 +6,7 @@ import type * as Draft07 from 'ajv';
 import type * as Draft2020 from 'ajv/dist/2020.js';
 import type { JsonObject } from '../message.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toGuardedPattern } from '../form/pattern.ts';
+import { checkAsWhole, toGuardedPattern } from '../form/pattern.ts';
 import { toSchemaProblem } from './schema-problem.ts';
 import type { SchemaVerdict } from './schema-problem.ts';
 
@@ -18,11 +18,12 @@ export function checkWithJsonSchema(schema: JsonObject, option: string): (value:
   const compiled: Partial<Record<Extent, ValidateFunction>> = {};
   const validator = (extent: Extent) => (compiled[extent] ??= compile(schema, draft, extent));
   if (hasReference(schema)) refuseUnresolved(() => validator('first'), option);
-  return (value) => {
+  const check = (value: unknown): SchemaVerdict => {
     const first = validator('first');
     if (first(value)) return { value };
     return { problems: sorted(allErrors(value, first, validator)).map(toSchemaProblem) };
   };
+  return (value) => checkAsWhole(() => check(value));
 }
 
 /**

@@ -1,4 +1,5 @@
 // Reads a posted form into the answers of its round, or into the entries and problems to show again.
+import { checkAsWhole } from '../../../protocol/form/pattern.ts';
 import { checkWritten } from '../../../protocol/form/validate-answer.ts';
 import type { SchemaField } from '../../../protocol/form/schema-field.ts';
 import type { CheckedValue, AnswerProblem } from '../../../protocol/form/answer-problem.ts';
@@ -43,8 +44,9 @@ async function readSection(section: Section, form: FormData): Promise<{ filled: 
     return { filled, answer: { action: 'accept' } };
   }
   const content: [string, unknown][] = [];
+  const all = checkAsWhole(() => fields.map((field, index) => checkEntry(field, entries[index]!)));
   fields.forEach((field, index) => {
-    const checked = checkEntry(field, entries[index]!);
+    const checked = all[index];
     if (checked && 'value' in checked) content.push([field.name, checked.value]);
     else if (checked) problems.set(index, { property: field.name, code: checked.code, limit: checked.limit });
   });

@@ -125,14 +125,13 @@ test('processes that are killed while they record, several at once, leave a log 
     const calls = clients.map(async (client) => {
       for (let i = 0; i < 1500; i++) await client.callTool(`unknown${i}`).catch(() => {});
     });
-    const counted = () => until('lines', async () => (await logsOf(home)).length > round * 50 || undefined);
-    await counted();
+    const chains = (round + 1) * 2;
+    await until('lines of each process', async () => (await verify(home)).chains === chains || undefined);
     for (const gateway of gateways) await gateway.stop('SIGKILL');
     await Promise.all(calls);
     await Promise.all(clients.map((client) => client.close().catch(() => {})));
-    const verified = await home.run(['audit', 'verify', '--json']);
-    const report = JSON.parse(verified.stdout) as { problems: string[]; notes: string[]; chains: number };
-    expect(report).toMatchObject({ problems: [], chains: (round + 1) * 2 });
+    const report = await verify(home);
+    expect(report).toMatchObject({ problems: [], chains });
     expect(report.notes.join()).toContain('was killed');
   }
 }, 120_000);
@@ -150,3 +149,10 @@ test('a disk that takes nothing is said once, and the gateway goes on', async ()
   await until('the failure in the log', () => gateway.logged('audit.failed').length > 0 || undefined);
   expect(gateway.logged('audit.failed')).toHaveLength(1);
 });
+
+async function verify(
+  home: ReturnType<typeof newHome>,
+): Promise<{ problems: string[]; notes: string[]; chains: number }> {
+  const verified = await home.run(['audit', 'verify', '--json']);
+  return JSON.parse(verified.stdout) as { problems: string[]; notes: string[]; chains: number };
+}

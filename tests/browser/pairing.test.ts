@@ -45,7 +45,7 @@ describe.skipIf(chromiumPath === undefined)('pairing', () => {
     const isKept = process.env['UPDATE_DOCS'] !== undefined && colorScheme === 'light';
     await page.screenshot({ fullPage: true, ...(isKept ? { path } : {}) });
     expect(existsSync(path)).toBe(true);
-    await page.getByLabel('Code').fill('AAAA-AAAA');
+    await page.getByLabel('Code').fill('AAAA-AAAA-AAAA');
     await page.getByRole('button', { name: 'Pair this browser' }).click();
     await page.getByRole('alert').waitFor();
     expect(await violations(tab)).toEqual([]);

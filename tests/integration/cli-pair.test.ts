@@ -30,7 +30,7 @@ it('pairs a browser with the gateway until it is removed, and keeps only hashes'
   const [kept] = JSON.parse((await run('ls', '--json')).stdout) as { name: string }[];
   const stored = join(state, 'parley', 'pairings.json');
   const [secret] = [...browser.cookies.values()];
-  expect(readFileSync(stored, 'utf8')).not.toMatch(new RegExp(`${secret}|${code.replace('-', '-?')}`));
+  expect(readFileSync(stored, 'utf8')).not.toMatch(new RegExp(`${secret}|${code.replaceAll('-', '-?')}`));
   if (process.platform !== 'win32') expect(statSync(stored).mode & 0o777).toBe(0o600);
 
   expect(await run('rm', 'nobody')).toMatchObject({ status: 1 });

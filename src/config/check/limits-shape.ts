@@ -29,7 +29,7 @@ const ABOUT: Record<keyof Limits, string> = {
   maxRounds: 'Rounds of questions within one call',
   maxShownChars: 'Characters of a question that only a person may answer; what is longer is refused',
   pairCodeMs: 'How long a code of `parley pair` works',
-  maxPairTries: 'Wrong codes that void it',
+  maxPairTries: 'Wrong codes after which further wrong ones are refused as too many (429), for a minute',
   maxPool:
     'Calls of one principal that may ask, at work at once on one server, each on a connection of its own; later calls wait. A call whose question is open does not count',
   maxHops: 'Gateways that a request may pass before it reaches this one',

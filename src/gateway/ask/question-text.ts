@@ -2,6 +2,7 @@
 // server's text is quoted: it is data, not instructions.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { foreignAddress, foreignJson, foreignName, quoteForeign } from '../../shared/text/foreign-text.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
 import { toSchemaFields } from '../../protocol/form/schema-field.ts';
 import type { SchemaField } from '../../protocol/form/schema-field.ts';
@@ -14,9 +15,6 @@ export interface AnswerWays {
   hasRelay: boolean;
   hasChanges: boolean;
 }
-
-/** The limit for one question's text. */
-const MAX_CHARS = 4000;
 
 export function toQuestionText(round: QuestionRound, ways: AnswerWays, problem?: string): JsonObject {
   if (round.waitsFor !== undefined) return toWaitingWords(round, round.waitsFor);
@@ -49,30 +47,31 @@ export function toPersonText(round: QuestionRound, hasChanges: boolean, problem?
 function toWaitingWords(round: QuestionRound, waitsFor: string): JsonObject {
   const call = `${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}`;
   const lines = [
-    `${whoOf(round)} has not finished: ${quote(waitsFor)}. Tell the user. There is nothing to answer here, and do not call the tool again.`,
+    `${whoOf(round)} has not finished: ${quoteForeign(waitsFor)}. Tell the user. There is nothing to answer here, and do not call the tool again.`,
     `To check whether it has continued, call ${call}, now or when the user asks.`,
   ];
   return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
 }
 
 function whoOf({ about: { tool, server } }: QuestionRound): string {
-  return server === undefined ? `The tool ${tool}` : `The tool ${tool} (${server})`;
+  const name = `The tool ${foreignName(String(tool))}`;
+  return server === undefined ? name : `${name} (${foreignName(server)})`;
 }
 
 function wordsOf({ key, ask }: RoundQuestion, isOneOfSeveral: boolean): string[] {
   const { message, url, requestedSchema } = ask.params ?? {};
-  const name = isOneOfSeveral ? `Question ${JSON.stringify(key)}` : 'Question';
-  const lines = [`${name}: ${quote(message)}`];
-  if (typeof url === 'string') lines.push(`The user has to visit this page: ${url}`);
+  const name = isOneOfSeveral ? `Question ${foreignJson(key)}` : 'Question';
+  const lines = [`${name}: ${quoteForeign(message)}`];
+  if (typeof url === 'string') lines.push(`The user has to visit this page: ${foreignAddress(url)}`);
   const properties = propertiesOf(requestedSchema);
   for (const field of toSchemaFields(requestedSchema)) {
-    lines.push(`- ${field.name}${describe(field, properties[field.name] ?? {})}`);
+    lines.push(`- ${foreignName(field.name)}${describe(field, properties[field.name] ?? {})}`);
   }
   return lines;
 }
 
 function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChanges }: AnswerWays): string[] {
-  const call = (rest: JsonObject): string => `${ANSWER_TOOL} with ${JSON.stringify({ handle, ...rest })}`;
+  const call = (rest: JsonObject): string => `${ANSWER_TOOL} with ${foreignJson({ handle, ...rest })}`;
   if (questions.every(isVisit)) {
     return [
       `Give the user this link. Once they have been there, call ${call({})} for the result.`,
@@ -124,13 +123,13 @@ function describe(field: SchemaField, schema: JsonObject): string {
   const { type, description, default: preset, format, minimum, maximum, minLength, maxLength } = schema;
   const { minItems, maxItems } = schema;
   const facts = [
-    optionsOf(field) ?? String(type ?? 'any'),
+    optionsOf(field) ?? foreignName(String(type ?? 'any')),
     ...Object.entries({ format, minimum, maximum, minLength, maxLength, minItems, maxItems, default: preset })
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => `${name} ${JSON.stringify(value)}`),
+      .map(([name, value]) => `${name} ${foreignJson(value)}`),
     field.required ? 'required' : 'optional',
   ];
-  const about = [schema.title, description].filter((text) => typeof text === 'string').map(quote);
+  const about = [schema.title, description].filter((text) => typeof text === 'string').map(quoteForeign);
   return ` (${facts.join(', ')})${about.length > 0 ? `: ${about.join(' ')}` : ''}`;
 }
 
@@ -138,8 +137,8 @@ function describe(field: SchemaField, schema: JsonObject): string {
 function optionsOf(field: SchemaField): string | undefined {
   if (field.kind !== 'choice' && field.kind !== 'choices') return undefined;
   const options = field.options.map(({ value, title }) => {
-    const said = title === String(value) ? '' : ` ${quote(title)}`;
-    return `${JSON.stringify(value)}${said}`;
+    const said = title === String(value) ? '' : ` ${quoteForeign(title)}`;
+    return `${foreignJson(value)}${said}`;
   });
   return `${field.kind === 'choice' ? 'one of' : 'a list of any of'} ${options.join(', ')}`;
 }
@@ -150,9 +149,4 @@ function propertiesOf(schema: unknown): Record<string, JsonObject> {
     string,
     JsonObject
   >;
-}
-
-function quote(text: unknown): string {
-  const whole = String(text ?? '');
-  return `“${whole.length > MAX_CHARS ? `${whole.slice(0, MAX_CHARS)} …` : whole}”`;
 }

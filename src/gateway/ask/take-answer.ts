@@ -13,6 +13,7 @@ import type { EndedRound, HeldRound } from './held-rounds.ts';
 import { isEditRequest } from './is-edit-request.ts';
 import type { AskChannels } from './ask-channels.ts';
 import { describeProblem } from '../../protocol/form/answer-problem.ts';
+import { foreignJson, foreignName, onOneLine } from '../../shared/text/foreign-text.ts';
 import type { RoundAnswer, RoundQuestion } from './question-round.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
 import { unlessAborted, unlessLate } from '../../shared/timing.ts';
@@ -72,10 +73,10 @@ function bring({ answer, isDeclined }: AnswerArguments, round: HeldRound, channe
 function readAnswer({ key, ask }: RoundQuestion, count: number, given: unknown): RoundAnswer | string {
   if (ask.params?.mode === 'url') return { action: 'accept' };
   const own = count === 1 ? given : isObject(given) && Object.hasOwn(given, key) ? given[key] : undefined;
-  if (own === undefined) return `The question ${JSON.stringify(key)} has no answer.`;
+  if (own === undefined) return `The question ${foreignJson(key)} has no answer.`;
   const { content, problems } = validateAnswer(ask.params?.requestedSchema, own);
   if (content) return { action: 'accept', content };
-  const words = problems.map((problem) => `${problem.property}: ${describeProblem(problem)}`);
+  const words = problems.map((problem) => `${foreignName(problem.property)}: ${onOneLine(describeProblem(problem))}`);
   return `The answer does not fit the question. ${words.join(' ')}`;
 }
 

@@ -1,6 +1,7 @@
 // The browsers that the operator has paired with one gateway, and the codes by which further ones are paired.
 // 1. A code works once, for a short time, for one gateway and, where users log in, for one user.
-// 2. A few wrong codes void all open codes of this gateway, and for a minute none is accepted.
+// 2. Codes are too long to be guessed (60 bits), so wrong ones void nothing: else anybody who reaches the page could prevent pairing. After
+//    a few, further wrong ones are refused as too many for a minute. The right one always works.
 // 3. Cookies and codes are kept as hashes, in a file of the operator or in memory.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -32,7 +33,7 @@ export type RedeemedCode = { cookie: string; browser: PairedBrowser } | 'wrong' 
 const PAUSE_MS = 60_000;
 /** Without letters and digits that look alike. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
-const CODE_LENGTH = 8;
+const CODE_LENGTH = 12;
 
 export class Pairings {
   readonly #options: PairingsOptions;
@@ -68,12 +69,11 @@ export class Pairings {
     const one = { hash: hashOf(drawn), gateway, ...(user !== undefined && { user }), expires };
     const { browsers, invitations } = this.#read();
     this.#write({ browsers, invitations: [...invitations.filter((other) => this.#isOpen(other)), one] });
-    return { code: `${drawn.slice(0, 4)}-${drawn.slice(4)}`, expires };
+    return { code: drawn.match(/.{4}/g)!.join('-'), expires };
   }
 
   /** Pairs the browser that sent the code. */
   redeem(given: string, agent: string | undefined): RedeemedCode {
-    if (this.#isPaused) return 'too-many';
     const code = hashOf(given.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''));
     const invitation = this.#own('invitations').find((one) => this.#isOpen(one) && isSame(one.hash, code));
     if (!invitation) return this.#countWrong();
@@ -95,20 +95,12 @@ export class Pairings {
     return { cookie, browser };
   }
 
-  get #isPaused(): boolean {
-    const isCounting = this.#countedUntil > ticksOf(this.#options.clock);
-    if (!isCounting) this.#wrong = 0;
-    return this.#wrong >= this.#options.limits.maxPairTries;
-  }
-
   #countWrong(): 'wrong' | 'too-many' {
-    const { clock, limits, gateway } = this.#options;
-    this.#countedUntil = ticksOf(clock) + PAUSE_MS;
-    if (++this.#wrong < limits.maxPairTries) return 'wrong';
-    const { browsers, invitations } = this.#read();
-    if (invitations.length > 0)
-      this.#write({ browsers, invitations: invitations.filter((one) => one.gateway !== gateway) });
-    return 'too-many';
+    const { clock, limits } = this.#options;
+    const now = ticksOf(clock);
+    if (this.#countedUntil <= now) this.#wrong = 0;
+    this.#countedUntil = now + PAUSE_MS;
+    return ++this.#wrong < limits.maxPairTries ? 'wrong' : 'too-many';
   }
 
   #isOpen({ expires }: Invitation): boolean {

@@ -58,6 +58,29 @@ describe('before initialize', () => {
   );
 });
 
+describe('an introduction is kept, so its size is limited', () => {
+  const long = 'x'.repeat(70_000);
+  it.each([
+    ['clientInfo', { protocolVersion: '2025-11-25', clientInfo: { name: long, version: '1' } }],
+    ['clientInfo', { protocolVersion: '2025-11-25', clientInfo: { name: 'a', version: '1', more: { deep: [long] } } }],
+    ['clientInfo', { mcpVersion: '2025-06-18', clientInfo: { name: long, version: '1' } }],
+    ['params', { protocolVersion: '2025-11-25', other: long }],
+    ['params', { protocolVersion: '2025-11-25', _meta: { 'com.example/x': long } }],
+  ])('a large one is refused: %s', (parameter, params) => {
+    const { call, conversation } = converse();
+    expect(answerOf(call(1, 'initialize', params)).error).toMatchObject({
+      code: -32602,
+      data: { parameter, error: 'Must be at most 65536 bytes' },
+    });
+    expect(conversation.dialect).toBeUndefined();
+  });
+
+  it('one of a usual size is taken', () => {
+    const clientInfo = { name: 'a', version: '1', icons: [{ src: `data:image/png;base64,${'A'.repeat(20_000)}` }] };
+    expect(converse().open({ protocolVersion: '2025-11-25', clientInfo, other: 'x' }).result).toBeDefined();
+  });
+});
+
 describe('initialize', () => {
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', 'DRAFT-2025-v3', '2025-11-25'])('echoes %s', (protocolVersion) => {
     expect(converse().open({ protocolVersion }).result!.protocolVersion).toBe(protocolVersion);

@@ -3,7 +3,7 @@
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
-import { checkCapabilitySize } from '../capability-size.ts';
+import { checkIntroductionSize } from '../introduction-size.ts';
 import { DraftClientDialect } from '../draft/draft-client-dialect.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
 import { readIntroduction, optionalObject, toInfo } from '../speak/introduction.ts';
@@ -42,7 +42,7 @@ function toHandshakeDialect(params: JsonObject, conversation: Conversation): Han
   const revision = negotiateRevision(requested, revisions);
   if (revision === undefined) throw new GatewayError('UNSUPPORTED_VERSION', { supported: revisions, requested });
   const capabilities = optionalObject(params.capabilities, 'capabilities');
-  checkCapabilitySize(capabilities, 'capabilities');
+  checkIntroductionSize(capabilities, 'capabilities');
   return new HandshakeClientDialect(conversation, {
     dialect: 'handshake',
     revision,

@@ -4,6 +4,7 @@ import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { checkIntroductionSize } from '../introduction-size.ts';
 import { forwardedMeta } from '../meta.ts';
 
 /** The client's info and the fields that the protocol does not define. */
@@ -11,6 +12,7 @@ export function readIntroduction(params: JsonObject): Pick<ClientView, 'info' | 
   const { protocolVersion: _version, capabilities: _can, clientInfo, _meta, ...rest } = params;
   const meta = forwardedMeta(_meta);
   const greeting = meta ? { ...rest, _meta: meta } : rest;
+  checkIntroductionSize(greeting, 'params');
   return { info: toInfo(clientInfo), ...(Object.keys(greeting).length > 0 && { greeting }) };
 }
 
@@ -21,7 +23,9 @@ export function optionalObject(value: unknown, parameter: string): JsonObject {
 }
 
 export function toInfo(value: unknown): Implementation {
-  const { name, version, ...rest } = optionalObject(value, 'clientInfo');
+  const said = optionalObject(value, 'clientInfo');
+  checkIntroductionSize(said, 'clientInfo');
+  const { name, version, ...rest } = said;
   return {
     ...rest,
     name: typeof name === 'string' ? name : 'unknown',

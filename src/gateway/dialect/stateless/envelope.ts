@@ -5,7 +5,7 @@ import type { ClientConnection, ClientView } from '../../../protocol/exchange.ts
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { checkCapabilitySize } from '../capability-size.ts';
+import { checkIntroductionSize } from '../introduction-size.ts';
 import { isLogLevel } from '../log-level.ts';
 import { META } from '../meta.ts';
 import { isStateless } from '../revisions.ts';
@@ -27,7 +27,7 @@ export function readEnvelope(request: Pick<RequestMessage, 'params'>, spoken: re
   if (typeof revision !== 'string') throw missing(META.protocolVersion);
   const capabilities = meta[META.clientCapabilities];
   if (!isObject(capabilities)) throw missing(META.clientCapabilities);
-  checkCapabilitySize(capabilities, META.clientCapabilities);
+  checkIntroductionSize(capabilities, META.clientCapabilities);
   if (!spoken.includes(revision) || !isStateless(revision)) throw unsupportedVersion(revision, spoken);
   return { revision, capabilities, info: toInfo(meta), logLevel: toLogLevel(meta) };
 }
@@ -56,6 +56,7 @@ function toInfo(meta: JsonObject): Implementation {
   if (!isObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') {
     throw missing(META.clientInfo, 'Must be an object with name and version');
   }
+  checkIntroductionSize(info, META.clientInfo);
   return info as unknown as Implementation;
 }
 

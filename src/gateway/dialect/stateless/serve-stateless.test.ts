@@ -56,6 +56,14 @@ describe('the envelope', () => {
     });
   });
 
+  it('a large introduction is refused by name', async () => {
+    const clientInfo = { name: 'x'.repeat(70_000), version: '1' };
+    const { error } = await serve()
+      .put(enveloped(1, 'tools/list', {}, { [META.clientInfo]: clientInfo }))
+      .answer();
+    expect(error).toMatchObject({ code: -32602, data: { parameter: META.clientInfo } });
+  });
+
   it('may omit the client’s info', async () => {
     const { put, target } = serve(() => ({ tools: [] }));
     await put(enveloped(1, 'tools/list')).answer();

@@ -85,7 +85,7 @@ export const de: PageWords = {
     hint: '„parley pair“ zeigt ihn auf dem Rechner des Gateways.',
     pair: 'Diesen Browser koppeln',
     wrong: 'Dieser Code gilt nicht. Ein Code gilt einmal und nur einige Minuten.',
-    tooMany: 'Es gab zu viele falsche Codes. Warten Sie eine Minute, und lassen Sie „parley pair“ einen neuen zeigen.',
+    tooMany: 'Es gab zu viele falsche Codes. Lassen Sie „parley pair“ einen neuen zeigen.',
     open: 'Fragen, die auf Sie warten',
     none: 'Nichts wartet auf Sie',
     noneText: 'Dieser Browser ist gekoppelt. Laden Sie die Seite neu, wenn Sie eine Frage erwarten.',

@@ -86,7 +86,7 @@ export const en: PageWords = {
     hint: 'On the machine of the gateway, “parley pair” shows it.',
     pair: 'Pair this browser',
     wrong: 'This code does not work. Codes work once, and for a few minutes.',
-    tooMany: 'There were too many wrong codes. Wait a minute, and have “parley pair” show a new one.',
+    tooMany: 'There were too many wrong codes. Have “parley pair” show a new one.',
     open: 'Questions that wait for you',
     none: 'Nothing waits for you',
     noneText: 'This browser is paired. Reload this page when you expect a question.',

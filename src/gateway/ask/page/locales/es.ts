@@ -85,7 +85,7 @@ export const es: PageWords = {
     hint: '«parley pair» lo muestra en la máquina de la pasarela.',
     pair: 'Vincular este navegador',
     wrong: 'Este código no sirve. Un código sirve una vez y durante unos minutos.',
-    tooMany: 'Hubo demasiados códigos incorrectos. Espere un minuto y muestre uno nuevo con «parley pair».',
+    tooMany: 'Hubo demasiados códigos incorrectos. Muestre uno nuevo con «parley pair».',
     open: 'Preguntas que le esperan',
     none: 'Nada le espera',
     noneText: 'Este navegador está vinculado. Recargue esta página cuando espere una pregunta.',

@@ -86,7 +86,7 @@ export const fr: PageWords = {
     hint: '« parley pair » l’affiche sur la machine de la passerelle.',
     pair: 'Associer ce navigateur',
     wrong: 'Ce code ne fonctionne pas. Un code sert une fois, pendant quelques minutes.',
-    tooMany: 'Il y a eu trop de codes erronés. Attendez une minute, puis affichez-en un nouveau avec « parley pair ».',
+    tooMany: 'Il y a eu trop de codes erronés. Affichez-en un nouveau avec « parley pair ».',
     open: 'Questions qui vous attendent',
     none: 'Rien ne vous attend',
     noneText: 'Ce navigateur est associé. Rechargez cette page quand vous attendez une question.',

@@ -70,6 +70,8 @@ describe('filter', () => {
     'FILE:///etc/passwd',
     'file://localhost/etc/passwd',
     'file:////etc/passwd',
+    'file:///ETC/passwd',
+    'file:///Etc/../eTC/passwd',
     'file:/etc/passwd',
     'file:///%65tc/passwd?%',
     'file:///%65tc/passwd#%',
@@ -105,6 +107,15 @@ describe('filter', () => {
   ])('an allow list with %s lets %s pass', async (pattern, uri) => {
     const allowed = through({ resources: { allow: [pattern] } });
     expect(await allowed('resources/read', { uri })).toMatchObject({ method: 'resources/read' });
+  });
+
+  it('denies files in any case, and other URIs only as they are written', async () => {
+    const denied = through({ resources: { deny: ['file:///Secret/*', 'note://a/Secret'] } });
+    for (const uri of ['file:///SECRET/key', 'file:///secret/key', 'parley://any/file%3A%2F%2F%2FsECRET%2Fkey'])
+      await expect(denied('resources/read', { uri })).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
+    expect(await denied('resources/read', { uri: 'note://a/secret' })).toMatchObject({ method: 'resources/read' });
+    const allowed = through({ resources: { allow: ['file:///data/*'] } });
+    await expect(allowed('resources/read', { uri: 'file:///DATA/a' })).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
   });
 
   it('refuses URIs that mean too many things', async () => {

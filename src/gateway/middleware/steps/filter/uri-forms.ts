@@ -28,17 +28,32 @@ const MAX_LENGTH = 2048;
 
 /** Undefined if the meaning is unclear: invalid escapes, or endless layers of them. */
 export function uriForms(uri: string): UriForms | undefined {
-  if (PLAIN.test(uri) && !uri.startsWith('file://localhost')) return { same: [uri], cut: [], loose: [otherHost(uri)] };
+  if (PLAIN.test(uri) && !uri.startsWith('file://localhost')) {
+    return { same: [uri], cut: [], loose: withAnyCase([otherHost(uri)], [uri]) };
+  }
   if (uri.length > MAX_LENGTH || decodeUri(uri) === undefined) return undefined;
   const same = closure([uri], STEPS);
   if (!same || same.some((form) => UNCLEAR.test(form))) return undefined;
   const cut = closure(same.map(withoutQuery), STEPS);
   const loose = cut && closure([...same, ...cut], [...STEPS, ...LOOSE_STEPS]);
-  return loose && { same, cut: without(cut, same), loose: without(loose, [...same, ...cut]) };
+  return loose && { same, cut: without(cut, same), loose: without(withAnyCase(loose, loose), [...same, ...cut]) };
 }
 
 export function withoutQuery(uri: string): string {
   return uri.replace(/[?#].*$/s, '');
+}
+
+/** Many file systems treat capitals as the same: `file:///ETC` is `file:///etc`. */
+export function ignoreCase(name: string): string {
+  return name.toUpperCase().toLowerCase();
+}
+
+export function isFile(uri: string): boolean {
+  return /^file:/i.test(uri);
+}
+
+function withAnyCase(loose: readonly string[], all: readonly string[]): string[] {
+  return [...new Set([...loose, ...[...loose, ...all].filter(isFile).map(ignoreCase)])];
 }
 
 function without(forms: readonly string[], known: readonly string[]): string[] {

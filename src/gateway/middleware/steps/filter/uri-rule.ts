@@ -5,7 +5,7 @@ import { writeServerUri } from '../../../../protocol/server-uri.ts';
 import type { Rule } from './filter.ts';
 import { toMatcher } from './glob.ts';
 import { qualifiedName } from './name-rule.ts';
-import { decodeUri, lowerHost, uriForms, withoutQuery } from './uri-forms.ts';
+import { decodeUri, ignoreCase, isFile, lowerHost, uriForms, withoutQuery } from './uri-forms.ts';
 import type { UriForms } from './uri-forms.ts';
 
 /** `origin`: the server and its URI; undefined while unknown. */
@@ -27,10 +27,15 @@ export function toUriRule(rules: readonly Rule[]): UriRule | undefined {
   };
 }
 
-/** For rules that forbid or restrict: any form may match. */
+/** For rules that forbid or restrict: any form may match, and a file in any case. */
 export function toUriRestriction(patterns: readonly string[]): UriPattern {
-  const fits = toMatcher(spellings(patterns));
-  return ({ same, cut, loose }, origin) => [...same, ...cut, ...loose].some((form) => namesOf(form, origin).some(fits));
+  const written = spellings(patterns);
+  const fits = toMatcher(written);
+  const fitsAnyCase = toMatcher(written.map(ignoreCase));
+  return ({ same, cut, loose }, origin) =>
+    [...same, ...cut, ...loose].some((form) =>
+      namesOf(form, origin).some((name) => fits(name) || (isFile(form) && fitsAnyCase(ignoreCase(name)))),
+    );
 }
 
 /** For rules that permit: every form has to match. */

@@ -186,6 +186,7 @@ describe('rules: resources', () => {
     'file:///etc/passwd?x=1',
     'file:///etc/passwd#x',
     'FILE:///etc/./passwd',
+    'file:///ETC/passwd',
   ];
 
   it.each(spellings)('%s is the same resource', async (uri) => {

@@ -1,6 +1,7 @@
 // Removes secrets from a normalized configuration for display. Values from the environment appear as ${NAME}; other values that are or may
 // be secrets are hidden.
 import type { AuthConfig, FlowsConfig, LoginConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
+import { withReferences } from './references.ts';
 
 const HIDDEN = '[redacted]';
 
@@ -22,14 +23,6 @@ export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, str
 }
 
 type Show = (text: string) => string;
-
-/** Replaces long values first, as one may contain another. Values under four characters occur by chance. */
-function withReferences(text: string, used: ReadonlyMap<string, string>): string {
-  const whole = used.get(text);
-  if (whole !== undefined) return whole;
-  const values = [...used.keys()].filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
-  return values.reduce((shown, value) => shown.replaceAll(value, used.get(value)!), text);
-}
 
 function redactServer(server: ServerConfig, show: Show): ServerConfig {
   if ('command' in server) {

@@ -114,5 +114,10 @@ export const DEFAULT_LIMITS: Limits = {
   maxAuditFiles: 1000,
 };
 
+/** The largest file that a configuration may name with ${file:…}, the largest configuration, env file or source of a step, and the most sources. */
+export const MAX_SECRET_FILE_BYTES: number = 64 * 1024;
+export const MAX_CONFIG_FILE_BYTES: number = 64 * MiB;
+export const MAX_STEP_FILES = 1000;
+
 /** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */
 export const RESULT_READ_MS = 30_000;

@@ -115,6 +115,55 @@ describe('a cloned folder', () => {
     expect(ran('command')).toBe(false);
     expect((await run(['ls', '--config', 'config/parley/kept.json'])).status).toBe(0);
   });
+
+  test('cannot pose as a file of a client by the folder that it is in', async () => {
+    const { home, evil, ran, run } = clone();
+    const folders = ['.none', '.none/.cursor', '.cursor/worktrees/repo', '.gemini/extensions/x', '.vscode'];
+    for (const folder of folders) {
+      mkdirSync(join(home.path, folder), { recursive: true });
+      home.write(`${folder}/parley.config.json`, { mcpServers: { x: evil } });
+      expect([folder, (await run(['ls', '--config', folder])).status]).toEqual([folder, 1]);
+    }
+    home.write('.none/.cursor/mcp.json', { mcpServers: { x: evil } });
+    expect((await run(['ls', '--config', '.none/.cursor/mcp.json'])).status).toBe(1);
+    expect(ran('command')).toBe(false);
+  });
+
+  test('cannot exhaust the memory by files without an end', async () => {
+    const { home, run } = clone();
+    symlinkSync('/dev/zero', join(home.path, 'zero.mjs'));
+    const entries = [
+      { mcpServers: { x: { ...WEATHER, args: ['${file:/dev/zero}'] } } },
+      { mcpServers: { x: { ...WEATHER, envFile: '/dev/zero' } } },
+    ];
+    for (const entry of entries) {
+      home.write('parley.config.json', entry);
+      expect(await run(['check'])).toMatchObject({ status: 1, stdout: expect.stringContaining('/dev/zero') as string });
+    }
+    home.write('parley.config.json', { mcpServers: { weather: WEATHER }, steps: ['./zero.mjs'] });
+    expect((await run(['ls'])).stderr).toContain('is not trusted yet');
+    symlinkSync('/dev/zero', join(home.path, 'zero.json'));
+    expect((await run(['check', 'zero.json'])).stdout).toContain('too large');
+  });
+
+  test('does not have the value of a variable printed in an error', async () => {
+    const { home } = clone();
+    const secrets = { ...PLAIN, SECRETV: 'hunter2-hunter2' };
+    const entries = [
+      { steps: ['${SECRETV}'] },
+      { steps: ['./${SECRETV}.mjs'] },
+      { groups: { g: ['${SECRETV}'] } },
+      { steps: [{ redact: { patterns: ['(${SECRETV}'] } }] },
+    ];
+    for (const entry of entries) {
+      home.write('parley.config.json', { mcpServers: { weather: WEATHER }, ...entry });
+      const { status, stdout, stderr } = await home.run(['check'], '', secrets);
+      expect(status).toBe(1);
+      expect(stdout + stderr).not.toContain('hunter2');
+    }
+    home.write('parley.config.json', { mcpServers: { weather: WEATHER }, steps: ['${SECRETV}'] });
+    expect((await home.run(['check'], '', secrets)).stdout).toContain('no step is called "${SECRETV}"');
+  });
 });
 
 describe('parley trust', () => {
@@ -170,6 +219,48 @@ describe('parley trust', () => {
     // An import that finds another file than before.
     home.write('lib.js', 'export const a = 3;');
     expect((await run(['ls'])).status).toBe(1);
+  });
+
+  test('ends when an import finds other code than before, however it is written', async () => {
+    const { home, run } = clone();
+    for (const folder of ['lib', 'main', 'real']) mkdirSync(join(home.path, folder));
+    home.write('step.cjs', `require('./lib'); require('./main'); module.exports = (exchange, next) => next();`);
+    home.write('lib/index.js', `require/* */('../b.cjs'); const load = require; load('../c.cjs');`);
+    home.write('main/package.json', { main: 'first' });
+    home.write('main/first.js', `require('../linked.cjs');`);
+    home.write('real/linked.cjs', `require('./near.cjs');`);
+    symlinkSync(join(home.path, 'real', 'linked.cjs'), join(home.path, 'linked.cjs'));
+    const imported = ['b.cjs', 'c.cjs', 'real/near.cjs'];
+    for (const name of imported) home.write(name, '');
+    home.write('parley.config.json', { mcpServers: { weather: WEATHER }, steps: ['./step.cjs'] });
+    await run(['trust', '--yes']);
+    expect((await run(['ls'])).status).toBe(0);
+    for (const name of [...imported, 'main/first.js']) {
+      const text = readFileSync(join(home.path, name), 'utf8');
+      home.write(name, `${text}// changed`);
+      expect([name, (await run(['ls'])).status]).toEqual([name, 1]);
+      home.write(name, text);
+    }
+    expect((await run(['ls'])).status).toBe(0);
+    home.write('lib/evil.cjs', '');
+    home.write('lib/package.json', { main: './evil.cjs' });
+    expect((await run(['ls'])).status).toBe(1);
+  });
+
+  test('is refused for more code than is compared', async () => {
+    const { home, run } = clone();
+    const names = Array.from({ length: 1001 }, (_, index) => `./many/${index}.mjs`);
+    mkdirSync(join(home.path, 'many'));
+    for (const name of names) home.write(name, '');
+    const imports = names.map((name) => `import '${name}';`).join('\n');
+    home.write('step.mjs', `${imports}\nexport default (exchange, next) => next();`);
+    home.write('parley.config.json', { mcpServers: { weather: WEATHER }, steps: ['./step.mjs'] });
+    for (const words of [['trust', '--yes'], ['ls']]) {
+      const { status, stderr } = await run(words);
+      expect(status).toBe(1);
+      expect(stderr).toContain('more than 1000 files');
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
   });
 
   test('is not taken from a list that others could have written', async () => {

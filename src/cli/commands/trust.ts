@@ -2,6 +2,7 @@
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { resolve } from 'node:path';
+import { GatewayError } from '../../shared/errors.ts';
 import type { TrustCommand } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';
@@ -33,9 +34,11 @@ async function trust({ file, isSure }: TrustCommand, print: Printer): Promise<nu
     print.line(`${displayPath(path)} is your own: it needs no trust.`);
     return 0;
   }
+  const lines = describe(loaded, print);
+  if (!lines) return 1;
   const digest = digestOf(loaded); // of what is shown now
   print.line(displayPath(path));
-  for (const line of describeTrust(loaded)) print.line(line);
+  for (const line of lines) print.line(line);
   if (isSure) rememberTrust(path, digest);
   else if (!process.stdin.isTTY) {
     print.problem(`nobody can be asked here. To trust it as it is: ${programName()} trust ${displayPath(path)} --yes`);
@@ -50,8 +53,21 @@ async function trust({ file, isSure }: TrustCommand, print: Printer): Promise<nu
 
 /** Shows what an untrusted configuration does and, on a terminal, asks. */
 export async function offerTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
-  for (const line of describeTrust(loaded)) print.note(line);
+  const lines = describe(loaded, print);
+  if (!lines) return false;
+  for (const line of lines) print.note(line);
   return process.stdin.isTTY && process.stderr.isTTY ? askToTrust(loaded) : false;
+}
+
+/** Undefined if its steps have too many files; this has been printed. */
+function describe(loaded: LoadedConfig, print: Printer): string[] | undefined {
+  try {
+    return describeTrust(loaded);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    print.problem(`${thrown.message}.`);
+    return undefined;
+  }
 }
 
 function list(print: Printer): number {

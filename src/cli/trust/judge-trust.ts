@@ -18,7 +18,11 @@ export function judgeTrust(loaded: LoadedConfig, environment: Environment): Trus
   if (isOwnConfig(path, environment)) return 'own';
   const known = readTrusted()[path];
   if (!known) return 'new';
-  return known.digest === digestOf(loaded) ? 'trusted' : 'changed';
+  try {
+    return known.digest === digestOf(loaded) ? 'trusted' : 'changed';
+  } catch {
+    return 'changed'; // it has too many sources by now; `parley trust` says so
+  }
 }
 
 /** Of the files as they are at this moment: whether steps may be loaded from them. */
@@ -33,7 +37,7 @@ export function isUsable(verdict: TrustVerdict): boolean {
 /** Of the file, its env files, and its steps with what they import by path. */
 export function digestOf(loaded: LoadedConfig): string {
   const { createHash } = lazyCrypto();
-  const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+  const hash = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
   const parts = [...loaded.texts, ...readStepSources(stepFilesOf(loaded))];
   const lines = parts.map(([path, text]) => JSON.stringify([path, text === undefined ? null : hash(text)]));
   return `sha256:${hash(lines.toSorted().join('\n'))}`;

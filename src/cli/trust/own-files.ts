@@ -1,10 +1,10 @@
-// Which configurations are the user's own: those in the user's config folder and in the folders of clients, and those that the caller vouches
-// for. Paths are compared as written: a link in another folder may lead anywhere tomorrow.
+// Which configurations are the user's own: those in the user's config folder, the files of clients in the home, and those that the caller
+// vouches for. Clients keep folders of others beside their files. Paths are compared as written: a link in another folder may lead anywhere tomorrow.
 import { realpathSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, resolve, sep } from 'node:path';
+import { delimiter, isAbsolute, resolve, sep } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';
 import { userFolder } from '../../config/read/find-config.ts';
-import { placesOf } from '../welcome/client-files.ts';
+import { placesInHome } from '../welcome/client-files.ts';
 
 /** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
 export const VOUCHED = 'PARLEY_TRUST';
@@ -17,11 +17,7 @@ export function isOwnConfig(path: string, environment: Environment): boolean {
 
 function isInHome(path: string, environment: Environment): boolean {
   if (isInside(path, userFolder(environment))) return true;
-  const { home, cwd } = environment;
-  return placesOf({ ...environment, cwd: `${cwd}${sep}.none` }).some(([, file]) => {
-    const folder = dirname(file);
-    return file === path || (folder !== home && isInside(folder, home) && isInside(path, folder));
-  });
+  return placesInHome(environment).some(([, file]) => file === path);
 }
 
 function vouchedFor({ env }: Environment): string[] {

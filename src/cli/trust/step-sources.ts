@@ -1,23 +1,67 @@
-// The files of steps and what they import by path, found without running them. Paths that a program computes are not found: who trusts a step
+// The files of steps and what they name by path, found without running them. Paths that a program computes are not found: who trusts a step
 // trusts what it does.
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { readRegularFile } from '../../config/read/read-regular-file.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { MAX_CONFIG_FILE_BYTES, MAX_STEP_FILES } from '../../shared/limits.ts';
 
 const IMPORT =
   /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+|\brequire(?:\.resolve)?\s*\(\s*|new\s+URL\s*\(\s*)(['"`])((?:\.{1,2})?\/[^'"`$\n]*|\.{1,2})\1/g;
-const ENDINGS = ['', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json', '.tsx', '.jsx'];
-const INDEXES = ENDINGS.slice(1).map((ending) => `/index${ending}`);
-const MAX_FILES = 1000;
+/** Any text that is a relative path, or the path of code, as there are many ways to import it. The last quote may be the first of another text. */
+const NAMED = /(['"`])(\.{1,2}(?:\/[^'"`\n]*)?|\/[^'"`\n]*\.(?:[cm]?[jt]sx?|json|node|wasm))(?=\1)/g;
+const ENDINGS = ['', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json', '.node', '.tsx', '.jsx'];
+const PACKAGE = 'package.json';
+const IN_FOLDER = [PACKAGE, ...ENDINGS.slice(1).map((ending) => `index${ending}`)];
 
-/** The text of each file by path; undefined for one that cannot be read. */
-export function readStepSources(steps: readonly string[]): Map<string, string | undefined> {
-  const found = new Map<string, string | undefined>();
+/** The content of each file by path; undefined for one that cannot be read. Throws if there are too many. */
+export function readStepSources(steps: readonly string[]): Map<string, Buffer | undefined> {
+  const found = new Map<string, Buffer | undefined>();
   const waiting = [...steps];
-  for (let path = waiting.pop(); path !== undefined && found.size < MAX_FILES; path = waiting.pop()) {
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (found.has(path)) continue;
-    const text = readText(path);
-    found.set(path, text);
-    for (const [, , name] of (text ?? '').matchAll(IMPORT)) waiting.push(...resolveAll(resolve(dirname(path), name!)));
+    if (found.size >= MAX_STEP_FILES) throw tooMany();
+    const content = read(path);
+    found.set(path, content);
+    if (content) waiting.push(...namedIn(path, content.toString('utf8')));
+  }
+  return found;
+}
+
+function tooMany(): GatewayError {
+  const reason = `they import more than ${MAX_STEP_FILES} files, which are too many to compare; bundle them, or import them as a package`;
+  return new GatewayError('BAD_OPTION', { option: 'steps', reason });
+}
+
+/** Paths start at the file or, if it is a link, at the file that it leads to: loaders differ. */
+function namedIn(path: string, text: string): Set<string> {
+  const names = new Set([...text.matchAll(IMPORT), ...text.matchAll(NAMED)].map(([, , name]) => name!));
+  if (basename(path) === PACKAGE) for (const name of stringsOf(text)) names.add(name);
+  const folders = new Set([dirname(path), dirname(real(path))]);
+  const paths = [...names].flatMap(spellingsOf).flatMap((name) => [...folders].map((folder) => resolve(folder, name)));
+  return new Set(paths.flatMap(resolveAll));
+}
+
+/** A specifier may be a URL. */
+function spellingsOf(name: string): string[] {
+  const bare = name.replace(/[?#].*$/s, '');
+  try {
+    return [name, bare, decodeURIComponent(bare)];
+  } catch {
+    return [name, bare];
+  }
+}
+
+/** All texts in a package.json: its `main` and `exports` may name files in many ways. */
+function stringsOf(text: string): string[] {
+  const found: string[] = [];
+  try {
+    JSON.parse(text, (_, value: unknown) => {
+      if (typeof value === 'string') found.push(value);
+      return value;
+    });
+  } catch {
+    // no loader can read it, either
   }
   return found;
 }
@@ -25,7 +69,11 @@ export function readStepSources(steps: readonly string[]): Map<string, string | 
 /** Every file that a loader could take for this path, as loaders differ in which they take first. */
 function resolveAll(path: string): string[] {
   const asTypeScript = path.replace(/\.([cm]?)js$/, '.$1ts');
-  const all = [...ENDINGS.map((ending) => path + ending), ...INDEXES.map((index) => path + index), asTypeScript];
+  const all = [
+    ...ENDINGS.map((ending) => path + ending),
+    ...IN_FOLDER.map((name) => resolve(path, name)),
+    asTypeScript,
+  ];
   return [...new Set(all)].filter(isFile);
 }
 
@@ -37,9 +85,17 @@ function isFile(path: string): boolean {
   }
 }
 
-function readText(path: string): string | undefined {
+function real(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function read(path: string): Buffer | undefined {
+  try {
+    return readRegularFile(path, MAX_CONFIG_FILE_BYTES);
   } catch {
     return undefined;
   }

@@ -1,9 +1,11 @@
 // Finds the configuration files of clients, to suggest them to a user who has named none. Counts their servers and starts none.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';
 import { projectServers } from '../../config/read/client-formats.ts';
 import { parseConfig } from '../../config/read/parse-config.ts';
+import { readRegularFile } from '../../config/read/read-regular-file.ts';
+import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
 import { BLOCKS } from '../../config/check/schema.ts';
 import { isObject } from '../../protocol/message.ts';
 import { programName } from './program.ts';
@@ -43,12 +45,23 @@ export function suggestConfigs(environment: Environment): string[] {
   ];
 }
 
-export function placesOf({
-  home,
-  cwd,
-  env,
-  platform = process.platform,
-}: Environment): [client: string, path: string][] {
+type Place = [client: string, path: string];
+
+function placesOf(environment: Environment): Place[] {
+  const { cwd } = environment;
+  const ofProject: Place[] = [
+    ['Claude Code', join(cwd, '.mcp.json')],
+    ['Cursor', join(cwd, '.cursor', 'mcp.json')],
+    ['VS Code', join(cwd, '.vscode', 'mcp.json')],
+    ['Gemini CLI', join(cwd, '.gemini', 'settings.json')],
+    ['Codex', join(cwd, '.codex', 'config.toml')],
+  ];
+  const all = [...ofProject, ...placesInHome(environment)];
+  return all.filter(([, path], index) => all.findIndex(([, other]) => other === path) === index);
+}
+
+/** Those of the user, not of the project. */
+export function placesInHome({ home, env, platform = process.platform }: Environment): Place[] {
   const config = env['XDG_CONFIG_HOME'] || join(home, '.config');
   const support = {
     darwin: join(home, 'Library', 'Application Support'),
@@ -56,11 +69,6 @@ export function placesOf({
   }[platform as string];
   const apps = support ?? config;
   return [
-    ['Claude Code', join(cwd, '.mcp.json')],
-    ['Cursor', join(cwd, '.cursor', 'mcp.json')],
-    ['VS Code', join(cwd, '.vscode', 'mcp.json')],
-    ['Gemini CLI', join(cwd, '.gemini', 'settings.json')],
-    ['Codex', join(cwd, '.codex', 'config.toml')],
     ['Claude Desktop', join(apps, 'Claude', 'claude_desktop_config.json')],
     ['Claude Code', join(home, '.claude.json')],
     ['Cursor', join(home, '.cursor', 'mcp.json')],
@@ -68,7 +76,7 @@ export function placesOf({
     ['Windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')],
     ['Gemini CLI', join(home, '.gemini', 'settings.json')],
     ['Codex', join(home, '.codex', 'config.toml')],
-  ].filter(([, path], index, all) => all.findIndex(([, other]) => other === path) === index) as [string, string][];
+  ];
 }
 
 function countIn(path: string, cwd: string): number {
@@ -79,7 +87,12 @@ function countIn(path: string, cwd: string): number {
 
 function parsed(path: string): Record<string, unknown> | undefined {
   try {
-    return parseConfig(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path).value;
+    return parseConfig(
+      readRegularFile(path, MAX_CONFIG_FILE_BYTES)
+        .toString('utf8')
+        .replace(/^\uFEFF/, ''),
+      path,
+    ).value;
   } catch {
     return undefined; // the user did not name this file, so its errors do not matter
   }

@@ -3,7 +3,8 @@
 // 2. Changes are applied one after another; if one fails, the current configuration stays.
 // 3. Files are compared by their text, not by events, so that replaced files, swapped links and changes right after loading are all seen.
 // Node's own watching would miss them.
-import { readFileSync } from 'node:fs';
+import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
+import { readRegularFile } from '../read/read-regular-file.ts';
 import { setTimeout } from 'node:timers/promises';
 import { compareConfigs, isSameConfig } from './compare-configs.ts';
 import type { ConfigDifference } from './compare-configs.ts';
@@ -125,7 +126,7 @@ function snapshot(files: string[]): Map<string, string | undefined> {
 
 function textOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFile(file, MAX_CONFIG_FILE_BYTES).toString('utf8');
   } catch {
     return undefined; // gone, perhaps only for now; loading reports it
   }

@@ -10,6 +10,7 @@ import type { ConfigPath } from '../read/source-positions.ts';
 import { expressionProblem, toExpressions } from './rules/rule-expressions.ts';
 import { ConfigProblems } from './config-problems.ts';
 import type { ConfigProblem } from './config-problems.ts';
+import { problemsWithReferences } from '../references.ts';
 import { isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
 
 export interface CheckPartsOptions {
@@ -18,7 +19,7 @@ export interface CheckPartsOptions {
 }
 
 export async function checkParts(
-  { path = '', config, read }: LoadedConfig,
+  { path = '', config, read, used }: LoadedConfig,
   { runsSteps = false }: CheckPartsOptions = {},
 ): Promise<ConfigProblem[]> {
   if (!read) return [];
@@ -42,7 +43,7 @@ export async function checkParts(
       problems.error(['listen', 'tls'], `a file for TLS cannot be read: ${message}`, 'Check the paths.');
     });
   }
-  return problems.list;
+  return problemsWithReferences(problems.list, used);
 }
 
 const CEL = 'Correct the expression; docs/config.md has what it can use.';

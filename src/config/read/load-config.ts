@@ -1,6 +1,5 @@
 // Loads a configuration: find, read, parse, fill in variables, validate, normalize. Never throws for the content of the file, but returns a
 // list of problems. Reads only the environment that it is given.
-import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { enabledServers, isForFlowsOnly } from '../config.ts';
 import type { ParleyConfig } from '../config.ts';
@@ -10,8 +9,11 @@ import { findConfig, userFolder } from './find-config.ts';
 import type { Environment } from './find-config.ts';
 import { interpolate } from './interpolate.ts';
 import type { Variables } from './interpolate.ts';
+import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
+import { readBounded, readRegularFile } from './read-regular-file.ts';
 import { readSecretFile, runSecretCommand } from './secret-sources.ts';
 import { omitBrokenServers, omitOwnEntries } from '../apply/omit-servers.ts';
+import { problemsWithReferences } from '../references.ts';
 import { normalizeConfig } from '../normalize-config.ts';
 import { normalizeClientFormats } from './client-formats.ts';
 import type { OwnAddress } from '../apply/own-entry.ts';
@@ -76,7 +78,7 @@ export function loadConfig(named: string | undefined, options: LoadOptions): Loa
 /** The same for text that has been read already. */
 export function readConfig({ path, text }: { path: string; text: string }, options: LoadOptions): LoadedConfig {
   const { env, cwd, home, ownSteps = [] } = options;
-  const { texts, read } = remembering({ path, text }, options.read ?? readText);
+  const { texts, read } = remembering({ path, text }, options.read ?? readNamed);
   const { value: written, places, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
   if (written === undefined) return { ...NOTHING, path, problems: problems.sorted(), files: [path], texts };
   const value = normalizeClientFormats(written, { cwd, env, places, problems });
@@ -103,11 +105,12 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
     problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
   }
   const files = [path, ...envFiles];
+  const shown = problemsWithReferences(problems.sorted(), used);
   const readOf = { input, places, missing };
   return {
     path,
     config,
-    problems: problems.sorted(),
+    problems: shown,
     used,
     files,
     leftOut: leftOut.length,
@@ -190,5 +193,10 @@ function failed(path: string | undefined, message: string, searched: string[]): 
 }
 
 function readText(path: string): string {
-  return readFileSync(path, 'utf8');
+  return readBounded(path, MAX_CONFIG_FILE_BYTES).toString('utf8');
+}
+
+/** A file that the configuration names. */
+function readNamed(path: string): string {
+  return readRegularFile(path, MAX_CONFIG_FILE_BYTES).toString('utf8');
 }

@@ -15,6 +15,12 @@ export const LIST_METHODS = Object.values(LIST_METHOD_BY_AREA);
 /** The requests during which a server may ask, and whose results pass through unparsed. */
 export const CALL_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
+/** The methods that run a tool, with the params that hold its name and arguments. */
+export const RUN_METHODS: Readonly<Record<string, { name: string; args: string }>> = dictionary({
+  'tools/call': { name: 'name', args: 'arguments' },
+  'interaction.start': { name: 'toolName', args: 'initialParams' },
+});
+
 /** Requests about one task; they go to the connection on which it runs. */
 export const ONE_TASK_METHODS: ReadonlySet<string> = new Set([
   'tasks/get',
@@ -46,3 +52,8 @@ export const WIRE_NOTIFICATIONS: ReadonlySet<string> = new Set([
   'shutdown',
   'exit',
 ]);
+
+/** Whether the protocol knows this only as a request. Without an id it has no meaning, but a careless server may act on it. */
+export function isRequestMethod(method: string): boolean {
+  return /^(?:tools|prompts|resources|completion|tasks|logging)\/|^interaction\./.test(method);
+}

@@ -8,7 +8,7 @@ import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
 import type { Change, ClientOpening, Watcher } from '../../protocol/target.ts';
-import { WIRE_NOTIFICATIONS } from '../../protocol/methods.ts';
+import { WIRE_NOTIFICATIONS, isRequestMethod } from '../../protocol/methods.ts';
 import { ToolFacts } from '../../protocol/tool-facts.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -210,7 +210,7 @@ export class UpstreamTarget implements ServerTarget {
    * that knows the client's own.
    */
   notify({ method, params }: NotificationMessage, client: ClientView): void {
-    if (WIRE_NOTIFICATIONS.has(method)) return;
+    if (WIRE_NOTIFICATIONS.has(method) || isRequestMethod(method)) return;
     const isRoots = method === ROOTS_CHANGED;
     const connection = isRoots ? this.#connections.known(client) : this.#connections.home(client);
     if (!connection || (isRoots && connection.isShared)) return;

@@ -3,6 +3,7 @@ import type { Identity } from '../../../protocol/exchange.ts';
 import { missingScopes } from '../../../protocol/exchange.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
+import { RUN_METHODS } from '../../../protocol/methods.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
@@ -92,8 +93,9 @@ export class Authenticator {
   /** Throws INSUFFICIENT_SCOPE for a call that needs more than the caller may do. */
   checkCall(message: Message, identity: Identity, resource: string | undefined): void {
     const { neededScopes } = this.#context;
-    if (!neededScopes || !isRequest(message) || message.method !== 'tools/call') return;
-    const { name } = message.params ?? {};
+    if (!neededScopes || !isRequest(message)) return;
+    const place = RUN_METHODS[message.method];
+    const name = place && message.params?.[place.name];
     const needed = typeof name === 'string' ? neededScopes(name) : [];
     if (missingScopes(identity, needed).length > 0) throw insufficientScope(needed, this.#metadataOf(resource));
   }

@@ -4,7 +4,8 @@ import type { Step } from '../../../../protocol/step.ts';
 import { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import { toListEntries } from '../../chain/list-entries.ts';
 import { toToolRules } from '../filter/name-rule.ts';
-import { RUN_METHODS, editSchema, readArguments, runEdited } from './tool-arguments.ts';
+import { editSchema, readArguments, runEdited } from './tool-arguments.ts';
+import { RUN_METHODS } from '../../../../protocol/methods.ts';
 import type { ArgumentEdit, ToolArguments } from './tool-arguments.ts';
 
 export function fixed(byTool: ToolArguments): Step {

@@ -1,13 +1,13 @@
 // Finds the configured arguments of a tool, and edits calls and input schemas with them.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import { RUN_METHODS } from '../../../../protocol/methods.ts';
 import type { Next, Origin, Outcome, StepExchange } from '../../../../protocol/step.ts';
 import type { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import type { ListEntry } from '../../chain/list-entries.ts';
 import type { ChainLookup } from '../names/map-names.ts';
 import { toNameRule } from '../filter/name-rule.ts';
 import { badOption } from '../../chain/step-options.ts';
-import { dictionary } from '../../../../shared/containers/dictionary.ts';
 
 /** By name or glob of the tool; later entries win. */
 export type ToolArguments = Record<string, JsonObject>;
@@ -26,12 +26,6 @@ export function readArguments(step: string, given: ToolArguments): ArgumentsOf {
     return meant.length === 0 ? undefined : Object.assign({}, ...meant.map(({ values }) => values));
   };
 }
-
-/** The methods that run a tool, with the params that hold its name and arguments. */
-export const RUN_METHODS: Readonly<Record<string, { name: string; args: string }>> = dictionary({
-  'tools/call': { name: 'name', args: 'arguments' },
-  'interaction.start': { name: 'toolName', args: 'initialParams' },
-});
 
 export interface ArgumentEdit {
   argumentsOf: ArgumentsOf;

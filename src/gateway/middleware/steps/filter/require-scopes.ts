@@ -1,5 +1,6 @@
 // Calls of some tools need scopes that the caller's key or token may lack. The rules hold for a tool under every name it has.
 import { missingScopes } from '../../../../protocol/exchange.ts';
+import { RUN_METHODS } from '../../../../protocol/methods.ts';
 import type { Origin, Step } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { toNameRule, toToolRules } from './name-rule.ts';
@@ -12,11 +13,11 @@ export function requireScopes(toolScopes: ToolScopes): Step {
   const needed = toNeeded(toolScopes);
   return {
     name: 'scopes',
-    methods: ['tools/call'],
+    methods: Object.keys(RUN_METHODS),
     toolRules: toToolRules(Object.keys(toolScopes)),
     handle(exchange, next, _lookUp, originOf) {
       const { identity } = exchange.client.connection ?? {};
-      const name = String(exchange.params.name);
+      const name = String(exchange.params[RUN_METHODS[exchange.method]!.name]);
       const wanted = needed(name, originOf?.('tools', name));
       const missing = identity ? missingScopes(identity, wanted) : [];
       if (missing.length > 0) throw new GatewayError('INSUFFICIENT_SCOPE', { scope: wanted.join(' ') });

@@ -8,7 +8,7 @@ const step = requireScopes({ wipe: ['write'] });
 function run(method: string, params: object, scopes: string[]): unknown {
   const connection = { transport: 'http', identity: { principal: 'ann', key: 'ann', scopes } };
   const exchange = { method, params, client: { connection } } as unknown as StepExchange;
-  return step.handle!(exchange, async () => respond({}), undefined as never, undefined as never);
+  return step.handle!(exchange, async () => respond({}), undefined as never, undefined);
 }
 
 it.each([

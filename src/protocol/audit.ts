@@ -1,6 +1,7 @@
 // What the audit log records. A part that decides something or sees something worth proving hands an event to the gateway's recorder;
 // the recorder adds the time and the chain, and writes it. Events never carry values of arguments or secrets, only their shapes.
 import type { JsonObject } from './message.ts';
+import type { ResultObject } from './raw/raw-object.ts';
 
 /** What a rule decided about an exchange, for the event of its call. */
 export interface RuleDecision {
@@ -39,4 +40,6 @@ export type RecordAudit = (event: AuditEvent) => void;
 export interface AuditedCall {
   /** With the server's own names; set by the router, or by a rule that refuses. */
   params?: JsonObject | undefined;
+  /** The call goes on after its request is answered: this is how it ends. */
+  ending?: Promise<ResultObject> | undefined;
 }

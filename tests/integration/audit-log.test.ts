@@ -96,6 +96,8 @@ test('callers that are turned away are recorded: no login, a foreign Host, a Web
     { kind: 'refusal', outcome: 'NOT_ALLOWED', details: { status: 403, origin: 'https://evil.example' } },
   ]);
   expect(JSON.stringify(lines)).not.toContain('secret');
+  await fetch(url, { method: 'POST' }); // what comes after the first lines is as prompt
+  await until('a third refusal', async () => (await logsOf(home, '--errors')).length >= 3);
 });
 
 test('logs -f shows what comes in, and cleans what could fool a terminal', async () => {

@@ -43,6 +43,7 @@ export class AskableCall implements ChannelPart {
   /** The request that gets the next result. */
   #carrier: Exchange | undefined;
   #held: HeldCall | undefined;
+  #outcome: Promise<ResultObject> | undefined;
   #cancellation: Cancellation | undefined;
   #isOver = false;
   #onTaken: (() => void) | undefined;
@@ -85,6 +86,7 @@ export class AskableCall implements ChannelPart {
   run(handle: (exchange: Exchange) => Result): Result {
     const outcome = handle(this.exchange);
     if (!(outcome instanceof Promise)) return outcome;
+    this.#outcome = outcome;
     outcome.then(
       (result) => {
         this.#end();
@@ -115,6 +117,7 @@ export class AskableCall implements ChannelPart {
     // Clients check results against the tool's schema and reject a mismatch, unless it is marked as an error.
     const isChecked = this.#carrier === this.#inner && this.#listener?.hasOutputSchema(this.#inner.params.name);
     this.#carrier = undefined;
+    if (this.#inner.audited) this.#inner.audited.ending = this.#outcome;
     this.#carried.say(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
     this.#listener?.onHeld(this.#inner.client);
   }

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { manualClock } from '../../flow/testing/manual-clock.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { createLog } from '../../shared/log.ts';
 import { listAuditFiles } from './audit-folder.ts';
@@ -109,6 +110,40 @@ describe('an audit log that nobody has touched', () => {
     expect(namesIn(folder)).toEqual(NAMES);
     const report = verifyAudit(folder, { head: head!, key: toPublicText(readSigningKey(folder)!) });
     expect(report).toMatchObject({ problems: [], notes: [expect.stringContaining('its process runs')] });
+    writer.close();
+  });
+});
+
+describe('a process that goes on', () => {
+  it('writes each event within half a second, and signs within a minute', () => {
+    const folder = newFolder();
+    const clock = manualClock();
+    const writer = new AuditWriter({ folder, log: silent, clock });
+    const signed = () => new AuditTail(folder).read(({ kind }) => kind === 'checkpoint').length;
+    for (const count of [1, 2, 3]) {
+      writer.record({ kind: 'call', name: `tool${count}`, outcome: 'ok' });
+      clock.move(500);
+      expect(namesIn(folder)).toHaveLength(count);
+      clock.move(1000);
+    }
+    expect(signed()).toBe(0);
+    clock.move(60_000);
+    expect(signed()).toBe(1);
+    clock.move(60_000);
+    expect(signed()).toBe(1); // nothing is new
+    writer.close();
+    expect(verifyAudit(folder)).toMatchObject({ problems: [], notes: [] });
+  });
+
+  it('signs within a minute what comes again and again', () => {
+    const folder = newFolder();
+    const clock = manualClock();
+    const writer = new AuditWriter({ folder, log: silent, clock });
+    for (let i = 0; i < 61; i++) {
+      writer.record({ kind: 'call', name: 'tool', outcome: 'ok' });
+      clock.move(1000);
+    }
+    expect(new AuditTail(folder).read(({ kind }) => kind === 'checkpoint')).toHaveLength(1);
     writer.close();
   });
 });

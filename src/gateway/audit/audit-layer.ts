@@ -1,11 +1,15 @@
 // Records each call of a client with its outcome and duration. It stands before all other layers, so it sees what the client gets. What is
-// learned on the way is collected in the exchange: the server's own name (`audited`), the decision of a rule (`decision`).
+// learned on the way is collected in the exchange: the server's own name (`audited`), the decision of a rule (`decision`). The first answer
+// of a call that waits for a person is only a question: such a call is recorded when it really ends (`audited.ending`).
 import type { AuditedCall, RecordAudit } from '../../protocol/audit.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { TargetLayer } from '../../protocol/layer.ts';
+import { isObject } from '../../protocol/message.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { HandleResult, Target } from '../../protocol/target.ts';
+import { readSuspended } from '../../protocol/suspended-call.ts';
+import { hasEnded } from '../../protocol/target.ts';
+import type { HandleResult, Target, TaskState } from '../../protocol/target.ts';
 import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -57,9 +61,13 @@ export class AuditLayer extends TargetLayer {
       this.#end(exchange, { params, begun, outcome: outcomeOf(thrown) });
       throw thrown;
     }
-    const ended = (result: ResultObject): void =>
-      this.#end(exchange, { params, begun, outcome: fieldOf(result, 'isError') === true ? 'tool_error' : 'ok' });
-    const failed = (thrown: unknown): void => this.#end(exchange, { params, begun, outcome: outcomeOf(thrown) });
+    const ended = (result: ResultObject): void => settle(toOutcome(result, exchange));
+    const failed = (thrown: unknown): void => settle(outcomeOf(thrown));
+    const settle = (outcome: string): void => {
+      const ending = takeEnding(exchange);
+      if (ending) ending.then(ended, failed);
+      else this.#end(exchange, { params, begun, outcome });
+    };
     if (answer instanceof Promise) answer.then(ended, failed);
     else ended(answer);
     return answer;
@@ -100,6 +108,20 @@ interface EndedCall {
 function toName({ name, uri, toolName }: Exchange['params']): string | undefined {
   const named = name ?? uri ?? toolName;
   return typeof named === 'string' ? named : undefined;
+}
+
+function takeEnding({ audited }: Exchange): Promise<ResultObject> | undefined {
+  const ending = audited?.ending;
+  if (ending) audited.ending = undefined;
+  return ending;
+}
+
+/** Questions and tasks are no results yet. */
+function toOutcome(result: ResultObject, { task: allowed }: Exchange): string {
+  if (fieldOf(result, 'isError') === true) return 'tool_error';
+  if (readSuspended(result)) return 'input_required';
+  const task = allowed && fieldOf(result, 'task');
+  return isObject(task) && !hasEnded(task as unknown as TaskState) ? 'working' : 'ok';
 }
 
 function outcomeOf(thrown: unknown): string {

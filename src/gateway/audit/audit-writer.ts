@@ -40,7 +40,8 @@ export class AuditWriter {
   readonly #chain = createChainId();
   readonly #refusals = new RefusalCount();
   #waiting: { at: number; event: AuditEvent }[] = [];
-  #stopTimer: (() => void) | undefined;
+  #stopFlush: (() => void) | undefined;
+  #stopSigning: (() => void) | undefined;
   #file: OpenFile | undefined;
   #key: KeyObject | undefined;
   #part = 0;
@@ -68,14 +69,14 @@ export class AuditWriter {
     if (event.kind === 'refusal' && !this.#refusals.admits(event, at)) return;
     this.#waiting.push({ at, event });
     if (this.#waiting.length >= MAX_WAITING || event.kind === 'approval') this.#flush();
-    else this.#stopTimer ??= this.#clock.after(FLUSH_MS, () => this.#flush());
+    else this.#stopFlush ??= this.#clock.after(FLUSH_MS, () => this.#flush());
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#flush();
     this.#isClosed = true;
-    this.#stopTimer?.();
+    this.#stopTimers();
     if (!this.#file) return;
     this.#attempt(() => this.#append([], 'end'), 0);
     closeQuietly(this.#file.fd);
@@ -84,14 +85,25 @@ export class AuditWriter {
 
   /** Never throws. */
   #flush(): void {
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
+    this.#stopTimers();
     const counted = this.#refusals.take(this.#clock.now());
     const events = counted.length > 0 ? [...this.#waiting, ...counted] : this.#waiting;
     this.#waiting = [];
     if (events.length > 0) this.#attempt(() => this.#write(events), events.length);
     else if (this.#isUnsigned) this.#attempt(() => this.#append([], 'checkpoint'), 0);
-    if (this.#isUnsigned && !this.#isClosed) this.#stopTimer = this.#clock.after(CHECKPOINT_MS, () => this.#flush());
+    if (this.#isUnsigned) this.#stopSigning = this.#clock.after(this.#msToSigning, () => this.#flush());
+  }
+
+  #stopTimers(): void {
+    this.#stopFlush?.();
+    this.#stopSigning?.();
+    this.#stopFlush = this.#stopSigning = undefined;
+  }
+
+  /** If signing has failed, or the system time was changed, it takes the whole time again. */
+  get #msToSigning(): number {
+    const left = this.#signedAt + CHECKPOINT_MS - this.#clock.now();
+    return left > 0 && left < CHECKPOINT_MS ? left : CHECKPOINT_MS;
   }
 
   get #isUnsigned(): boolean {
@@ -113,7 +125,7 @@ export class AuditWriter {
   #write(events: { at: number; event: AuditEvent }[]): void {
     this.#prepareFile();
     const now = this.#clock.now();
-    const isDue = this.#seq + events.length - this.#signed > CHECKPOINT_LINES || now - this.#signedAt > CHECKPOINT_MS;
+    const isDue = this.#seq + events.length - this.#signed > CHECKPOINT_LINES || now - this.#signedAt >= CHECKPOINT_MS;
     this.#append(
       events.map(({ at, event }) => ({ time: new Date(at).toISOString(), rest: event })),
       isDue ? 'checkpoint' : undefined,

@@ -20,6 +20,7 @@ const ACTIVITY: Record<string, number> = { 'resources/read': 2, 'prompts/get': 2
 export function toOcsf(line: AuditLine, chain: string): JsonObject | undefined {
   const { kind, seq, time, outcome = '', ms, exchange, decision, details } = line;
   if (kind === 'start' || kind === 'checkpoint' || kind === 'end' || kind === 'lost') return undefined;
+  const isOpen = outcome === 'input_required' || outcome === 'working';
   const isGood = outcome === 'ok' || outcome === 'given' || (kind !== 'refusal' && outcome === '');
   const isLogin = kind === 'refusal' || kind === 'login';
   const about = isLogin ? toAuthentication(line) : toApiActivity(line);
@@ -32,8 +33,8 @@ export function toOcsf(line: AuditLine, chain: string): JsonObject | undefined {
       ...(exchange !== undefined && { correlation_uid: exchange }),
     },
     time: Date.parse(time),
-    severity_id: isGood ? INFORMATIONAL : LOW,
-    status_id: isGood ? SUCCESS : FAILURE,
+    severity_id: isGood || isOpen ? INFORMATIONAL : LOW,
+    status_id: isOpen ? OTHER : isGood ? SUCCESS : FAILURE,
     ...(outcome !== '' && { status_code: outcome }),
     ...(ms !== undefined && { duration: Math.round(ms) }),
     ...about,

@@ -118,7 +118,9 @@ export class FlowLayer extends TargetLayer {
     const before = start && this.#calls.startedAs(start, client.principal);
     if (before) return this.#startedAgain(before);
     const call = this.#session({ tool, timeoutMs: readTimeout(params), start }, client);
-    setImmediate(() => void this.#play(emulatedExchange(exchange, args, call, this.#watchers.get(client)), call));
+    const played = emulatedExchange(exchange, args, call, this.#watchers.get(client));
+    const ending = new Promise<ResultObject>((resolve) => setImmediate(() => resolve(this.#play(played, call))));
+    recordAtEnd(exchange, played, ending);
     return { sessionId: call.options.id, state: 'idle' };
   }
 
@@ -161,11 +163,14 @@ export class FlowLayer extends TargetLayer {
     }
   }
 
-  async #play(exchange: Exchange, call: EmulatedSession): Promise<void> {
+  async #play(exchange: Exchange, call: EmulatedSession): Promise<ResultObject> {
     try {
-      end(call, toPlainObject(await this.target.handle(exchange)));
+      const answer = await this.target.handle(exchange);
+      end(call, toPlainObject(answer));
+      return answer;
     } catch (thrown) {
       call.complete(toFailure(thrown), undefined);
+      throw thrown;
     }
   }
 
@@ -227,6 +232,16 @@ export class FlowLayer extends TargetLayer {
 function end(call: EmulatedSession, answer: JsonObject): void {
   const { result, summary } = toOutcome(answer);
   call.complete(result, summary);
+}
+
+/** The audit log says how the tool ended, not that its session began. */
+function recordAtEnd(exchange: Exchange, played: Exchange, ending: Promise<ResultObject>): void {
+  const ended = ending.finally(() => {
+    exchange.server ??= played.server;
+    exchange.decision ??= played.decision;
+  });
+  ended.catch(() => {}); // the session says it
+  if (exchange.audited) exchange.audited.ending = ended;
 }
 
 function toStart(params: JsonObject, what: unknown): SessionStart | undefined {

@@ -16,14 +16,14 @@ export function emulatedExchange(
   session: EmulatedSession,
   watcher: Watcher | undefined,
 ): Exchange {
-  const { id, client, trace, logLevel, wantsProgress, ownTool } = origin;
+  const { id, client, trace, logLevel, wantsProgress, ownTool, audited } = origin;
   const request = new InternalExchange(
     'tools/call',
     { name: session.options.tool, arguments: args },
     client,
     session.signal,
   );
-  return deriveExchange(Object.assign(request, { id, logLevel, wantsProgress }), {
+  return deriveExchange(Object.assign(request, { id, logLevel, wantsProgress, audited }), {
     trace,
     ownTool,
     expectsQuestions: true,

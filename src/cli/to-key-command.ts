@@ -32,5 +32,6 @@ function toExpiry(given: OptionValue): string | undefined {
   const text = String(given);
   const at = /^\d+[smhd]$/.test(text) ? systemClock.now() + toSpanMs(text, '--expires')! : Date.parse(text);
   if (Number.isNaN(at)) throw new UsageError('--expires must be a span such as 90d, or a date (YYYY-MM-DD).');
+  if (at <= systemClock.now()) throw new UsageError(`--expires ${text} is in the past: the key would never work.`);
   return new Date(at).toISOString();
 }

@@ -43,8 +43,8 @@ export class AskResponder {
     this.#roots = checkRoots(roots);
   }
 
-  async answer({ method, params = {} }: Ask, signal: AbortSignal): Promise<JsonObject> {
-    const context = { server: await this.#server(), signal };
+  async answer({ method, params = {}, human }: Ask, signal: AbortSignal): Promise<JsonObject> {
+    const context = { server: await this.#server(), signal, ...(human && { human }) };
     const { roots, requests } = this.#options;
     if (requests && Object.hasOwn(requests, method)) return requests[method]!(params, context);
     if (method === 'elicitation/create') return this.#elicit(params, context);

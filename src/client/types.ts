@@ -29,6 +29,8 @@ export type Approval =
 export interface AskContext {
   /** The server that asks; show it to the user. */
   server: Implementation | undefined;
+  /** A gateway or flow says that only a person may answer: show the question, and never answer it from a program. */
+  human?: boolean;
   signal: AbortSignal;
 }
 

@@ -3,6 +3,7 @@ import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import { checkParts } from '../../config/check/check-parts.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
+import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { configSchema } from '../../config/check/json-schema.ts';
 import { sortProblems } from '../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../config/check/config-problems.ts';
@@ -11,6 +12,8 @@ import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { readEnvironment } from '../environment.ts';
 import type { CheckCommand } from '../command.ts';
 import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';
+import { judgeTrust } from '../trust/judge-trust.ts';
+import { howTo, whyNot } from '../trust/require-trust.ts';
 import { displayPath } from '../terminal/display-path.ts';
 import type { Printer } from '../terminal/print.ts';
 
@@ -35,7 +38,15 @@ export async function runCheck(command: CheckCommand, print: Printer): Promise<n
   }
   if (config && command.print) print.line(printConfig(withLimits(config), used));
   else print.line(verdict({ path, config, problems, isGood, leftOut: loaded.leftOut }, print));
+  tellChanged(loaded, print);
   return isGood ? 0 : 1;
+}
+
+/** Said beside the verdict: the file may be right and not in force. */
+function tellChanged(loaded: LoadedConfig, print: Printer): void {
+  const { path } = loaded;
+  if (path !== undefined && judgeTrust(loaded, readEnvironment()) === 'changed')
+    print.note(`${whyNot(path, 'changed')} ${howTo(path)}`);
 }
 
 /** No file was named or found. What to do next helps more than the list of searched paths. */

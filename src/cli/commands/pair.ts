@@ -40,8 +40,10 @@ async function invite(command: PairCommand, file: string, print: Printer): Promi
     return 0;
   }
   print.line(code);
-  const where = page ?? 'on the page whose link the gateway shows with its first question';
-  print.note(`Enter it at ${where}. It works once, until ${new Date(expires).toTimeString().slice(0, 5)}.`);
+  const until = `It works once, until ${new Date(expires).toTimeString().slice(0, 5)}.`;
+  if (page === undefined)
+    print.note(`Enter it on the page whose link the gateway shows with its first question. ${until}`);
+  else [`Enter it on this page. ${until}`, `  ${page}`].forEach((line) => print.note(line));
   if (page !== undefined && process.stderr.isTTY && openBrowser(`${page}?c=${code}`))
     print.note('Your browser shows that page.');
   return 0;
@@ -56,7 +58,7 @@ interface ChosenGateway {
 /** The running gateway, else the one that will serve the configuration. Undefined if there is neither; the reason has been printed. */
 async function chooseGateway({ config, pid }: PairCommand, print: Printer): Promise<ChosenGateway | undefined> {
   const { path } = findConfig(config, readEnvironment());
-  const { found, isTold } = await findGateway(ownStateFolder(), print, { pid, config: path });
+  const { found, isTold } = await findGateway(ownStateFolder(), print, { pid, config: path, hasUrl: false });
   const isMeant = found && (config === undefined || found.serves === path);
   if (isMeant) return { gateway: found.serves, page: found.url?.replace(/\/mcp$/, '/ask') };
   if (path !== undefined && pid === undefined) {

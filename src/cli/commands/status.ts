@@ -1,4 +1,6 @@
 // `parley status`: shows the state of the servers of the running gateway. Exit status 1 if a server fails or no gateway runs.
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { findConfig } from '../../config/read/find-config.ts';
 import { readEnvironment } from '../environment.ts';
 import type { StatusCommand } from '../command.ts';
@@ -25,6 +27,8 @@ interface StatusReport {
   head: string;
   json: object;
   servers: ServerStatus[];
+  /** The file, or the wrapped command, of a running gateway. */
+  serves?: string | undefined;
 }
 
 export async function runStatus(command: StatusCommand, print: Printer): Promise<number> {
@@ -59,6 +63,7 @@ async function tell(command: StatusCommand, print: Printer): Promise<number> {
   if (!told) return 1;
   if (command.json) print.line(JSON.stringify({ ...told.json, servers: told.servers.map(withoutNames) }, undefined, 2));
   else for (const line of [told.head, '', ...toServerLines(told.servers, print)]) print.line(line);
+  if (told.serves !== undefined && !command.json) await tellNotInForce(told.serves, print);
   return told.servers.some(isFailing) ? 1 : 0;
 }
 
@@ -81,7 +86,27 @@ async function look(command: StatusCommand, print: Printer): Promise<StatusRepor
 
 function toGatewayReport({ servers, groups: _, ...rest }: GatewayStatus, url?: string, serves?: string): StatusReport {
   const json = { url: url ?? null, ...(serves !== undefined && { serves }), ...rest };
-  return { head: toStatusHeading(rest, url), json, servers };
+  return { head: toStatusHeading(rest, url), json, servers, serves };
+}
+
+/** A running gateway keeps its configuration while the newest version of the file has errors or is not trusted. */
+async function tellNotInForce(serves: string, print: Printer): Promise<void> {
+  if (!isAbsolute(serves) || !/\.(jsonc?|ya?ml|toml)$/.test(serves) || !existsSync(serves)) return;
+  const { loadConfig } = await import('../../config/read/load-config.ts');
+  const loaded = loadConfig(serves, readEnvironment());
+  const kept = 'The gateway keeps running with what it was before.';
+  // Variables that are not set here may be set for the gateway.
+  if (!loaded.config && (loaded.read?.missing.size ?? 0) > 0) return;
+  if (!loaded.config) {
+    print.note(
+      `${displayPath(serves)} has errors now. ${kept} To see them: ${programName()} check ${displayPath(serves)}`,
+    );
+    return;
+  }
+  const { judgeTrust } = await import('../trust/judge-trust.ts');
+  const { howTo, whyNot } = await import('../trust/require-trust.ts');
+  if (judgeTrust(loaded, readEnvironment()) === 'changed')
+    print.note(`${whyNot(serves, 'changed')} ${kept} ${howTo(serves)}`);
 }
 
 /** Starts nothing; only says that no gateway runs and what to do. */

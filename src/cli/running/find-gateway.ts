@@ -26,13 +26,15 @@ export interface GatewayQuery {
   config?: string | undefined;
   /** How long the gateway may take to answer. */
   ms?: number | undefined;
+  /** False for a command without --url. */
+  hasUrl?: boolean | undefined;
 }
 
 const ANSWER_MS = 5000;
 
 export async function findGateway(folder: string, print: Printer, wish: GatewayQuery = {}): Promise<GatewaySearch> {
   const running = listRunningGateways(folder);
-  if (wish.pid !== undefined) return byProcess(running, wish.pid, { print, ms: wish.ms });
+  if (wish.pid !== undefined) return byProcess(running, wish.pid, { print, ms: wish.ms, hasUrl: wish.hasUrl });
   const asked = await Promise.all(sortByPreference(running, wish.config).map((one) => ask(one, wish.ms)));
   const answering = asked.flatMap(({ found }) => found ?? []);
   const silent = asked.filter(({ isSilent }) => isSilent).map(({ one }) => one);
@@ -40,7 +42,7 @@ export async function findGateway(folder: string, print: Printer, wish: GatewayQ
   // Use no other gateway in place of the wanted one.
   const isWantedSilent = silent.some(({ serves }) => isSame(serves, wish.config));
   const [found, ...others] = isWantedSilent ? [] : answering;
-  if (found) tellWhich(found, { others, isAlone: running.length === 1, config: wish.config }, print);
+  if (found) tellWhich(found, { ...wish, others, isAlone: running.length === 1 }, print);
   return { found, isTold: !found && silent.length > 0 };
 }
 
@@ -65,13 +67,13 @@ export async function findGatewayAt(folder: string, url: string, ms?: number): P
 async function byProcess(
   running: RunningGateway[],
   pid: number,
-  { print, ms }: { print: Printer; ms: number | undefined },
+  { print, ms, hasUrl }: Pick<GatewayQuery, 'ms' | 'hasUrl'> & { print: Printer },
 ): Promise<GatewaySearch> {
   const one = running.find((gateway) => gateway.pid === pid);
   const { found } = one ? await ask(one, ms) : {};
   if (one && !found) print.problem(noAnswer(one));
   if (!one) print.problem(`no gateway of yours is process ${pid}.`);
-  if (!one) for (const other of running) print.note(`One runs ${describeGateway(other)}${choiceOf(other)}.`);
+  if (!one) for (const other of running) print.note(`One runs ${describeGateway(other)}${choiceOf(other, hasUrl)}.`);
   return { found, isTold: !found };
 }
 
@@ -87,28 +89,27 @@ async function ask(one: RunningGateway, ms = ANSWER_MS): Promise<GatewayReply> {
   return { one, found: status?.pid === one.pid ? { ...one, status } : undefined, isSilent: !status };
 }
 
-interface GatewayChoice {
+interface GatewayChoice extends Pick<GatewayQuery, 'config' | 'hasUrl'> {
   others: RunningGateway[];
   isAlone: boolean;
-  config: string | undefined;
 }
 
-function tellWhich(found: FoundGateway, { others, isAlone, config }: GatewayChoice, print: Printer): void {
+function tellWhich(found: FoundGateway, { others, isAlone, config, hasUrl }: GatewayChoice, print: Printer): void {
   const isOther = config !== undefined && !isSame(found.serves, config);
   if (isAlone && !isOther) return;
   const not = isOther
     ? `, which does not serve ${displayPath(config)}; to see the servers of that: --config ${displayPath(config)}`
     : '';
   print.note(`Using the gateway ${describeGateway(found)}${not}.`);
-  for (const other of others) print.note(`Another one runs ${describeGateway(other)}${choiceOf(other)}.`);
+  for (const other of others) print.note(`Another one runs ${describeGateway(other)}${choiceOf(other, hasUrl)}.`);
 }
 
 export function describeGateway({ pid, url, serves }: RunningGateway): string {
   return `${url === undefined ? 'on stdio' : `at ${url}`} (process ${pid}, ${serves})`;
 }
 
-function choiceOf({ url, pid }: RunningGateway): string {
-  return `; to choose it: ${url === undefined ? `--pid ${pid}` : `--url ${url}`}`;
+function choiceOf({ url, pid }: RunningGateway, hasUrl = true): string {
+  return `; to choose it: ${url === undefined || !hasUrl ? `--pid ${pid}` : `--url ${url}`}`;
 }
 
 function noAnswer(one: RunningGateway): string {

@@ -23,6 +23,12 @@ export function chooseLogin({ host, open, auth }: LoginWish): AuthOptions | unde
   return readKeyFile(keyFile).length > 0 ? { keyFile } : undefined;
 }
 
+/** Whether clients can log in by a key only. Elsewhere they find their own way to a token. */
+export function asksKey(auth: AuthOptions | undefined): boolean {
+  if (!auth || auth.token !== undefined) return false;
+  return auth.front === undefined && (auth.issuers?.length ?? 0) === 0;
+}
+
 /** What an authorization server in front keeps is in the user's state folder. */
 function frontOf({ front }: AuthOptions): Pick<AuthOptions, 'front'> {
   return front ? { front: { ...front, folder: front.folder ?? join(ownStateFolder(), 'front') } } : {};

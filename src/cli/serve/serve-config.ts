@@ -10,6 +10,7 @@ import { watchConfig } from '../../config/apply/watch-config.ts';
 import type { ConfigChange } from '../../config/apply/watch-config.ts';
 import type { BuiltSteps, BuildStepOptions } from '../../config/apply/build-steps.ts';
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
+import { loadFrontEngine } from '../../gateway/accept/auth/front/load-front-engine.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
@@ -17,7 +18,7 @@ import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
 import { readEnvironment } from '../environment.ts';
 import { toOwnAddress, chooseTransports } from '../commands/serve.ts';
 import type { OwnListener } from '../commands/serve.ts';
-import { chooseLogin } from './login-options.ts';
+import { asksKey, chooseLogin } from './login-options.ts';
 import { CallLog } from './call-log.ts';
 import { createCliLog, toLogPrinter } from '../cli-log.ts';
 import type { ServeCommand } from '../command.ts';
@@ -98,7 +99,7 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
       return Promise.all([gateway.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
     },
   };
-  const welcome: Welcome = { token: auth?.token, lines: [] };
+  const welcome: Welcome = { token: auth?.token, asksKey: asksKey(auth), lines: [] };
   return serveAs(command, { found, served, listens, welcome }, print);
 }
 
@@ -122,6 +123,7 @@ interface ServedConfig {
 
 interface Welcome {
   token: string | undefined;
+  asksKey: boolean;
   /** The lines to paste into clients, once the port is open. */
   lines: string[];
 }
@@ -144,7 +146,7 @@ function serveAs(
       stdio,
       onOpen(opened) {
         found.own.opened = { host, port: opened.port };
-        const { token } = welcome;
+        const { token, asksKey } = welcome;
         const said = toServeWelcome({
           found,
           opened,
@@ -153,6 +155,7 @@ function serveAs(
           host,
           open: isOpen(command, found),
           token,
+          asksKey,
         });
         welcome.lines = toClientLines({ ...said, print: uncoloured(say) });
         for (const line of toWelcomeLines(said)) say.line(line);
@@ -240,6 +243,7 @@ interface BuiltParts {
 /** Undefined if a part cannot be built, such as a step that fails to load; the reason has been printed. */
 async function buildParts(found: ServeSetup, making: BuildOptions, print: Printer): Promise<BuiltParts | undefined> {
   try {
+    if (found.config.auth?.front) await loadFrontEngine();
     return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };
   } catch (thrown) {
     if (!(await printProblems(found, print, { runsSteps: found.isStillTrusted() })))

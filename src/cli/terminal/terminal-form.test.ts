@@ -25,12 +25,18 @@ const FORM = {
   required: ['name', 'time', 'vegan'],
 };
 
-async function ask(request: object, typed: string, yes = false) {
-  const [input, output] = [new PassThrough(), new PassThrough()];
+interface Asked {
+  yes?: boolean;
+  human?: boolean;
+  isTTY?: boolean;
+}
+
+async function ask(request: object, typed: string, { yes = false, human, isTTY = false }: Asked = {}) {
+  const [input, output] = [Object.assign(new PassThrough(), { isTTY }), Object.assign(new PassThrough(), { isTTY })];
   input.end(typed);
   const asker = createTerminalForm(createTerminal(input, output), { yes, tool: 'book_table' });
   const server = { name: 'tables', version: '1' };
-  const context = { server, signal: new AbortController().signal };
+  const context = { server, signal: new AbortController().signal, ...(human && { human }) };
   const params = { message: 'A table?', ...request } as unknown as ElicitRequestParams;
   const answer = await asker(params, context);
   return { answer, shown: String(output.read()) };
@@ -63,11 +69,25 @@ describe('a form', () => {
   });
 
   it('is approved with its defaults, and only the rest is asked', async () => {
-    const { answer, shown } = await ask({ requestedSchema: FORM }, 'Ada\n1\n', true);
+    const { answer, shown } = await ask({ requestedSchema: FORM }, 'Ada\n1\n', { yes: true });
     expect(answer).toEqual({ action: 'accept', content: { name: 'Ada', time: '18:00', people: 2, vegan: true } });
     expect(shown).not.toContain('vegan');
     const approval = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
-    expect((await ask({ requestedSchema: approval }, '', true)).answer).toMatchObject({ content: { ok: true } });
+    expect((await ask({ requestedSchema: approval }, '', { yes: true })).answer).toMatchObject({
+      content: { ok: true },
+    });
+  });
+
+  it('that only a person may answer is refused without a terminal, whatever was typed or agreed to before', async () => {
+    const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+    for (const yes of [true, false])
+      await expect(ask({ requestedSchema }, 'y\n', { yes, human: true })).rejects.toMatchObject({
+        code: 'NO_TERMINAL',
+      });
+    const onTerminal = { yes: true, human: true, isTTY: true };
+    expect((await ask({ requestedSchema }, 'n\n', onTerminal)).answer).toMatchObject({ content: { ok: false } });
+    for (const mode of [{ requestedSchema }, { mode: 'url', url: 'https://x.test' }])
+      await expect(ask(mode, 'y\n', { human: true })).rejects.toMatchObject({ code: 'NO_TERMINAL' });
   });
 
   it('without fields is a question of yes or no', async () => {
@@ -75,7 +95,7 @@ describe('a form', () => {
     expect((await ask({ requestedSchema }, 'y\n')).answer).toEqual({ action: 'accept', content: {} });
     expect((await ask({ requestedSchema }, 'n\n')).answer).toEqual({ action: 'decline' });
     expect((await ask({ requestedSchema }, '')).answer).toEqual({ action: 'cancel' });
-    expect((await ask({ requestedSchema }, '', true)).answer).toEqual({ action: 'accept', content: {} });
+    expect((await ask({ requestedSchema }, '', { yes: true })).answer).toEqual({ action: 'accept', content: {} });
   });
 
   it.each([
@@ -97,10 +117,10 @@ describe('a link', () => {
   const link = { mode: 'url', url: 'https://x.test/pay', elicitationId: '1' };
 
   it('is shown, and never taken for opened', async () => {
-    const { answer, shown } = await ask(link, '\n', true);
+    const { answer, shown } = await ask(link, '\n', { yes: true });
     expect(answer).toEqual({ action: 'accept' });
     expect(shown).toContain('https://x.test/pay');
-    expect((await ask(link, '', true)).answer).toEqual({ action: 'cancel' });
+    expect((await ask(link, '', { yes: true })).answer).toEqual({ action: 'cancel' });
     expect((await ask(link, ':no\n')).answer).toEqual({ action: 'decline' });
   });
 });

@@ -1,7 +1,9 @@
 // Answers elicitation requests of a tool on the terminal: forms field by field, links by asking the user to open them. With `yes`, takes
-// defaults and agrees wherever no input is required.
+// defaults and agrees wherever no input is required. What only a person may answer is asked on a real terminal, `yes` or not: a model may have
+// written the command line, or what comes through a pipe.
 import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
 import type { AskContext } from '../../client/types.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { toSchemaFields } from '../../protocol/form/schema-field.ts';
 import type { FieldOption } from '../../protocol/form/field-options.ts';
 import type { SchemaField } from '../../protocol/form/schema-field.ts';
@@ -24,8 +26,9 @@ export function createTerminalForm(
   terminal: Terminal,
   { yes, tool }: { yes: boolean; tool: string },
 ): (request: ElicitRequestParams, context: AskContext) => Promise<ElicitResult> {
-  return async (request, { signal }) => {
-    const asking = { terminal, yes, signal };
+  return async (request, { signal, human = false }) => {
+    if (human && !terminal.hasPerson) throw new GatewayError('NO_TERMINAL');
+    const asking = { terminal, yes: yes && !human, signal };
     // The question may come from the server or from an approval step; the client cannot tell.
     terminal.say(`${tool} needs your answer: ${request.message}`);
     if (request.mode === 'url') return openLink(request.url, asking);

@@ -11,12 +11,14 @@ export interface Terminal {
   ask(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
   /** A question is on the screen, and the user is typing. */
   readonly isAsking: boolean;
+  /** A person can read the questions and type the answers: neither is a pipe or a file. */
+  readonly hasPerson: boolean;
   close(): void;
 }
 
 export function createTerminal(
   input: Readable & { isTTY?: boolean } = process.stdin,
-  output: Writable = process.stderr,
+  output: Writable & { isTTY?: boolean } = process.stderr,
 ): Terminal {
   const isTyped = input.isTTY === true;
   const lines: string[] = [];
@@ -51,6 +53,7 @@ export function createTerminal(
     get isAsking() {
       return waiting !== undefined;
     },
+    hasPerson: isTyped && output.isTTY === true,
     close: () => reader?.close(),
   };
 }

@@ -6,6 +6,7 @@ import type { CommandConfig } from '../serve/load-command-config.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
+import { KEY } from './welcome-lines.ts';
 import type { WelcomeOptions } from './welcome-lines.ts';
 
 export interface ServeWelcome {
@@ -17,9 +18,11 @@ export interface ServeWelcome {
   share: string | undefined;
   open: boolean;
   token: string | undefined;
+  asksKey: boolean;
 }
 
-export function toServeWelcome({ found, opened, host, print, share, open, token }: ServeWelcome): WelcomeOptions {
+export function toServeWelcome(welcome: ServeWelcome): WelcomeOptions {
+  const { found, opened, host, print, share, open, token, asksKey } = welcome;
   const { config, path } = found;
   const { port, url } = opened;
   const names = enabledServers(config).map(([name]) => name);
@@ -32,12 +35,14 @@ export function toServeWelcome({ found, opened, host, print, share, open, token 
   const scheme = url.startsWith('https:') ? 'https' : 'http';
   // Certificates rarely cover the address of this machine, so the client starts a gateway of its own.
   const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
-  const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', at] });
+  const header = asksKey ? ['--header', `Authorization: Bearer ${KEY}`] : [];
+  const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', ...header, at] });
   const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);
   return {
     host,
     open,
     token,
+    asksKey,
     port,
     scheme,
     isChosen: true,

@@ -13,6 +13,8 @@ export interface WelcomeOptions {
   open?: boolean;
   /** Asked of every client. */
   token?: string | undefined;
+  /** Every client needs an API key of its own. */
+  asksKey?: boolean | undefined;
   port: number;
   scheme?: 'http' | 'https';
   /** False if the default port was taken and another one is used. */
@@ -42,6 +44,9 @@ export interface ProgramStart {
 /** Printed in place of a secret. */
 export const HIDDEN = '…';
 
+/** Printed in place of an API key, of which only the hash is kept. */
+export const KEY = 'KEY';
+
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
 export function toWelcomeLines(options: WelcomeOptions): string[] {
@@ -70,7 +75,8 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
 
 /** What to paste into each client, with the token in the form that the client has for headers. */
 export function toClientLines(options: WelcomeOptions): string[] {
-  const { host, port, scheme = 'http', print, program, sample, served, token } = options;
+  const { host, port, scheme = 'http', print, program, sample, served, asksKey } = options;
+  const token = options.token ?? (asksKey ? KEY : undefined);
   const name = toEntryName(options.name);
   const bold = (text: string) => print.style('bold', text);
   const url = `${scheme}://${toAddress(host)}:${port}/mcp`;
@@ -79,6 +85,9 @@ export function toClientLines(options: WelcomeOptions): string[] {
   const bearer = `Bearer ${token}`;
   const headers = token === undefined ? {} : { headers: { Authorization: bearer } };
   return [
+    ...(asksKey
+      ? [`Every client needs a key. In place of ${KEY}, write what this prints: ${programName()} key add NAME`, '']
+      : []),
     bold('Claude Code'),
     `  claude mcp add --transport http ${name} ${url}${token === undefined ? '' : ` --header "Authorization: ${bearer}"`}`,
     '',

@@ -24,7 +24,7 @@ export function checkShape(value: unknown, shape: Shape, path: ConfigPath, conte
       if (shape.note !== undefined) context.problems.warn(path, 'this key has no effect here', shape.note);
       return undefined;
     case 'either':
-      return checkShape(value, pick(value, shape.of), path, context);
+      return checkEither(value, shape.of, path, context);
     case 'object':
     case 'record':
       return isObject(value) ? checkEntries(value, shape, path, context) : refuse(value, shape, path, context);
@@ -38,6 +38,16 @@ export function checkShape(value: unknown, shape: Shape, path: ConfigPath, conte
     case 'plain':
       return checkScalar(value, shape, path, context);
   }
+}
+
+/** A single word where only some words may stand alone belongs into the list. */
+function checkEither(value: unknown, shapes: readonly Shape[], path: ConfigPath, context: CheckContext): unknown {
+  const picked = pick(value, shapes);
+  const isWord = picked.kind === 'choice' && typeof value === 'string' && !context.filled.has(toPathId(path));
+  const takesList = shapes.some((shape) => shape.kind === 'list' && shape.of.kind === 'text');
+  if (!isWord || !takesList || picked.values.includes(value)) return checkShape(value, picked, path, context);
+  context.problems.error(path, `"${value}" must stand in a list`, `Write ["${value}"].`);
+  return undefined;
 }
 
 type Entries = Extract<Shape, { kind: 'object' | 'record' }>;

@@ -220,7 +220,8 @@ export class AskableCall implements ChannelPart {
         log.warn({ exchange, client: client.info.name, principal: loggedPrincipal(client.principal) }, 'ask.nobody');
     }
     if (!word.isStrict) return this.#hold(ask, signal);
-    if (!this.#channels.hasPage || !(await word.canReach(client))) throw noPerson();
+    if (!this.#channels.hasPage) throw new GatewayError('NO_PAGE');
+    if (!(await word.canReach(client))) throw noPerson();
     return mayHold ? this.#hold(ask, signal) : askAside(ask, this.exchange, this.#channels, signal);
   }
 

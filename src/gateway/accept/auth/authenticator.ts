@@ -27,6 +27,11 @@ import { InvalidToken } from './verify-jwt.ts';
 import { answerWellKnown } from './well-known.ts';
 import type { WellKnownRequest } from './well-known.ts';
 
+const NO_KEY =
+  'the request has no key. Send the header "Authorization: Bearer KEY"; on the machine of the gateway, "parley key add NAME" makes a key';
+const NO_TOKEN =
+  'the request has no key and no token. Log in where WWW-Authenticate says, or send the header "Authorization: Bearer KEY" ("parley key add NAME" makes a key)';
+
 export class Authenticator {
   readonly #auth: AuthOptions;
   readonly #context: LoginContext;
@@ -52,7 +57,7 @@ export class Authenticator {
   identify(request: IdentifyRequest): Identity | Promise<Identity> {
     const { headers, resource, endpoint } = request;
     const credential = readCredential(headers.authorization);
-    if (!credential) throw this.#refusal('the request has no key and no token', resource);
+    if (!credential) throw this.#refusal(this.#tokens ? NO_TOKEN : NO_KEY, resource);
     // A token that was seen before need not be hashed to be found among the keys.
     const isToken = credential.scheme === 'DPoP' || this.#tokens?.knows(credential.token) === true;
     const known = isToken ? undefined : this.#keys.find(credential.token);

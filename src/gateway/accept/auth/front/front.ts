@@ -1,11 +1,10 @@
 // An authorization server in front of an identity provider at which clients cannot register (Entra, Google, Okta): clients register here, or have
 // a document that describes them; a person agrees to each of them, and logs in at the identity provider. The tokens are ours, and for our URLs alone.
-// The engine is oidc-provider, which is installed beside Parley, and loaded with the first request.
+// The engine is oidc-provider, which is installed beside Parley (load-front-engine.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
 import type { Clock } from '../../../../shared/clock.ts';
-import { GatewayError } from '../../../../shared/errors.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { createSealer } from '../../../../shared/crypto/seal.ts';
@@ -19,6 +18,7 @@ import type { FrontOptions } from './front-options.ts';
 import type { LoadFrontPages } from '../../../../protocol/front-pages.ts';
 import { FrontAdapter, createFrontStore } from './front-store.ts';
 import type { FrontStore } from './front-store.ts';
+import { loadFrontEngine } from './load-front-engine.ts';
 import { PersonLogin } from './person-login.ts';
 import type { PersonClaims } from './person-login.ts';
 import { addAssertionGrant } from './assertion-grant.ts';
@@ -99,7 +99,7 @@ export async function createFront(options: FrontOptions, context: FrontContext):
   const store = createFrontStore(options.folder, sealer);
   const accounts = new FrontAdapter('Account', store, clock);
   const made = { issuer, endpoint, scopes, keys, store, accounts, sealer };
-  const { default: Engine, errors } = await loadEngine();
+  const { default: Engine, errors } = await loadFrontEngine();
   const provider = new Engine(issuer, configure(options, { context, made, errors }));
   provider.proxy = true; // of the headers that it believes then, only ours are left
   const take = createTakeAssertion({ issuers: options.assertions ?? [], audience: issuer, store, clock, log });
@@ -123,13 +123,6 @@ interface Made {
   store: FrontStore;
   accounts: FrontAdapter;
   sealer: Sealer;
-}
-
-async function loadEngine() {
-  return import('oidc-provider').catch((cause: unknown) => {
-    const reason = 'it needs the package oidc-provider: npm install oidc-provider';
-    throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason }, { cause });
-  });
 }
 
 interface Parts {

@@ -143,12 +143,14 @@ export function logDecision(tool: string, exchange: StepExchange, decision: Deci
   else gatewayLog.warn({ ...about, reason: refusal }, 'approval.refused');
 }
 
+const EXPLAINED: ReadonlySet<string> = new Set(['NO_PERSON', 'NO_PAGE', 'TOO_LONG_TO_SHOW']);
+
 /** A question without an answer counts as a no. */
 function toRefusal(thrown: unknown, signal: AbortSignal): string {
   if (!(thrown instanceof GatewayError) || signal.aborted) throw thrown;
   if (thrown.code === 'ASK_REFUSED') return String(thrown.details.reason);
   if (thrown.code === 'CANCELLED') return 'the question was cancelled';
-  if (thrown.code === 'NO_PERSON' || thrown.code === 'TOO_LONG_TO_SHOW') return `${thrown.message}. ${thrown.row.hint}`;
+  if (EXPLAINED.has(thrown.code)) return `${thrown.message}. ${thrown.row.hint}`;
   throw thrown;
 }
 

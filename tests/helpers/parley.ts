@@ -57,7 +57,8 @@ export class Home implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true, force: true });
+    // A process of a test that is just ending may still write its last lines there.
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   get #env(): Record<string, string> {

@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('a server that does not read', () =
       const calls = Array.from({ length: 38 }, () => attacked(gateway, 'echo', { text }));
       expect(await deaf).toContain('does not read its input');
       // Those that come later have a new process.
-      expect((await Promise.all(calls))[0]).toContain('does not read its input');
+      expect((await Promise.all(calls)).some((answer) => answer.includes('does not read its input'))).toBe(true);
     });
     expect(await attacked(gateway, 'echo', { text: 'started again' })).toContain('started again');
     expect(gateway.peakMb()).toBeLessThan(PEAK_MB);

@@ -21,7 +21,7 @@ const BYTES = 32;
 const FORM = /^parley_[\w-]{43}$/;
 const OTHERS = 0o077;
 
-/** Makes it if there is none. Where nothing can be kept, it holds for this process alone. */
+/** Creates it if it does not exist. Where nothing can be stored, it is valid for this process only. */
 export function ownToken(folder: string = ownStateFolder()): string {
   const path = join(folder, NAME);
   const kept = readToken(folder);
@@ -41,7 +41,7 @@ export function ownToken(folder: string = ownStateFolder()): string {
   return made;
 }
 
-/** Undefined if there is none, or if others could have read or written it. */
+/** Undefined if it does not exist, or if others could have read or written it. */
 export function readToken(folder: string = ownStateFolder()): string | undefined {
   let file: number | undefined;
   try {

@@ -18,7 +18,7 @@ export function trustFile(folder: string = ownStateFolder()): string {
   return join(folder, NAME);
 }
 
-/** By path. Empty if there is none, or if others could have written it: then nothing is trusted. */
+/** By path. Empty if the file does not exist, or if others could have written it: then nothing is trusted. */
 export function readTrusted(folder?: string): Record<string, TrustedFile> {
   let file: number | undefined;
   try {

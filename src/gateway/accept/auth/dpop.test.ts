@@ -117,7 +117,7 @@ it('a stolen token is worth nothing without the key', async () => {
   expect((await call(good)).status).toBe(200);
 });
 
-it('a proof that was seen is refused, also in a race, and a proof with a private or symmetric key is none', async () => {
+it('a proof that was seen is refused, also in a race, and so is a proof with a private or symmetric key', async () => {
   const { url, runs } = await serving();
   const { jwk, privateKey, prove, call } = await createHolder(url);
   const one = await prove();

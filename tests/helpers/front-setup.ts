@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 import { createGateway, createServer } from 'mcp-parley';
 import type { GatewayOptions } from 'mcp-parley';
+import { signIn } from './sign-in-page.ts';
 
 export interface FrontSetup extends AsyncDisposable {
   url: string;
@@ -25,14 +26,16 @@ export interface FrontSetupOptions {
   front?: Partial<Front>;
   auth?: GatewayOptions['auth'];
   groups?: string[];
+  /** People say on a page of the identity provider who they are. */
+  pages?: boolean;
 }
 
-export async function startFront({ front = {}, auth = {}, groups }: FrontSetupOptions = {}): Promise<FrontSetup> {
+export async function startFront({ front = {}, auth = {}, groups, pages = false }: FrontSetupOptions = {}): Promise<FrontSetup> {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const asked: URL[] = [];
   const person = { sub: 'ada' };
-  const { idp, close } = await startIdp({ base, asked, person, groups });
+  const { idp, close } = await startIdp({ base, asked, person, groups, pages });
   const open = async () => {
     const hello = createServer({ name: 'hello', version: '1.0.0' });
     hello.tool('whoami', {}, (_, call) => JSON.stringify(call.client.connection?.identity?.principal ?? null));
@@ -62,7 +65,7 @@ export async function startFront({ front = {}, auth = {}, groups }: FrontSetupOp
 }
 
 /** A company's identity provider: it knows the gateway, registers nobody, and everybody is logged in. */
-async function startIdp({ base, asked, person, groups }: Idp) {
+async function startIdp({ base, asked, person, groups, pages }: Idp) {
   const server = createHttpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const idp = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -91,8 +94,11 @@ async function startIdp({ base, asked, person, groups }: Idp) {
     if (url.pathname === '/auth') asked.push(url);
     if (!url.pathname.startsWith('/agree/')) return void own(request, response);
     void provider.interactionDetails(request, response).then(async ({ prompt, params, session }) => {
-      if (prompt.name === 'login')
-        return provider.interactionFinished(request, response, { login: { accountId: person.sub } });
+      if (prompt.name === 'login') {
+        const accountId = pages ? await signIn(request, response) : person.sub;
+        if (accountId === undefined) return;
+        return provider.interactionFinished(request, response, { login: { accountId } });
+      }
       const grant = new provider.Grant({ accountId: session!.accountId, clientId: String(params['client_id']) });
       grant.addOIDCScope(String(params['scope']));
       const consent = { grantId: await grant.save() };
@@ -107,6 +113,7 @@ interface Idp {
   asked: URL[];
   person: { sub: string };
   groups: string[] | undefined;
+  pages: boolean;
 }
 
 export interface Answer {

@@ -1,11 +1,12 @@
 // A real authorization server (oidc-provider) and a real MCP server that wants its tokens, on loopback ports. A person who follows
-// the link is logged in and consents at once.
+// the link is logged in and consents at once, or says who they are on a page first (`pages`).
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 import type { Configuration } from 'oidc-provider';
 import { createServer as createMcpServer } from 'mcp-parley';
+import { signIn } from './sign-in-page.ts';
 
 export interface OidcServer extends AsyncDisposable {
   issuer: string;
@@ -30,6 +31,8 @@ export interface OidcServerOptions {
   /** Seconds. */
   accessTtl?: number;
   scopes?: string[];
+  /** People say who they are on a page. */
+  pages?: boolean;
   configuration?: Configuration;
 }
 
@@ -50,7 +53,7 @@ export async function startOidcServer(options: OidcServerOptions = {}): Promise<
   const grants = new Set<string>();
   front.on('request', (request, response) => {
     if (/\/auth\?/.test(request.url ?? '')) count('page');
-    void (request.url?.startsWith('/agree/') ? agree(provider, grants)(request, response) : own(request, response));
+    void (request.url?.startsWith('/agree/') ? agree(provider, grants, options.pages)(request, response) : own(request, response));
   });
 
   const mcp = createMcpServer({ name: 'guarded', version: '1.0.0' });
@@ -141,16 +144,18 @@ function createProvider(
   });
 }
 
-/** Everybody is logged in, as the person of a cookie or as ada, and agrees. */
-function agree(provider: Provider, grants: Set<string>): AsyncListener {
+/** Everybody is logged in, as the person of a cookie or as ada, and agrees. `pages`: as the person of a form. */
+function agree(provider: Provider, grants: Set<string>, pages = false): AsyncListener {
   return async (request, response) => {
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
     if (prompt.name === 'login') {
-      const [, person = 'ada'] = /(?:^|; )person=(\w+)/.exec(request.headers.cookie ?? '') ?? [];
+      const [, known = 'ada'] = /(?:^|; )person=(\w+)/.exec(request.headers.cookie ?? '') ?? [];
+      const person = pages ? await signIn(request, response) : known;
+      if (person === undefined) return;
       return provider.interactionFinished(request, response, { login: { accountId: person } });
     }
-    const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    const grant = known ?? new provider.Grant({ accountId: session!.accountId, clientId: String(params['client_id']) });
+    const earlier = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+    const grant = earlier ?? new provider.Grant({ accountId: session!.accountId, clientId: String(params['client_id']) });
     const scope = String(params['scope'] ?? '');
     grant.addOIDCScope(scope);
     for (const resource of [params['resource'] ?? []].flat()) grant.addResourceScope(String(resource), scope);

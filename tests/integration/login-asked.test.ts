@@ -81,7 +81,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     await using server = await startOidcServer();
     await using between = await serve(server);
     await using client = await connected(between.url, { revision });
-    const { text, handle } = await told(client, 'whoami');
+    const { text, handle } = await told(client, 'guarded__whoami'); // the qualified name works, too
     expect(text).toContain('Give the user this link');
     await new LoginBrowser().logIn(linkIn(text));
     expect(await within('the result', textOf(client, 'parley_answer', { handle }))).toBe('hello');

@@ -269,12 +269,14 @@ export class Router implements Target {
     if (found?.server === owner?.server && found?.name === owner?.name) setName(exchange, shown);
   }
 
-  /** A single server has bare names. A bare name that looks like a qualified one takes precedence. */
+  /**
+   * A single server has bare names. A bare name that looks like a qualified one takes precedence. A server that waits for a login has not
+   * listed its names yet.
+   */
   async #toBare(exchange: Exchange, { area, name }: NamedItem, member: Member): Promise<void> {
     const bare = name.slice(member.name.length + QUALIFIER.length);
     const { entries } = await this.#catalogs.listOf(member, area, exchange.client);
-    const has = (own: string): boolean => entries.some((entry) => entry.name === own);
-    if (!has(name) && has(bare)) setName(exchange, bare);
+    if (!entries.some((entry) => entry.name === name)) setName(exchange, bare);
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {

@@ -37,19 +37,29 @@ export function createConsentPages(): FrontPages {
 function toBody({ client, clientId, redirect, scopes, resource, token }: ConsentParts): Html {
   return html`<header>
       <h1>Allow access?</h1>
-      <p class="who"><strong>${clip(client, MAX_NAME)}</strong> wants to use ${clip(resource, MAX_TEXT)} as you.</p>
+      <p class="who">
+        <strong>${clip(client, MAX_NAME)}</strong> wants to use <code>${clip(resource, MAX_TEXT)}</code> as you.
+      </p>
     </header>
     <form method="post">
       <input type="hidden" name="token" value="${token}" />
       <div class="card">
-        <p>Afterwards it gets its answer at <code>${clip(redirect, MAX_TEXT)}</code>.</p>
-        <p class="hint">Anybody can claim a name. Go on only if you have started this yourself, just now.</p>
-        ${scopes.length > 0 && html`<p>It asks for: <code>${clip(scopes.join(', '), MAX_TEXT)}</code></p>`}
-        <p class="hint">Its id: <code>${clip(clientId, MAX_TEXT)}</code></p>
+        <dl>
+          ${scopes.length > 0 && fact('It asks for', scopes.join(', '))}${fact('Its answer goes to', redirect)}${fact(
+            'Its id',
+            clientId,
+          )}
+        </dl>
+        <p>Anybody can claim a name. Go on only if you have started this yourself, just now.</p>
       </div>
       <div class="buttons">
         <button name="do" value="allow" class="primary">Allow and log in</button>
         <button name="do" value="deny">Refuse</button>
       </div>
     </form>`;
+}
+
+function fact(name: string, value: string): Html {
+  return html`<dt>${name}</dt>
+    <dd><code>${clip(value, MAX_TEXT)}</code></dd>`;
 }

@@ -20,6 +20,7 @@ export interface LoopbackLoginOptions {
 const TIMEOUT_MS = 10 * 60_000;
 const HOST = '127.0.0.1';
 const PATH = '/callback';
+const STYLE = 'font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 20vh auto; padding: 0 1rem';
 
 export async function logInOnLoopback(login: ServerLogin, options: LoopbackLoginOptions): Promise<void> {
   const { name, timeoutMs = TIMEOUT_MS } = options;
@@ -84,11 +85,11 @@ function redirectOf(
 }
 
 function answer(response: ServerResponse, status: number, title: string, text: string): void {
-  const style = 'font-family: system-ui; max-width: 36rem; margin: 20vh auto; padding: 0 1rem';
-  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><body style="${style}"><h1>${title}</h1><p>${text}</p></body></html>`;
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><title>${title}</title><body style="${STYLE}"><main><h1>${title}</h1><p>${text}</p></main></body></html>`;
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'content-security-policy':
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
     connection: 'close',

@@ -14,6 +14,9 @@ header{margin-bottom:1.5rem}
 .who code{padding:.1em .35em;background:var(--card);border:1px solid var(--line);border-radius:.35rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1.5rem;margin-bottom:1.25rem}
 .card>:last-child{margin-bottom:0}
+dl{display:grid;grid-template-columns:auto 1fr;gap:.5rem 1rem;margin:0 0 1.25rem}
+dt{color:var(--soft)}
+dd{margin:0;min-width:0;overflow-wrap:anywhere}
 .message{font-size:1.15rem}
 .text{white-space:pre-wrap}
 .field{margin:1.5rem 0 0}
@@ -39,6 +42,7 @@ label.hint{display:block;margin-top:.5rem}
 .skip{margin-top:1.25rem;border-top:1px solid var(--line);padding-top:1rem}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0}
 button{padding:.6rem 1.25rem;min-height:2.75rem;font-weight:600;background:var(--card);border:1px solid var(--input);border-radius:.5rem;cursor:pointer}
+.card .buttons{margin-bottom:0}
 .primary{background:var(--accent);border-color:var(--accent);color:var(--on)}
 .quiet{background:none;border-color:transparent}
 button:hover{filter:brightness(.95)}

@@ -14,7 +14,7 @@ const { open, closing } = browserOfTests();
 
 async function frontWithPages(): Promise<FrontSetup> {
   const setup = await startFront({ pages: true, auth: { scopes: ['mcp'] } });
-  closing.push(() => setup[Symbol.asyncDispose]());
+  closing.push(async () => setup[Symbol.asyncDispose]());
   return setup;
 }
 

@@ -17,7 +17,7 @@ const { newHome, start } = homesOfTests();
 
 async function guarded(): Promise<OidcServer> {
   const server = await startOidcServer({ pages: true });
-  closing.push(() => server[Symbol.asyncDispose]());
+  closing.push(async () => server[Symbol.asyncDispose]());
   return server;
 }
 
@@ -31,9 +31,12 @@ async function signInAs({ page }: Tab, name: string): Promise<void> {
 /** The program that a command starts as the browser of this machine; it says what it was asked to open. */
 function browserOf(home: Home): { env: { BROWSER: string }; opened: () => Promise<string> } {
   const file = join(home.path, 'opened');
-  const program = home.write('browser.sh', `#!/bin/sh\nprintf '%s' "$1" > '${file}.new' && mv '${file}.new' '${file}'\n`);
+  const program = home.write(
+    'browser.sh',
+    `#!/bin/sh\nprintf '%s' "$1" > '${file}.new' && mv '${file}.new' '${file}'\n`,
+  );
   chmodSync(program, 0o755);
-  const opened = () => until('the page to be opened', () => existsSync(file) && readFileSync(file, 'utf8'));
+  const opened = () => until('the page to be opened', () => (existsSync(file) ? readFileSync(file, 'utf8') : ''));
   return { env: { BROWSER: program }, opened };
 }
 

@@ -30,7 +30,12 @@ export interface FrontSetupOptions {
   pages?: boolean;
 }
 
-export async function startFront({ front = {}, auth = {}, groups, pages = false }: FrontSetupOptions = {}): Promise<FrontSetup> {
+export async function startFront({
+  front = {},
+  auth = {},
+  groups,
+  pages = false,
+}: FrontSetupOptions = {}): Promise<FrontSetup> {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const asked: URL[] = [];

@@ -53,7 +53,9 @@ export async function startOidcServer(options: OidcServerOptions = {}): Promise<
   const grants = new Set<string>();
   front.on('request', (request, response) => {
     if (/\/auth\?/.test(request.url ?? '')) count('page');
-    void (request.url?.startsWith('/agree/') ? agree(provider, grants, options.pages)(request, response) : own(request, response));
+    void (request.url?.startsWith('/agree/')
+      ? agree(provider, grants, options.pages)(request, response)
+      : own(request, response));
   });
 
   const mcp = createMcpServer({ name: 'guarded', version: '1.0.0' });
@@ -155,7 +157,8 @@ function agree(provider: Provider, grants: Set<string>, pages = false): AsyncLis
       return provider.interactionFinished(request, response, { login: { accountId: person } });
     }
     const earlier = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    const grant = earlier ?? new provider.Grant({ accountId: session!.accountId, clientId: String(params['client_id']) });
+    const grant =
+      earlier ?? new provider.Grant({ accountId: session!.accountId, clientId: String(params['client_id']) });
     const scope = String(params['scope'] ?? '');
     grant.addOIDCScope(scope);
     for (const resource of [params['resource'] ?? []].flat()) grant.addResourceScope(String(resource), scope);

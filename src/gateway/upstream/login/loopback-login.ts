@@ -88,8 +88,7 @@ function answer(response: ServerResponse, status: number, title: string, text: s
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><title>${title}</title><body style="${STYLE}"><main><h1>${title}</h1><p>${text}</p></main></body></html>`;
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy':
-      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
     connection: 'close',

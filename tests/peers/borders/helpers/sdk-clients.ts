@@ -2,6 +2,7 @@
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 export const KINDS = ['SDK v1', 'SDK v2, handshake', 'SDK v2, 2026-07-28'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -13,6 +14,11 @@ export interface SdkOptions {
   headers?: Record<string, string>;
   /** Comes back for a lost stream until it is there again, instead of giving up after two attempts. */
   isPatient?: boolean;
+  /** How it can be asked, and what its user answers. */
+  elicitation?: {
+    capability: object;
+    answer: (params: object) => Promise<{ action: 'accept' | 'decline'; content?: {} }>;
+  };
 }
 
 const PATIENT = {
@@ -26,13 +32,15 @@ const PATIENT = {
 
 /** A client that has connected. */
 export async function connectSdk(kind: Kind, url: string, options: SdkOptions = {}) {
-  const { revision = '2025-11-25', isPatient = false } = options;
+  const { revision = '2025-11-25', isPatient = false, elicitation } = options;
+  const capabilities = elicitation ? { elicitation: elicitation.capability } : {};
   const settings = { ...(isPatient && PATIENT), ...(options.headers && { requestInit: { headers: options.headers } }) };
   const who = { name: 'borders', version: '1.0.0' };
   const errors: Error[] = [];
   if (kind === 'SDK v1') {
     const transport = new TransportV1(new URL(url), settings);
-    const client = new ClientV1(who, { capabilities: {} });
+    const client = new ClientV1(who, { capabilities });
+    if (elicitation) client.setRequestHandler(ElicitRequestSchema, ({ params }) => elicitation.answer(params));
     client.onerror = (error) => void errors.push(error);
     await client.connect(asRevision(transport, revision));
     return face(client, transport, errors, (params, options) => client.callTool(params, undefined, options));
@@ -40,10 +48,11 @@ export async function connectSdk(kind: Kind, url: string, options: SdkOptions = 
   const transport = new TransportV2(new URL(url), settings);
   const isModern = kind === 'SDK v2, 2026-07-28';
   const client = new ClientV2(who, {
-    capabilities: {},
+    capabilities,
     versionNegotiation: { mode: isModern ? { pin: '2026-07-28' } : 'legacy' },
     ...(!isModern && { supportedProtocolVersions: [revision] }),
   });
+  if (elicitation) client.setRequestHandler('elicitation/create', ({ params }) => elicitation.answer(params));
   client.onerror = (error) => void errors.push(error);
   await client.connect(transport);
   return face(client, transport, errors, (params, options) => client.callTool(params, options));

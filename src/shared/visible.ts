@@ -17,6 +17,7 @@ export function visible(text: string): string {
  * output or fill the clipboard. They are shown as in JSON, so JSON keeps its value.
  */
 export function printable(text: string): string {
+  if (text.search(UNSHOWN) === -1) return text; // nearly always
   return text.replaceAll('\r\n', '\n').replaceAll(UNSHOWN, toJsonEscape);
 }
 

@@ -33,11 +33,18 @@ export interface LinePlace {
   time: string;
 }
 
-/** Without a line end, and safe to print. Long texts are cut, and members that are undefined left out. */
-export function writeLine({ seq, prev, time }: LinePlace, rest: object): string {
-  const line = { seq, prev, time, ...rest };
-  const simple = JSON.stringify(line); // a replacer would take several times as long
-  return printable(simple.length <= MAX_SIMPLE ? simple : JSON.stringify(line, shorten));
+/**
+ * What a line says, as JSON without its opening brace, because its place in the chain is written before it. Safe to print. Long texts are
+ * cut, and members that are undefined left out.
+ */
+export function toBody(rest: object): string {
+  const simple = JSON.stringify(rest); // a replacer would take several times as long
+  return printable(simple.length <= MAX_SIMPLE ? simple : JSON.stringify(rest, shorten)).slice(1);
+}
+
+/** Without a line end. Joined by hand: a call waits for no disk, but it pays for each copy. */
+export function toLine({ seq, prev, time }: LinePlace, body: string): string {
+  return `{"seq":${seq},"prev":"${prev}","time":"${time}",${body}`;
 }
 
 /** The hash of a line without its line end. */

@@ -16,7 +16,7 @@ import { version } from '../../shared/version.ts';
 import type { AuditLogOptions } from './audit-log.ts';
 import { closeQuietly, createAuditFile, createChainId, dropOldest, prepareFolder } from './audit-folder.ts';
 import { loadSigningKey, toPublicText } from './audit-key.ts';
-import { FIRST, checkpointText, hashLine, writeLine } from './audit-lines.ts';
+import { FIRST, checkpointText, hashLine, toBody, toLine } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 import { headsOf } from './chain-heads.ts';
 import { RefusalCount } from './refusal-count.ts';
@@ -26,6 +26,11 @@ const MAX_WAITING = 256;
 /** Lines between two signatures, and how long lines may stay without one. */
 const CHECKPOINT_LINES = 1024;
 const CHECKPOINT_MS = 60_000;
+
+interface WaitingLine {
+  at: number;
+  body: string;
+}
 
 interface OpenFile {
   fd: number;
@@ -39,7 +44,8 @@ export class AuditWriter {
   readonly #clock: Clock;
   readonly #chain = createChainId();
   readonly #refusals = new RefusalCount();
-  #waiting: { at: number; event: AuditEvent }[] = [];
+  /** As text: hundreds of objects that wait would cost the collector more than writing them now. */
+  #waiting: WaitingLine[] = [];
   #stopFlush: (() => void) | undefined;
   #stopSigning: (() => void) | undefined;
   #file: OpenFile | undefined;
@@ -67,7 +73,7 @@ export class AuditWriter {
     if (this.#isClosed) return;
     const at = this.#clock.now();
     if (event.kind === 'refusal' && !this.#refusals.admits(event, at)) return;
-    this.#waiting.push({ at, event });
+    this.#waiting.push({ at, body: toBody(event) });
     if (this.#waiting.length >= MAX_WAITING || event.kind === 'approval') this.#flush();
     else this.#stopFlush ??= this.#clock.after(FLUSH_MS, () => this.#flush());
   }
@@ -87,9 +93,10 @@ export class AuditWriter {
   #flush(): void {
     this.#stopTimers();
     const counted = this.#refusals.take(this.#clock.now());
-    const events = counted.length > 0 ? [...this.#waiting, ...counted] : this.#waiting;
+    const lines = this.#waiting;
+    for (const { at, event } of counted) lines.push({ at, body: toBody(event) });
     this.#waiting = [];
-    if (events.length > 0) this.#attempt(() => this.#write(events), events.length);
+    if (lines.length > 0) this.#attempt(() => this.#write(lines), lines.length);
     else if (this.#isUnsigned) this.#attempt(() => this.#append([], 'checkpoint'), 0);
     if (this.#isUnsigned) this.#stopSigning = this.#clock.after(this.#msToSigning, () => this.#flush());
   }
@@ -122,14 +129,11 @@ export class AuditWriter {
     }
   }
 
-  #write(events: { at: number; event: AuditEvent }[]): void {
+  #write(lines: WaitingLine[]): void {
     this.#prepareFile();
     const now = this.#clock.now();
-    const isDue = this.#seq + events.length - this.#signed > CHECKPOINT_LINES || now - this.#signedAt >= CHECKPOINT_MS;
-    this.#append(
-      events.map(({ at, event }) => ({ time: new Date(at).toISOString(), rest: event })),
-      isDue ? 'checkpoint' : undefined,
-    );
+    const isDue = this.#seq + lines.length - this.#signed > CHECKPOINT_LINES || now - this.#signedAt >= CHECKPOINT_MS;
+    this.#append(lines, isDue ? 'checkpoint' : undefined);
   }
 
   /** Opens a file if there is none, if this one is full, or if somebody has removed it. */
@@ -153,7 +157,7 @@ export class AuditWriter {
     const about = { chain: this.#chain, part: this.#part++, pid, version: version(), key: toPublicText(this.#key) };
     const details = { ...about, ...(after.length > 0 && { after }), ...(dropped.length > 0 && { dropped }) };
     try {
-      this.#append([{ time: now.toISOString(), rest: { kind: 'start', details } }], undefined);
+      this.#append([{ at: now.getTime(), body: toBody({ kind: 'start', details }) }], undefined);
     } catch (thrown) {
       this.#abandon(file); // a file without its first line is worth nothing
       throw thrown;
@@ -166,18 +170,23 @@ export class AuditWriter {
   }
 
   /** The chain moves on only if everything is written. */
-  #append(given: { time: string; rest: object }[], closing: 'checkpoint' | 'end' | undefined): void {
-    const time = new Date(this.#clock.now()).toISOString();
-    const lost = this.#lost > 0 ? [{ time, rest: { kind: 'lost', details: { lines: this.#lost } } }] : [];
+  #append(lines: readonly WaitingLine[], closing: 'checkpoint' | 'end' | undefined): void {
+    const now = this.#clock.now();
     let [seq, prev, text] = [this.#seq, this.#prev, ''];
-    const add = (at: string, rest: object): void => {
-      const line = writeLine({ seq, prev, time: at }, rest);
+    let [last, time] = [NaN, ''];
+    const add = (at: number, body: string): void => {
+      if (at !== last) time = new Date((last = at)).toISOString();
+      const line = toLine({ seq, prev, time }, body);
       text += `${line}\n`;
       prev = hashLine(line);
       seq++;
     };
-    for (const { time: at, rest } of [...given, ...lost]) add(at, rest);
-    if (closing) add(time, { kind: closing, sig: this.#sign({ kind: closing, seq, prev, time }) });
+    for (const { at, body } of lines) add(at, body);
+    if (this.#lost > 0) add(now, toBody({ kind: 'lost', details: { lines: this.#lost } }));
+    if (closing) {
+      const sig = this.#sign({ kind: closing, seq, prev, time: new Date(now).toISOString() });
+      add(now, toBody({ kind: closing, sig }));
+    }
     this.#put(text);
     [this.#seq, this.#prev, this.#lost] = [seq, prev, 0];
     if (!closing) return;

@@ -21,29 +21,35 @@ const OTHER_WORDS: Record<string, string> = {
   get: 'read',
   validate: 'check',
 };
-/** An option has the same type in every command, so the command can be found after any of them. */
-const ALL: Options = Object.assign({}, ...COMMAND_SPECS.map((spec) => toOptions(spec.options)), GLOBAL) as Options;
 
 export function readArgs(argv: string[]): Command {
   if (VERSION.has(argv[0] ?? '')) return { name: 'version' };
-  const { values, tokens } = parseArgs({
-    args: argv,
-    options: ALL,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  const first = tokens.find(({ kind }) => kind === 'positional');
-  const word = first && argv[first.index];
-  if (first === undefined || word === undefined) {
-    if (values['help']) return { name: 'help', of: undefined };
-    return values['version'] ? { name: 'version' } : mistake('No command was given.');
-  }
-  const rest = argv.toSpliced(first.index, 1);
+  const at = findCommandWord(argv);
+  const word = argv[at];
+  if (word === undefined) return readWithoutCommand(argv);
+  const rest = argv.toSpliced(at, 1);
   if (word === 'help') return toHelp(rest);
   const spec = findCommandSpec(word);
   if (!spec) return mistake(unknown(word));
   return attempt(spec, () => (word === 'wrap' ? readWrap(spec, rest) : read(spec, rest)));
+}
+
+/** Where the command is named: at the beginning, or after options. */
+function findCommandWord(argv: string[]): number {
+  if (argv[0]?.startsWith('-') === false) return 0; // parsing all options takes a millisecond
+  return parseAny(argv).tokens.find(({ kind }) => kind === 'positional')?.index ?? argv.length;
+}
+
+function readWithoutCommand(argv: string[]): Command {
+  const { values } = parseAny(argv);
+  if (values['help']) return { name: 'help', of: undefined };
+  return values['version'] ? { name: 'version' } : mistake('No command was given.');
+}
+
+/** Before the command is known. An option has the same type in every command. */
+function parseAny(args: string[]) {
+  const options = Object.assign({}, ...COMMAND_SPECS.map((spec) => toOptions(spec.options)), GLOBAL) as Options;
+  return parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
 }
 
 function attempt(spec: CommandSpec, work: () => Command): Command {

@@ -137,7 +137,7 @@ async function onPort(command: WrapCommand, context: WrapContext, print: Printer
     const atPort = context.opened();
     const said = toWelcome(command, { opened, again, token: atPort.token }, print);
     atPort.lines = toClientLines({ ...said, print: uncoloured(print) });
-    for (const line of toWelcomeLines(said)) print.line(line);
+    print.line(toWelcomeLines(said).join('\n')); // one write: the first client waits for it
   };
   return serveHttp(served, { wanted: { port, host, open }, onOpen, until }, print);
 }

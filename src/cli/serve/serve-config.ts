@@ -158,7 +158,7 @@ function serveAs(
           asksKey,
         });
         welcome.lines = toClientLines({ ...said, print: uncoloured(say) });
-        for (const line of toWelcomeLines(said)) say.line(line);
+        say.line(toWelcomeLines(said).join('\n'));
       },
     },
     print,

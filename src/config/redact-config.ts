@@ -1,9 +1,10 @@
 // Removes secrets from a normalized configuration for display. Values from the environment appear as ${NAME}; other values that are or may
 // be secrets are hidden.
 import type { AuthConfig, FlowsConfig, LoginConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
+import { MASKED } from '../shared/secrets/secrets.ts';
+import { disguiseArgument, disguiseUrl, isSecret } from '../shared/secrets/secret-shapes.ts';
+import type { Disguise } from '../shared/secrets/secret-shapes.ts';
 import { withReferences } from './references.ts';
-
-const HIDDEN = '[redacted]';
 
 export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, string> = new Map()): ParleyConfig {
   const show = (text: string) => withReferences(text, used);
@@ -12,7 +13,7 @@ export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, str
   return {
     ...config,
     servers: map(servers, (server) => redactServer(server, show)),
-    listen: { ...listen, ...(tls && { tls: map(tls, (text) => (isPem(text) ? HIDDEN : show(text))) }) },
+    listen: { ...listen, ...(tls && { tls: map(tls, (text) => (isPem(text) ? MASKED : show(text))) }) },
     steps: deep(steps, show) as typeof steps,
     keys: keys.map((key) => hide(key, show)),
     ...(flows && { flows: redactFlows(flows, show) }),
@@ -30,21 +31,26 @@ function redactServer(server: ServerConfig, show: Show): ServerConfig {
     return {
       ...server,
       command: show(command),
-      args: args.map((argument, index) => redactArgument(argument, args[index - 1], show)),
+      args: args.map((argument, index) => disguiseArgument(argument, args[index - 1], toDisguise(show))),
       env: map(env, (value) => hide(value, show)),
       ...(cwd !== undefined && { cwd: show(cwd) }),
     };
   }
   const { url, headers, auth } = server;
   const hidden = auth && { auth: redactLogin(auth, show) };
-  return { ...server, url: redactUrl(url, show), headers: map(headers, (value) => hide(value, show)), ...hidden };
+  return {
+    ...server,
+    url: disguiseUrl(url, toDisguise(show)),
+    headers: map(headers, (value) => hide(value, show)),
+    ...hidden,
+  };
 }
 
 function redactLogin(auth: LoginConfig, show: Show): LoginConfig {
   const { clientKey, assertion, idp, exchange, ...rest } = auth;
   return {
     ...(deep(rest, show) as typeof rest),
-    ...(clientKey !== undefined && { clientKey: isPem(clientKey) ? HIDDEN : show(clientKey) }),
+    ...(clientKey !== undefined && { clientKey: isPem(clientKey) ? MASKED : show(clientKey) }),
     ...(assertion !== undefined && { assertion: hide(assertion, show) }),
     ...(exchange && { exchange: map({ ...exchange }, (text) => show(text ?? '')) }),
     ...(idp && { idp: { ...(deep(idp, show) as typeof idp), tokenEndpoint: show(idp.tokenEndpoint ?? '') } }),
@@ -55,7 +61,7 @@ function redactFlows(flows: FlowsConfig, show: Show): FlowsConfig {
   const { store, fileKey, keys } = flows;
   return {
     ...flows,
-    store: store.startsWith('redis') ? redactUrl(store, show) : show(store),
+    store: store.startsWith('redis') ? disguiseUrl(store, toDisguise(show)) : show(store),
     ...(fileKey !== undefined && { fileKey: hide(fileKey, show) }),
     keys: keys.map((key) => hide(key, show)),
   };
@@ -92,58 +98,26 @@ type FrontClient = NonNullable<NonNullable<AuthConfig['front']>['clients']>[numb
 function redactModel(model: ModelConfig, show: Show): ModelConfig {
   const { url, key, headers } = model;
   const hidden = key === undefined ? {} : { key: hide(key, show) };
-  return { ...model, url: redactUrl(url, show), ...hidden, headers: map(headers, (value) => hide(value, show)) };
+  return {
+    ...model,
+    url: disguiseUrl(url, toDisguise(show)),
+    ...hidden,
+    headers: map(headers, (value) => hide(value, show)),
+  };
+}
+
+function toDisguise(show: Show): Disguise {
+  return { show, hide: (text) => hide(text, show) };
 }
 
 /** Hides the text unless all of it is a reference. */
 function hide(text: string, show: Show): string {
   const shown = show(text);
-  return /^(?:(?:Bearer|Basic|Token) )?\$\{[^{}]+\}$/i.test(shown) ? shown : HIDDEN;
-}
-
-const SECRET_NAME =
-  /auth|cookie|token|secret|passw|credential|(?:api|access|private|subscription)[-_]?key|^-*key$|session/i;
-const SECRET_VALUE =
-  /^(?:sk|pk|rk)-|^gh[opsu]_|^github_pat_|^xox[abp]-|^glpat-|^AKIA|^eyJ|^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+=][\w+=-]{23,}$/;
-
-/** Whether a header, variable or option may be secret, by its name or its value. */
-export function isSecret(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
-}
-
-/** `--token x`, `--token=x`, `-e TOKEN=x`, `--header "Authorization: x"`, or text that looks like a secret. */
-function redactArgument(argument: string, before: string | undefined, show: Show): string {
-  if (before !== undefined && before.startsWith('-') && !/[=\s]/.test(before) && SECRET_NAME.test(before)) {
-    return argument.startsWith('-') ? show(argument) : hide(argument, show);
-  }
-  const [, name, between, value] = /^([\w-]+)(=|:\s*)(?!\/\/)([\s\S]+)$/.exec(argument) ?? [];
-  if (name !== undefined && (SECRET_NAME.test(name) || SECRET_VALUE.test(value!))) {
-    return `${name}${between}${hide(value!, show)}`;
-  }
-  if (/^\w+:\/\//.test(argument)) return redactUrl(argument, show);
-  return SECRET_VALUE.test(argument) ? hide(argument, show) : show(argument);
-}
-
-/** Hides the user and password, secret parameters, and path segments that look like keys. */
-function redactUrl(url: string, show: Show): string {
-  const [head = '', query] = show(url).split(/\?(.*)/s);
-  const path = head
-    .replace(/^(\w+:\/\/)[^/@]*@/, `$1${HIDDEN}@`)
-    .split('/')
-    .map((part) => (SECRET_VALUE.test(part) ? HIDDEN : part))
-    .join('/');
-  if (query === undefined) return path;
-  const parameters = query.split('&').map((parameter) => {
-    const [name = '', value] = parameter.split(/=(.*)/s);
-    if (value === undefined || !(SECRET_NAME.test(name) || SECRET_VALUE.test(value))) return parameter;
-    return `${name}=${hide(value, show)}`;
-  });
-  return `${path}?${parameters.join('&')}`;
+  return /^(?:(?:Bearer|Basic|Token) )?\$\{[^{}]+\}$/i.test(shown) ? shown : MASKED;
 }
 
 function deep(value: unknown, show: Show, name = ''): unknown {
-  if (typeof value === 'string')
-    return SECRET_NAME.test(name) || SECRET_VALUE.test(value) ? hide(value, show) : show(value);
+  if (typeof value === 'string') return isSecret(name, value) ? hide(value, show) : show(value);
   if (Array.isArray(value)) return value.map((item) => deep(item, show, name));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner, show, key)]));

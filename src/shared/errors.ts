@@ -2,6 +2,7 @@
 // ProtocolError has a number from, or for, a peer and passes unchanged.
 import { ERRORS } from './error-table.ts';
 import type { ErrorCode, ErrorRow } from './error-table.ts';
+import { secrets } from './secrets/secrets.ts';
 import { shorten } from './text/shorten.ts';
 
 export class GatewayError extends Error {
@@ -11,7 +12,7 @@ export class GatewayError extends Error {
 
   constructor(code: ErrorCode, details: Record<string, unknown> = {}, options?: ErrorOptions) {
     const { message, fault } = ERRORS[code];
-    const told = fault === 'client' ? bounded(details) : details;
+    const told = fault === 'client' ? bounded(details) : masked(details);
     super(fill(message, told), options);
     this.name = 'GatewayError';
     this.code = code;
@@ -44,6 +45,23 @@ export class ProtocolError extends Error {
   }
 }
 
+/** Its data are questions with URLs, which are of use only as they are. */
+const URL_ELICITATION_REQUIRED = -32042;
+
+/** The error that a server has sent: unchanged, but for secrets. A server knows its own, and clients must not. */
+export function toServerError({
+  code,
+  message,
+  data,
+}: {
+  code: number;
+  message: string;
+  data?: unknown;
+}): ProtocolError {
+  const shown = code === URL_ELICITATION_REQUIRED ? data : secrets.maskDeep(data);
+  return new ProtocolError(code, secrets.mask(message), shown);
+}
+
 function spanIn(holder: unknown): number | undefined {
   const ms = (holder as { retryAfterMs?: unknown } | null | undefined)?.retryAfterMs;
   return typeof ms === 'number' && ms >= 0 && Number.isFinite(ms) ? ms : undefined;
@@ -64,6 +82,11 @@ function shortened(details: Record<string, unknown>): Record<string, unknown> {
   if (!Object.values(details).some(isLong)) return details;
   const entries = Object.entries(details);
   return Object.fromEntries(entries.map(([name, value]) => [name, isLong(value) ? shorten(value, MAX_QUOTED) : value]));
+}
+
+/** A link to a login is of use only as it is. */
+function masked({ link, ...details }: Record<string, unknown>): Record<string, unknown> {
+  return { ...secrets.maskDeep(details), ...(link !== undefined && { link }) };
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

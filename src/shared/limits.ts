@@ -119,5 +119,8 @@ export const MAX_SECRET_FILE_BYTES: number = 64 * 1024;
 export const MAX_CONFIG_FILE_BYTES: number = 64 * MiB;
 export const MAX_STEP_FILES = 1000;
 
+/** How many tokens of logins are kept out of messages at a time. */
+export const MAX_PASSING_SECRETS = 200;
+
 /** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */
 export const RESULT_READ_MS = 30_000;

@@ -1,5 +1,6 @@
 // The only logger: event name and fields as JSON lines on stderr (stdout belongs to the stdio transport). A pino logger
-// satisfies the interface. Secrets are removed by key, and terminal control characters are escaped.
+// satisfies the interface. Secrets are removed by key and by value, and terminal control characters are escaped.
+import { secrets } from './secrets/secrets.ts';
 import { printable } from './visible.ts';
 
 export interface Log {
@@ -55,6 +56,7 @@ function toText(line: object): string {
 function redact(key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}`;
   if (key !== '' && SECRET.test(key) && isRevealing(value)) return '[redacted]';
+  if (typeof value === 'string') return secrets.mask(value);
   if (value instanceof Error)
     return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
   return value;

@@ -7,6 +7,7 @@ import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { pages } from '../../protocol/pages.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { isServerTarget } from '../../gateway/upstream/target-options.ts';
+import { secrets } from '../../shared/secrets/secrets.ts';
 import { settledWithin } from '../../shared/timing.ts';
 import type { HttpHandler, HttpResponse } from '../../shared/http.ts';
 import { version } from '../../shared/version.ts';
@@ -80,12 +81,12 @@ async function statusOf(
   return {
     name,
     state,
-    info: server ? toInfo(server.info) : null,
+    info: server ? secrets.maskDeep(toInfo(server.info)) : null,
     era: server?.dialect ?? null,
     revision: server?.revision ?? null,
     transport,
-    failure: state === 'ready' ? null : failure,
-    ...(findings.length > 0 && { findings }),
+    failure: state === 'ready' ? null : secrets.maskDeep(failure),
+    ...(findings.length > 0 && { findings: secrets.maskDeep(findings) }),
     ...(state === 'ready' ? await toolsOf({ name, target }, gateway) : UNKNOWN_TOOLS),
   };
 }

@@ -1,5 +1,5 @@
 // The words that start the same `parley wrap` again, for the entry of a client. Moves secrets into variables of that entry.
-import { isSecret } from '../../config/redact-config.ts';
+import { isSecret } from '../../shared/secrets/secret-shapes.ts';
 import type { WrapCommand } from '../command.ts';
 import { DEFAULT_START_SECONDS } from '../command-specs.ts';
 import { HIDDEN } from './welcome-lines.ts';

@@ -8,7 +8,7 @@ import type { TaskState } from '../../protocol/target.ts';
 import type { Ask } from '../../protocol/exchange.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
 import { rejectOnAbort } from '../../shared/timing.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { GatewayError, toServerError } from '../../shared/errors.ts';
 
 const DEFAULT_POLL_MS = 1000;
 /** Bounds the pace that a server may request. */
@@ -150,11 +150,11 @@ async function answerTask(task: TaskState, following: FollowedTask): Promise<boo
 async function outcome(host: TaskHost, task: TaskState, call: Partial<OutgoingCall>): Promise<JsonObject> {
   const { taskId, status, result, error, statusMessage } = task;
   if (isObject(result)) return result;
-  if (error) throw new ProtocolError(error.code, error.message, error.data);
+  if (error) throw toServerError(error);
   if (status === 'cancelled') throw new GatewayError('CANCELLED');
   if (host.server.dialect === 'handshake') return host.call({ ...call, method: 'tasks/result', params: { taskId } });
   throw status === 'failed'
-    ? new ProtocolError(-32603, statusMessage ?? 'The task failed')
+    ? toServerError({ code: -32603, message: statusMessage ?? 'The task failed' })
     : invalid(host, 'a completed task without a result');
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
+import { keepArguments, keepSecret, keepUrl } from '../../shared/secrets/secret-shapes.ts';
 import type { Link } from './links/link.ts';
 import type { LoginOptions, ServerLogin } from './login/server-login.ts';
 
@@ -45,6 +46,7 @@ export interface RouteOptions {
 }
 
 export function routeTo(address: Address, options: RouteOptions): Route {
+  keepSecrets(address);
   if (typeof address === 'string' || address instanceof URL) return urlRoute({ url: address }, options);
   if ('command' in address) {
     const open = async () => (await import('./links/stdio.ts')).createStdioLink({ ...address, ...options });
@@ -59,6 +61,21 @@ export function routeTo(address: Address, options: RouteOptions): Route {
     option: 'server',
     reason: 'give a URL, { command, args }, { url } or a Transport',
   });
+}
+
+/** Out of errors, logs and status. */
+function keepSecrets(address: Address): void {
+  if (typeof address === 'string' || address instanceof URL) return keepUrl(String(address));
+  if ('command' in address) {
+    keepArguments(address.args ?? []);
+    for (const [name, value] of Object.entries(address.env ?? {})) keepSecret(name, value);
+  }
+  if (!('url' in address)) return;
+  keepUrl(String(address.url));
+  for (const [name, value] of Object.entries(address.headers ?? {})) keepSecret(name, value);
+  const { clientSecret, clientKey, assertion, idp } = address.auth ?? {};
+  for (const value of [clientSecret, clientKey, assertion, idp?.clientSecret, idp?.idToken])
+    if (typeof value === 'string') keepSecret('secret', value);
 }
 
 function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock, id, login }: RouteOptions): Route {

@@ -5,7 +5,7 @@ import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage, JsonObject } from '../../protocol/message.ts';
 import { DeadlineList, DeadlineItem } from '../../shared/deadline-list.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { GatewayError, toServerError } from '../../shared/errors.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
 import type { WireCall } from '../dialect/speak/server-dialect.ts';
 import type { SentRequest } from '../../protocol/server-view.ts';
@@ -76,7 +76,7 @@ export class PendingCall extends DeadlineItem implements SentRequest {
     const { call } = this;
     call.tracker?.onAnswered('result' in response ? response.result : undefined);
     try {
-      if (isError(response)) throw toError(response.error);
+      if (isError(response)) throw toServerError(response.error);
       const taken = this.#take(response.result, sent);
       this.resolve(call.read ? call.read(taken) : taken);
     } catch (thrown) {
@@ -89,10 +89,6 @@ export class PendingCall extends DeadlineItem implements SentRequest {
     if (sent !== undefined && takesRaw === 'all') return new RawText(result as JsonObject, sent);
     return !takesRaw && result instanceof RawObject ? result.parse() : result;
   }
-}
-
-function toError({ code, message, data }: { code: number; message: string; data?: unknown }): ProtocolError {
-  return new ProtocolError(code, message, data);
 }
 
 export interface Deadlines {

@@ -3,6 +3,8 @@
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { keepSecret } from '../../../shared/secrets/secret-shapes.ts';
+import { secrets } from '../../../shared/secrets/secrets.ts';
 import type { Chat } from './to-chat.ts';
 
 export interface ModelEndpointOptions {
@@ -26,6 +28,8 @@ export class ModelEndpoint {
   constructor(options: ModelEndpointOptions) {
     this.#options = options;
     this.#url = toUrl(options.url);
+    const { key = '', headers = {} } = options;
+    for (const [name, value] of Object.entries({ key, ...headers })) keepSecret(name, value);
   }
 
   async complete(chat: Chat, signal: AbortSignal): Promise<JsonObject> {
@@ -62,15 +66,9 @@ export class ModelEndpoint {
   #refusal(status: number, text: string): GatewayError {
     const parsed = parse(text);
     const error = isObject(parsed) && isObject(parsed.error) ? parsed.error.message : undefined;
-    const words = TELLING.has(status) && typeof error === 'string' ? `: ${this.#withoutKey(error)}` : '';
+    const words =
+      TELLING.has(status) && typeof error === 'string' ? `: ${secrets.mask(error).slice(0, MAX_WORDS)}` : '';
     return failed(`HTTP ${status}${words}`);
-  }
-
-  #withoutKey(words: string): string {
-    const { key, headers = {} } = this.#options;
-    let shown = words;
-    for (const secret of [key, ...Object.values(headers)]) if (secret) shown = shown.replaceAll(secret, '[redacted]');
-    return shown.slice(0, MAX_WORDS);
   }
 }
 

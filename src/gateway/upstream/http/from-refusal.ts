@@ -1,7 +1,7 @@
 // Converts an HTTP error response into an error for the caller. A JSON-RPC message of the server is kept; an error page is not,
 // because it may be of any size and hold anything.
 import { isObject } from '../../../protocol/message.ts';
-import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { GatewayError, ProtocolError, toServerError } from '../../../shared/errors.ts';
 import type { HttpRefusal } from '../links/link.ts';
 
 /** Codes that servers in the field use for an unknown session. */
@@ -31,7 +31,7 @@ export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server:
   }
   if (isSessionLost(status, said))
     return new GatewayError('UPSTREAM_UNREACHABLE', { server, status, reason, session: 'lost' });
-  if (said && status < 500) return new ProtocolError(said.code, said.message, said.data);
+  if (said && status < 500) return toServerError(said);
   // A server that answers in JSON-RPC was reached, so it failed itself.
   return new GatewayError(said ? 'UPSTREAM_FAILED' : 'UPSTREAM_UNREACHABLE', { server, status, reason });
 }

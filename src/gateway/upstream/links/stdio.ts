@@ -39,8 +39,6 @@ export function createStdioLink(options: StdioLinkOptions): Link {
 
 /** For a pipe that a process outside the group still holds open. */
 const DRAIN_MS = 1000;
-/** Shorter values (`1`, `true`, `info`) are too common to be redacted. */
-const MIN_SECRET_CHARS = 8;
 
 class StdioLink implements Link {
   readonly kind = 'stdio';
@@ -49,7 +47,7 @@ class StdioLink implements Link {
   readonly name: string;
   readonly #options: StdioLinkOptions;
   readonly #inbox: Inbox;
-  readonly #tail = new StderrTail();
+  readonly #tail: StderrTail;
   #out: WriteBatcher | undefined;
   #started: Promise<ProcessGroup> | undefined;
   #ended: Promise<void> | undefined;
@@ -60,6 +58,7 @@ class StdioLink implements Link {
   constructor(options: StdioLinkOptions) {
     this.name = options.command;
     this.#options = options;
+    this.#tail = new StderrTail(options.env);
     this.#inbox = new Inbox(options.limits);
   }
 
@@ -94,10 +93,8 @@ class StdioLink implements Link {
     this.#closeAsked.abort();
   }
 
-  /** Redacts the values of its configured variables, which may be secrets. */
   lastWords(): string {
-    const given = Object.values(this.#options.env ?? {}).filter((value) => value.length >= MIN_SECRET_CHARS);
-    return given.reduce((words, value) => words.replaceAll(value, '[redacted]'), this.#tail.text());
+    return this.#tail.text();
   }
 
   async close(): Promise<void> {
@@ -146,7 +143,8 @@ class StdioLink implements Link {
       .on('data', read)
       .on('end', () => lines.end())
       .on('close', () => holding?.release());
-    child.stderr.on('data', (chunk: Buffer) => this.#log({ text: this.#tail.push(chunk) }, 'upstream.stderr'));
+    const said = (text: string): void => void (text !== '' && this.#log({ text }, 'upstream.stderr'));
+    child.stderr.on('data', (chunk: Buffer) => said(this.#tail.push(chunk))).on('close', () => said(this.#tail.end()));
     for (const pipe of [child.stdin, child.stdout, child.stderr]) {
       pipe.on('error', (error) => this.#log({ error }, 'upstream.pipe'));
     }

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, ticksOf } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
-
 import { GatewayError } from '../../../shared/errors.ts';
+import { secrets } from '../../../shared/secrets/secrets.ts';
 import { hasLoginFile, loginFile } from './login-file.ts';
 import { createMemoryLogins } from './login-store.ts';
 import type { LoginRecord, LoginStore } from './login-store.ts';
@@ -50,7 +50,10 @@ class FileLogins implements LoginStore {
 
   async read(key: string): Promise<LoginRecord | undefined> {
     const found = await this.#readFile(this.#fileOf(key));
-    return found?.key === key ? found.record : undefined; // two keys may share a name
+    if (found?.key !== key) return undefined; // two keys may share a name
+    const { tokens, client } = found.record;
+    for (const one of [tokens?.access, tokens?.refresh, client.secret]) secrets.addPassing(one);
+    return found.record;
   }
 
   write(key: string, next: LoginRecord, version: number): Promise<boolean> {

@@ -3,6 +3,7 @@
 import * as oauth from 'oauth4webapi';
 import type { AuthorizationServer, ClientAuth, DPoPHandle, TokenEndpointResponse } from 'oauth4webapi';
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
+import { secrets } from '../../../shared/secrets/secrets.ts';
 import type { LoginTokens } from './login-store.ts';
 import type { EnterpriseLogin } from './server-login.ts';
 
@@ -156,6 +157,7 @@ export class OAuthRequests {
 
 function toTokens(given: TokenEndpointResponse, now: number): LoginTokens {
   const { access_token: access, token_type: type, refresh_token: refresh, expires_in: seconds, scope } = given;
+  for (const token of [access, refresh]) secrets.addPassing(token);
   return {
     access,
     type,

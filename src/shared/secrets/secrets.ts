@@ -1,0 +1,86 @@
+// The secrets that this process knows, and the mask that takes them out of Parley's own words: errors, log, status, audit log. Never used on
+// results, which pass unchanged. Invariants:
+// 1. Nothing is done until something is said: a call that succeeds costs nothing.
+// 2. What a client sent is not masked when it is quoted back: the difference would tell whether a guess was right.
+import { MAX_PASSING_SECRETS } from '../limits.ts';
+
+export const MASKED = '[redacted]';
+
+/** Shorter ones are found only where they stand alone: letters in a row occur by chance. */
+const LONG = 8;
+/** Shorter ones are not masked. */
+const SHORTEST = 4;
+/** Signed tokens (JWT), of whomever. */
+const SIGNED = String.raw`(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+`;
+
+export class Secrets {
+  /** Of the configuration. */
+  readonly #lasting = new Set<string>();
+  /** Tokens, which are replaced by and by; the oldest are forgotten. */
+  readonly #passing = new Set<string>();
+  #pattern: RegExp | undefined;
+
+  add(value: string): void {
+    if (value.length < SHORTEST || this.#lasting.has(value)) return;
+    this.#lasting.add(value);
+    this.#pattern = undefined;
+  }
+
+  addPassing(value: string | undefined): void {
+    if (value === undefined || value.length < LONG || this.#passing.has(value)) return;
+    this.#passing.add(value);
+    if (this.#passing.size > MAX_PASSING_SECRETS) this.#passing.delete(this.#passing.values().next().value!);
+    this.#pattern = undefined;
+  }
+
+  mask(text: string): string {
+    if (text.length < SHORTEST) return text;
+    this.#pattern ??= toPattern([...this.#lasting, ...this.#passing]);
+    return text.replace(this.#pattern, MASKED);
+  }
+
+  /** The same for all texts inside. */
+  maskDeep<T>(value: T): T {
+    if (typeof value === 'string') return this.mask(value) as T;
+    if (Array.isArray(value)) return value.map((item: unknown) => this.maskDeep(item)) as T;
+    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.maskDeep(inner)])) as T;
+  }
+}
+
+/** Those of this process. One for all its gateways: each would hide too little of what the others know. */
+export const secrets: Secrets = new Secrets();
+
+function toPattern(values: string[]): RegExp {
+  const long = new Set(values.filter((value) => value.length >= LONG).flatMap(spellings));
+  const short = values.filter((value) => value.length < LONG);
+  const longest = [...long].sort((a, b) => b.length - a.length).map(escape);
+  const alone = short.length === 0 ? [] : [`(?<!\\w)(?:${short.map(escape).join('|')})(?!\\w)`];
+  return new RegExp([...longest, SIGNED, ...alone].join('|'), 'g');
+}
+
+/** The value as it may be written in a text, in JSON, in a URL and in base64. */
+function spellings(value: string): string[] {
+  const inUrl = encodeURIComponent(Buffer.from(value).toString()); // half of a surrogate pair would throw
+  const lower = inUrl.replaceAll(/%\w\w/g, (byte) => byte.toLowerCase());
+  return [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    inUrl,
+    lower,
+    new URLSearchParams([['', value]]).toString().slice(1),
+    ...[0, 1, 2].flatMap((before) => inBase64(value, before)),
+  ];
+}
+
+/** Without the characters at both ends that depend on what stands `before` (bytes, modulo three) and behind the value. */
+function inBase64(value: string, before: number): string[] {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
+  const whole = Math.floor((bytes.length * 8) / 6);
+  const core = bytes.toString('base64').slice(Math.ceil((before * 8) / 6), whole);
+  return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}

@@ -245,8 +245,8 @@ describe('the link of a person', () => {
       ada.headers = { 'x-user': 'ada' };
       lead.headers = { 'x-user': 'ops-lead' };
       for (const one of personLinks ? [ada] : [ada, nobody]) {
-        expect(await one.get(link)).toMatchObject({ status: 403 });
-        expect(await one.open(link)).toMatchObject({ status: 403 });
+        expect(await one.get(link)).toMatchObject({ status: 410 });
+        expect(await one.open(link)).toMatchObject({ status: 410 });
       }
       expect((await (personLinks ? nobody : lead).open(link)).text).toContain('Release 2?');
     }
@@ -271,7 +271,7 @@ describe('the link of a person', () => {
     const [ada, lead] = [new FakeBrowser(), new FakeBrowser()];
     ada.headers = { 'x-user': 'ada' };
     lead.headers = { 'x-user': 'ops-lead' };
-    expect((await ada.open(link!)).status).toBe(403);
+    expect((await ada.open(link!)).status).toBe(410);
     await lead.fill(link!, { 'q0.0': 'true' });
     expect((await called).result!.content).toMatchObject([{ text: 'true' }]);
   });

@@ -150,12 +150,12 @@ describe('the link', () => {
     ada.headers = { 'x-user': 'ada' };
     eve.headers = { 'x-user': 'eve' };
     for (const one of [eve, nobody]) {
-      expect(await one.get(url)).toMatchObject({ status: 403 });
-      expect(await one.open(url)).toMatchObject({ status: 403 });
+      expect(await one.get(url)).toMatchObject({ status: 410 });
+      expect(await one.open(url)).toMatchObject({ status: 410 });
     }
     expect((await ada.open(url)).text).toContain('What shall it be?');
     eve.cookies.set(...[...ada.cookies][0]!);
-    expect(await eve.get(url)).toMatchObject({ status: 403 });
+    expect(await eve.get(url)).toMatchObject({ status: 410 });
   });
 
   it('keeps the path behind a proxy, with a cookie for https only', async () => {

@@ -103,7 +103,7 @@ async function receive(
   const handle = site.links.open(token);
   if (handle === undefined) return reply.gone();
   const found = await options.round(handle);
-  if (found && !(await options.isTheirs(found.principal, request))) return reply.notYours();
+  if (found && !(await options.isTheirs(found.principal, request))) return reply.gone(); // like a link to nothing
   const [round, closed] = found && 'closed' in found ? [undefined, found.closed] : [found, undefined];
   const browser = site.owners.browserOf(handle, request.headers.cookie);
   const mustProve = options.proof !== undefined && needsProof(options.proof, round);

@@ -59,10 +59,6 @@ export class PageReply {
     this.#notice(409, why === 'paused' ? paused : closed, `${why ? reasons[why] : closedText} ${goBack}`);
   }
 
-  notYours(): void {
-    this.#notice(403, this.#words.notYours, this.#words.notYoursText);
-  }
-
   forged(): void {
     this.#notice(403, this.#words.forged, this.#words.forgedText);
   }

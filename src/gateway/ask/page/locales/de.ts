@@ -68,9 +68,7 @@ export const de: PageWords = {
   closedText: 'Sie wurde schon beantwortet oder zurückgezogen. Jetzt wurde nichts gesendet.',
   gone: 'Dieser Link funktioniert nicht',
   goneText:
-    'Er ist abgelaufen, wurde in einem anderen Browser geöffnet oder ist unvollständig. Wenn Sie ihn in genau diesem Browser geöffnet hatten, erlauben Sie Cookies. Einen neuen Link bekommen Sie in Ihrem Gespräch.',
-  notYours: 'Diese Frage ist für jemand anderen',
-  notYoursText: 'Melden Sie sich als die Person an, deren Gespräch es ist.',
+    'Er ist abgelaufen, wurde in einem anderen Browser geöffnet, ist für jemand anderen oder ist unvollständig. Wenn Sie ihn in genau diesem Browser geöffnet hatten, erlauben Sie Cookies. Einen neuen Link bekommen Sie in Ihrem Gespräch.',
   forged: 'Dieses Formular wurde nicht angenommen',
   forgedText:
     'Es kam nicht von dieser Seite, oder die Seite war zu alt. Öffnen Sie den Link noch einmal und senden Sie das Formular von dort.',
@@ -131,7 +129,6 @@ export const de: PageWords = {
     trust: 'Antworten Sie nur, wenn Sie dem Absender dieses Links vertrauen.',
     goBack: 'Sie können diese Seite schließen.',
     goneText:
-      'Er wurde in einem anderen Browser geöffnet, ist unvollständig oder zu alt. Wenn Sie ihn in genau diesem Browser geöffnet haben, erlauben Sie Cookies. Einen neuen bringt eine Erinnerung oder wer Ihnen den Link gesendet hat.',
-    notYoursText: 'Melden Sie sich als die Person an, die gefragt ist.',
+      'Er wurde in einem anderen Browser geöffnet, ist für jemand anderen, unvollständig oder zu alt. Wenn Sie ihn in genau diesem Browser geöffnet haben, erlauben Sie Cookies. Einen neuen bringt eine Erinnerung oder wer Ihnen den Link gesendet hat.',
   },
 };

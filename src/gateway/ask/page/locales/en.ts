@@ -69,9 +69,7 @@ export const en: PageWords = {
   closedText: 'It was answered before, or called off. Nothing has been sent now.',
   gone: 'This link does not work',
   goneText:
-    'It has expired, it was opened in another browser, or it is incomplete. If you opened it in this very browser, allow cookies. To get a new link, return to your conversation.',
-  notYours: 'This question is for somebody else',
-  notYoursText: 'Sign in as the person whose conversation it is.',
+    'It has expired, it was opened in another browser, it is for somebody else, or it is incomplete. If you opened it in this very browser, allow cookies. To get a new link, return to your conversation.',
   forged: 'This form was not accepted',
   forgedText:
     'It did not come from this page, or the page was too old. Open the link again and send the form from there.',
@@ -113,7 +111,6 @@ export const en: PageWords = {
     trust: 'Answer only if you trust the sender of this link.',
     goBack: 'You can close this page.',
     goneText:
-      'It was opened in another browser, or it is incomplete or too old. If you opened it in this very browser, allow cookies. Wait for a reminder, or ask the sender of the link for a new one.',
-    notYoursText: 'Sign in as the person who is asked.',
+      'It was opened in another browser, it is for somebody else, or it is incomplete or too old. If you opened it in this very browser, allow cookies. Wait for a reminder, or ask the sender of the link for a new one.',
   },
 };

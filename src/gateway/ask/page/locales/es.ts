@@ -68,9 +68,7 @@ export const es: PageWords = {
   closedText: 'Ya se respondió o se retiró. Ahora no se ha enviado nada.',
   gone: 'Este enlace no funciona',
   goneText:
-    'Ha caducado, se abrió en otro navegador o está incompleto. Si lo abrió en este mismo navegador, permita las cookies. Para obtener un enlace nuevo, vuelva a su conversación.',
-  notYours: 'Esta pregunta es para otra persona',
-  notYoursText: 'Inicie sesión como la persona de quien es la conversación.',
+    'Ha caducado, se abrió en otro navegador, es para otra persona o está incompleto. Si lo abrió en este mismo navegador, permita las cookies. Para obtener un enlace nuevo, vuelva a su conversación.',
   forged: 'Este formulario no se ha aceptado',
   forgedText:
     'No procedía de esta página, o la página era demasiado antigua. Abra de nuevo el enlace y envíe el formulario desde allí.',
@@ -131,7 +129,6 @@ export const es: PageWords = {
     trust: 'Responda solo si confía en quien le envió este enlace.',
     goBack: 'Puede cerrar esta página.',
     goneText:
-      'Se abrió en otro navegador, está incompleto o es demasiado antiguo. Si lo abrió en este mismo navegador, permita las cookies. Un recordatorio, o quien le envió el enlace, trae uno nuevo.',
-    notYoursText: 'Inicie sesión como la persona a la que se pregunta.',
+      'Se abrió en otro navegador, es para otra persona, está incompleto o es demasiado antiguo. Si lo abrió en este mismo navegador, permita las cookies. Un recordatorio, o quien le envió el enlace, trae uno nuevo.',
   },
 };

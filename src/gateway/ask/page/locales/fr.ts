@@ -69,9 +69,7 @@ export const fr: PageWords = {
   closedText: 'Elle a déjà reçu une réponse ou a été retirée. Rien n’a été envoyé maintenant.',
   gone: 'Ce lien ne fonctionne pas',
   goneText:
-    'Il a expiré, il a été ouvert dans un autre navigateur ou il est incomplet. Si vous l’aviez ouvert dans ce navigateur même, autorisez les cookies. Pour obtenir un nouveau lien, revenez à votre conversation.',
-  notYours: 'Cette question s’adresse à quelqu’un d’autre',
-  notYoursText: 'Connectez-vous avec le compte de la personne dont c’est la conversation.',
+    'Il a expiré, il a été ouvert dans un autre navigateur, il s’adresse à quelqu’un d’autre ou il est incomplet. Si vous l’aviez ouvert dans ce navigateur même, autorisez les cookies. Pour obtenir un nouveau lien, revenez à votre conversation.',
   forged: 'Ce formulaire n’a pas été accepté',
   forgedText:
     'Il ne vient pas de cette page, ou la page était trop ancienne. Ouvrez à nouveau le lien et envoyez le formulaire depuis là.',
@@ -132,7 +130,6 @@ export const fr: PageWords = {
     trust: 'Ne répondez que si vous faites confiance à la personne qui vous a envoyé ce lien.',
     goBack: 'Vous pouvez fermer cette page.',
     goneText:
-      'Il a été ouvert dans un autre navigateur, il est incomplet ou trop ancien. Si vous l’aviez ouvert dans ce navigateur même, autorisez les cookies. Un rappel, ou la personne qui vous a envoyé le lien, en apporte un nouveau.',
-    notYoursText: 'Connectez-vous en tant que la personne interrogée.',
+      'Il a été ouvert dans un autre navigateur, il s’adresse à quelqu’un d’autre, il est incomplet ou trop ancien. Si vous l’aviez ouvert dans ce navigateur même, autorisez les cookies. Un rappel, ou la personne qui vous a envoyé le lien, en apporte un nouveau.',
   },
 };

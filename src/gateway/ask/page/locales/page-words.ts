@@ -85,8 +85,6 @@ export interface PageWords {
   readonly closedText: string;
   readonly gone: string;
   readonly goneText: string;
-  readonly notYours: string;
-  readonly notYoursText: string;
   readonly forged: string;
   readonly forgedText: string;
   readonly tooLarge: string;
@@ -104,7 +102,7 @@ export interface PageWords {
 
 type PairingWord = 'title' | 'text' | 'code' | 'hint' | 'pair' | 'wrong' | 'tooMany' | 'open' | 'none' | 'noneText';
 
-type OtherWord = 'waitingText' | 'forClient' | 'next' | 'trust' | 'goBack' | 'goneText' | 'notYoursText';
+type OtherWord = 'waitingText' | 'forClient' | 'next' | 'trust' | 'goBack' | 'goneText';
 
 export function wordsForOthers(words: PageWords): PageWords {
   return { ...words, ...words.forOthers };

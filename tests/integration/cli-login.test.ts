@@ -1,37 +1,15 @@
 // `parley login`, `logins`, `logout` and `wrap` before servers that need a login, as processes of one user. The browser is a program
 // that follows the link.
-import { chmodSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { connect } from 'mcp-parley';
 import { startOidcServer } from '../helpers/oidc-server.ts';
 import { textOf } from '../helpers/fixture-server.ts';
+import { browserOf } from '../helpers/browser-program.ts';
 import { homesOfTests } from '../helpers/parley.ts';
-import type { Home } from '../helpers/parley.ts';
 
 const { newHome } = homesOfTests();
-
-/** Follows redirects with cookies, as `visit` does. */
-const BROWSER = `#!/usr/bin/env node
-const cookies = new Map();
-let url = process.argv[2];
-for (let hops = 0; url !== null && hops < 20; hops++) {
-  const cookie = [...cookies].map(([name, value]) => name + '=' + value).join('; ');
-  const response = await fetch(url, { redirect: 'manual', headers: { cookie } });
-  for (const line of response.headers.getSetCookie()) {
-    const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
-    cookies.set(name, value);
-  }
-  const next = response.headers.get('location');
-  url = next === null ? null : new URL(next, url).href;
-}
-`;
-
-function browserOf(home: Home): Record<string, string> {
-  const path = home.write('browser.mjs', BROWSER);
-  chmodSync(path, 0o755);
-  return { BROWSER: path };
-}
 
 describe('a person', () => {
   test('logs in, uses the server, sees the login and ends it', async () => {

@@ -79,7 +79,10 @@ async function serving() {
   const guarded = { server: { url: await startGuarded() }, account: 'user' as const };
   const alone = createGateway({ servers: { inner: tools.server }, log, auth: { keys }, publicUrl: BASE });
   const logins = createGateway({ servers: { guarded }, log, auth: { keys }, publicUrl: BASE });
-  closing.push(() => alone.close(), () => logins.close());
+  closing.push(
+    () => alone.close(),
+    () => logins.close(),
+  );
   return { ...tools, send: sendTo(alone.endpoint()), login: sendTo(logins.endpoint()) };
 }
 
@@ -166,7 +169,10 @@ async function thingsOfAnn({ send, login }: Awaited<ReturnType<typeof serving>>)
   const begin = async (who: Who) => {
     const body = rpc('initialize', { ...opening, clientInfo: { name: 'c', version: '1' } });
     const { session } = await send(who, { body });
-    await send(who, { body: { jsonrpc: '2.0', method: 'notifications/initialized' }, headers: { 'mcp-session-id': session } });
+    await send(who, {
+      body: { jsonrpc: '2.0', method: 'notifications/initialized' },
+      headers: { 'mcp-session-id': session },
+    });
     return { 'mcp-session-id': session };
   };
   const ann = await begin('ann');
@@ -176,7 +182,10 @@ async function thingsOfAnn({ send, login }: Awaited<ReturnType<typeof serving>>)
     modern('tools/call', { name, arguments: {}, ...more }, meta);
 
   // A call that runs, with its events, and one that asks.
-  const waiting = await send.open('ann', { body: rpc('tools/call', { name: 'wait', arguments: {} }, 'call-of-ann'), headers: ann });
+  const waiting = await send.open('ann', {
+    body: rpc('tools/call', { name: 'wait', arguments: {} }, 'call-of-ann'),
+    headers: ann,
+  });
   const waits = await reader(waiting);
   const [, event] = await waits(/^id: (\S+)\r?\n(?:.*\n)*?data: .*the secret of ann/m);
   const asking = await send.open('ann', { body: rpc('tools/call', { name: 'ask', arguments: {} }), headers: ann });
@@ -197,15 +206,24 @@ async function thingsOfAnn({ send, login }: Awaited<ReturnType<typeof serving>>)
   const asked = (await login('ann', call('login'))).json.result as { content: { text: string }[] };
   const link = /\/login\?t=([\w-]+)/.exec(asked.content[0]!.text)![1]!;
 
-  const inSession = (method: string, params: (id: string) => Json): Thing['use'] =>
-    (who, id) => send(who, { body: rpc(method, params(id)), headers: sessionOf(who) });
+  const inSession =
+    (method: string, params: (id: string) => Json): Thing['use'] =>
+    (who, id) =>
+      send(who, { body: rpc(method, params(id)), headers: sessionOf(who) });
   const things: Record<string, Thing> = {
-    'ping in a session': { id: ann['mcp-session-id'], use: (who, id) => send(who, { body: rpc('ping'), headers: { 'mcp-session-id': id } }) },
+    'ping in a session': {
+      id: ann['mcp-session-id'],
+      use: (who, id) => send(who, { body: rpc('ping'), headers: { 'mcp-session-id': id } }),
+    },
     'the stream of a session': {
       id: ann['mcp-session-id'],
-      use: (who, id) => send(who, { headers: { 'mcp-session-id': id, accept: 'text/event-stream', 'last-event-id': event! } }),
+      use: (who, id) =>
+        send(who, { headers: { 'mcp-session-id': id, accept: 'text/event-stream', 'last-event-id': event! } }),
     },
-    'the end of a session': { id: ann['mcp-session-id'], use: (who, id) => send(who, { method: 'DELETE', headers: { 'mcp-session-id': id } }) },
+    'the end of a session': {
+      id: ann['mcp-session-id'],
+      use: (who, id) => send(who, { method: 'DELETE', headers: { 'mcp-session-id': id } }),
+    },
     'an event, in a session of their own': {
       id: event!,
       async use(who, id) {
@@ -217,32 +235,50 @@ async function thingsOfAnn({ send, login }: Awaited<ReturnType<typeof serving>>)
         return { status, text, json: {}, session: '' };
       },
     },
-    'a state': { id: requestState, use: (who, id) => send(who, call('ask', { inputResponses: YES, requestState: id }, ASKABLE)) },
-    'a handle': { id: handle, use: (who, id) => send(who, call('parley_answer', { arguments: { handle: id, answer: { sure: true } } })) },
+    'a state': {
+      id: requestState,
+      use: (who, id) => send(who, call('ask', { inputResponses: YES, requestState: id }, ASKABLE)),
+    },
+    'a handle': {
+      id: handle,
+      use: (who, id) => send(who, call('parley_answer', { arguments: { handle: id, answer: { sure: true } } })),
+    },
     'a page': { id: page, use: (who, id) => send(who, { path: `/ask?t=${encodeURIComponent(id)}` }) },
     'an answer on a page': {
       id: page,
       use: (who, id) => send(who, { path: `/ask?t=${encodeURIComponent(id)}`, form: { do: 'open' } }),
     },
     'the page of a login': { id: link, use: (who, id) => login(who, { path: `/login?t=${encodeURIComponent(id)}` }) },
-    'the button of a login': { id: link, use: (who, id) => login(who, { path: `/login?t=${encodeURIComponent(id)}`, form: { do: 'continue' } }) },
+    'the button of a login': {
+      id: link,
+      use: (who, id) => login(who, { path: `/login?t=${encodeURIComponent(id)}`, form: { do: 'continue' } }),
+    },
     'a task': { id: task, use: (who, id) => send(who, modern('tasks/get', { taskId: id }, FOLLOWS)) },
     'the end of a task': { id: task, use: (who, id) => send(who, modern('tasks/cancel', { taskId: id }, FOLLOWS)) },
     'the result of a task': { id: task, use: inSession('tasks/result', (taskId) => ({ taskId })) },
     'a cursor': { id: cursor, use: inSession('tasks/list', (id) => ({ cursor: id })) },
     'a flow': { id: flowId, use: inSession('interaction.getState', (sessionId) => ({ sessionId })) },
-    'an answer to a flow': { id: flowId, use: inSession('interaction.respond', (sessionId) => ({ sessionId, response: { value: 'x' } })) },
+    'an answer to a flow': {
+      id: flowId,
+      use: inSession('interaction.respond', (sessionId) => ({ sessionId, response: { value: 'x' } })),
+    },
     'the end of a flow': { id: flowId, use: inSession('interaction.cancel', (sessionId) => ({ sessionId })) },
     // These are said into one's own session, so nothing comes back whatever they name.
     'the end of a call': {
       id: 'call-of-ann',
       use: (who, requestId) =>
-        send(who, { body: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }, headers: sessionOf(who) }),
+        send(who, {
+          body: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } },
+          headers: sessionOf(who),
+        }),
     },
     'an answer to a question': {
       id: String(question.id),
       use: (who, id) =>
-        send(who, { body: { jsonrpc: '2.0', id: typeof question.id === 'number' ? Number(id) : id, result: YES.sure }, headers: sessionOf(who) }),
+        send(who, {
+          body: { jsonrpc: '2.0', id: typeof question.id === 'number' ? Number(id) : id, result: YES.sure },
+          headers: sessionOf(who),
+        }),
     },
   };
   return { things, waits, asks, ann, question };
@@ -259,7 +295,7 @@ test(`what belongs to one user does not exist for another, in ${TRIES} tries`, a
   for (const [what, { id, use }] of all) {
     expect([what, id], what).toEqual([what, expect.stringMatching(/^.+$/)]);
     expect(id).not.toBe('undefined');
-    const made = ['never-was', ...MADE_UP, id.replaceAll(/[a-z]/g, 'q'), [...id].toReversed().join('')];
+    const made = ['never-was', ...MADE_UP, id.replaceAll(/[a-z]/g, 'q'), id.split('').toReversed().join('')];
     const shapes = await Promise.all(made.map(async (one) => shapeOf(await use('bob', one), one)));
     nothing.set(what, new Set(shapes));
   }

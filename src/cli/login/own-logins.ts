@@ -52,6 +52,6 @@ export function ownLogins(log: Log): LoginStore {
 async function openFiles(stateFolder: string, folder: string, log: Log): Promise<LoginStore> {
   const { createFileLogins } = await import('../../gateway/upstream/login/file-logins.ts');
   const { createSealer } = await import('../../shared/crypto/seal.ts');
-  const { keysFrom } = await import('../../shared/crypto/state-keys.ts');
-  return createFileLogins({ folder, sealer: createSealer(keysFrom({ stateFolder }, log)) });
+  const { loginKeys } = await import('./login-keys.ts');
+  return createFileLogins({ folder, sealer: createSealer((await loginKeys(stateFolder, log)).keys) });
 }

@@ -3,7 +3,7 @@
 // whose process has died is removed. If the lock cannot be had in time, the work is not done.
 import { mkdirSync } from 'node:fs';
 import { open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, ticksOf } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
@@ -57,7 +57,7 @@ class FileLogins implements LoginStore {
   }
 
   write(key: string, next: LoginRecord, version: number): Promise<boolean> {
-    return this.#locked(`${this.#fileOf(key)}.write`, async () => {
+    return locked(`${this.#fileOf(key)}.write`, this.#waitMs, async () => {
       if (((await this.read(key))?.version ?? 0) !== version) return false;
       const path = this.#fileOf(key);
       const temporary = `${path}-${randomId()}`;
@@ -86,7 +86,7 @@ class FileLogins implements LoginStore {
   }
 
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
-    return this.#locked(`${this.#fileOf(key)}.lock`, work);
+    return locked(`${this.#fileOf(key)}.lock`, this.#waitMs, work);
   }
 
   async #readFile(path: string): Promise<{ key: string; record: LoginRecord } | undefined> {
@@ -101,25 +101,26 @@ class FileLogins implements LoginStore {
   #fileOf(key: string): string {
     return loginFile(this.#folder, key);
   }
+}
 
-  async #locked<T>(path: string, work: () => Promise<T>): Promise<T> {
-    const until = ticksOf(systemClock) + this.#waitMs;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    while (!(await take(path))) {
-      if (ticksOf(systemClock) > until) {
-        throw new GatewayError('UPSTREAM_LOGIN_FAILED', {
-          server: 'the server',
-          reason: 'another process holds the login',
-        });
-      }
-      await removeDead(path);
-      await sleep(POLL_MS);
+/** Runs `work` while no other process runs work with this lock file; rejects if that cannot be had in time. */
+export async function locked<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+  const until = ticksOf(systemClock) + waitMs;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  while (!(await take(path))) {
+    if (ticksOf(systemClock) > until) {
+      throw new GatewayError('UPSTREAM_LOGIN_FAILED', {
+        server: 'the server',
+        reason: 'another process holds the login',
+      });
     }
-    try {
-      return await work();
-    } finally {
-      await rm(path, { force: true });
-    }
+    await removeDead(path);
+    await sleep(POLL_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
   }
 }
 

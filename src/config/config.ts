@@ -94,6 +94,7 @@ interface ServerCommon {
   readonly description?: string;
   readonly share: 'auto' | 'session' | 'all';
   readonly account?: 'user' | 'shared';
+  readonly trustAnnotations?: boolean;
   readonly start: 'lazy' | 'eager';
   readonly era?: Era;
   readonly revision?: string;

@@ -68,10 +68,23 @@ function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder:
 
 function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {
   const { description, share = shared, start = 'lazy', era, revision, idleMs, account, disabled = false } = server;
+  const { trustAnnotations } = server;
   const timeout = (server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined;
   const timeoutMs = server.timeoutMs ?? timeout ?? toMs(server.tool_timeout_sec);
   const tools = toToolRules(server);
-  const settings = { description, share, account, start, era, revision, timeoutMs, idleMs, tools, disabled };
+  const settings = {
+    description,
+    share,
+    account,
+    start,
+    era,
+    revision,
+    timeoutMs,
+    idleMs,
+    tools,
+    trustAnnotations,
+    disabled,
+  };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;
   if (server.command === undefined && url !== undefined) {
     const auth = normalizeLogin(server, folder);

@@ -36,7 +36,7 @@ import { loadChecks } from './definitions/load-checks.ts';
 import { FlowLayer } from './flow/flow-layer.ts';
 import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
-import { GatewayRules } from './middleware/steps/rules/gateway-rules.ts';
+import { GatewayRules, withRules } from './middleware/steps/rules/gateway-rules.ts';
 import type { RuleOptions } from './middleware/steps/rules/rule.ts';
 import { loadFrontPages } from './load-front-pages.ts';
 import { neededScopesOf, requireScopes } from './middleware/steps/filter/require-scopes.ts';
@@ -61,7 +61,7 @@ import type { Account } from './upstream/accounts/account-target.ts';
 import { AccountTarget } from './upstream/accounts/account-target.ts';
 import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import { createPipeline } from './pipeline.ts';
-import { isSettings, isTarget, serverRulesOf } from './server-entry.ts';
+import { believedOf, isSettings, isTarget, serverRulesOf } from './server-entry.ts';
 import type { ConfiguredServer } from './server-entry.ts';
 import { RoutedChain } from './routed-chain.ts';
 
@@ -75,6 +75,8 @@ export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 
   account?: 'user' | 'shared' | undefined;
   /** Which of its tools clients see, and which need approval. */
   tools?: ToolRules | undefined;
+  /** Whether rules believe what it says of its own tools, such as that one only reads. Default: false. */
+  trustAnnotations?: boolean | undefined;
 };
 
 export interface GatewayOptions extends ServeContextOptions, EndpointOptions, HumanChannelOptions {
@@ -188,7 +190,7 @@ export class Gateway {
       });
     }
     if (next.servers || next.rules) this.#rules = this.#rulesOf(this.#members);
-    const steps = [...this.#steps, ...this.#rules];
+    const steps = this.#chained;
     this.#whole.replace(this.#seen(this.#members), steps);
     for (const [name, { chain }] of this.#parts) chain.replace(this.#seen(this.#membersOf(name)), steps);
     const gone = previous.filter((member) => !this.#members.includes(member));
@@ -206,8 +208,7 @@ export class Gateway {
 
   /** The listed tools of a server that the steps show to this client. */
   shownTools(listed: ListedServerTools, client: ClientView): Promise<JsonObject[]> {
-    const steps = [...this.#steps, ...this.#rules];
-    return shownTools(listed, client, { steps, servers: this.#names.servers, log: this.#options.log });
+    return shownTools(listed, client, { steps: this.#chained, servers: this.#names.servers, log: this.#options.log });
   }
 
   /** Calls a tool by its public name through the steps, as a client that cannot be asked. For flows whose steps need a tool. */
@@ -353,9 +354,13 @@ export class Gateway {
     return this.#members.filter((member) => names.includes(member.name));
   }
 
+  get #chained(): Step[] {
+    return withRules(this.#steps, this.#rules);
+  }
+
   #rulesOf(members: readonly Member[]): Step[] {
     const { auth: { toolScopes } = {}, log, clock } = this.#options;
-    const ruled = this.#ruling.steps({ servers: this.#names.servers, log, clock });
+    const ruled = this.#ruling.steps({ servers: this.#names.servers, believed: believedOf(members), log, clock });
     return [...(toolScopes ? [requireScopes(toolScopes)] : []), ...serverRulesOf(members), ...ruled];
   }
 
@@ -370,18 +375,13 @@ export class Gateway {
       instructions,
     };
     const routing = { ...who, names: this.#names, ...this.#ids, log, clock, sealer, startMs, audit };
-    return new RoutedChain(this.#seen(members), [...this.#steps, ...this.#rules], routing);
+    return new RoutedChain(this.#seen(members), this.#chained, routing);
   }
 
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
-    const {
-      server,
-      start,
-      account,
-      tools: _,
-      ...rest
-    }: ConfiguredServer = isSettings(entry) ? entry : { server: entry };
+    const configured: ConfiguredServer = isSettings(entry) ? entry : { server: entry };
+    const { server, start, account, tools: _, trustAnnotations: _believed, ...rest } = configured;
     if (isTarget(server)) return { name, entry, target: server };
     const { log, clock, limits, id, audit } = this.#options;
     const share = rest.share ?? this.#options.share;

@@ -19,6 +19,12 @@ export function serverRulesOf(members: readonly Member[]): Step[] {
   return serverRules(rules);
 }
 
+/** The servers whose annotations rules believe. */
+export function believedOf(members: readonly Member[]): ReadonlySet<string> {
+  const believed = members.filter(({ entry }) => (entry as ServerSettings | undefined)?.trustAnnotations === true);
+  return new Set(believed.map(({ name }) => name));
+}
+
 export function isTarget(entry: ServerEntry): entry is Target {
   return typeof entry === 'object' && 'handle' in entry && 'watch' in entry;
 }

@@ -98,6 +98,14 @@ export class DerivedExchange implements Exchange {
     this.#request.resourceGuard = guard;
   }
 
+  get runGuard(): Exchange['runGuard'] {
+    return this.#request.runGuard;
+  }
+
+  set runGuard(guard: Exchange['runGuard']) {
+    this.#request.runGuard = guard;
+  }
+
   get decision(): Exchange['decision'] {
     return this.#request.decision;
   }

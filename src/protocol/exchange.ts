@@ -139,6 +139,29 @@ export interface TraceContext {
 /** Whether the client may access this resource; `name` is its URI on the server. */
 export type ResourceGuard = (resource: { server: string; name: string; isPosing?: boolean | undefined }) => boolean;
 
+/** A task or session that goes on, as its public id tells. */
+export interface Run {
+  /** Its public id. */
+  id: string;
+  server: string;
+  /** The server's own name of its tool, if the id has it. */
+  tool?: string | undefined;
+  /** The rules by which it was judged when it began, as a digest. */
+  rules?: string | undefined;
+}
+
+/** Judges what goes on after its start. */
+export interface RunGuard {
+  /** A digest of the rules. */
+  readonly rules: string;
+  /** A task or session has begun under this public id. */
+  began(id: string): void;
+  /** Throws if it may not go on. */
+  require(run: Run): void;
+  /** A question was answered. Rejects if the answer may not reach the server. */
+  answered(): Promise<void>;
+}
+
 /** The way back to the client while its request runs: what it is sent, and what it is asked. */
 export interface ClientChannel {
   /** Sends a notification that belongs to this request, before its answer. */
@@ -184,6 +207,8 @@ export interface Exchange extends ClientChannel {
   server?: string | undefined;
   /** Decides which resources the client may access; checked before the request goes to a server. */
   resourceGuard?: ResourceGuard | undefined;
+  /** Set by rules: judges tasks, sessions and open questions again when the rules have changed. */
+  runGuard?: RunGuard | undefined;
   /** Collects what the audit log will say about this call; absent if it is not recorded. */
   audited?: AuditedCall | undefined;
   /** What a rule decided about it; undefined if none applied. */

@@ -65,6 +65,8 @@ export interface Step {
   readonly reword?: ((error: unknown, passedOn: JsonObject, found: JsonObject) => unknown) | undefined;
   /** It may call `next` again after the previous call has ended, as a retry does. */
   readonly repeats?: boolean | undefined;
+  /** It answers from what it has kept. It runs after the rules, so that they judge what it answers. */
+  readonly keepsAnswers?: boolean | undefined;
   /** Changes or suppresses (undefined) a notification for all clients. Called once for all of them. */
   readonly onChange?: ((change: Change, originOf?: OriginOf) => Change | undefined) | undefined;
   /** A server's question that belongs to no exchange: pass it on with `next`, change, answer or refuse it. */

@@ -79,8 +79,9 @@ export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
 function toEntry(config: ServerConfig): ServerEntry {
   const known = entries.get(config);
   if (known) return known;
-  const { share, account, start, era, revision, timeoutMs, idleMs, tools } = config;
-  const entry = { server: toAddress(config), share, account, start, era, revision, timeoutMs, idleMs, tools };
+  const { share, account, start, era, revision, timeoutMs, idleMs, tools, trustAnnotations } = config;
+  const settings = { share, account, start, era, revision, timeoutMs, idleMs, tools, trustAnnotations };
+  const entry = { server: toAddress(config), ...settings };
   entries.set(config, entry);
   return entry;
 }

@@ -72,6 +72,9 @@ const SERVER = object(
       { min: 1, max: MAX_MS },
     ),
     tools: TOOL_RULES,
+    trustAnnotations: flag(
+      'true: rules believe what it says of its own tools, such as that one only reads. Default: false.',
+    ),
     disabled: flag('true: as if it were not in the file.'),
     alwaysAllow: foreign('Cline and Windsurf.'),
     autoApprove: foreign('Cline.'),

@@ -1,6 +1,6 @@
 // Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the
 // session, under a public id. For any other client the session does not exist.
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { Exchange, Run } from '../../protocol/exchange.ts';
 import { RECEIPT, START_ID } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -26,8 +26,18 @@ export interface FlowRouting {
   nameOf: (member: Member, tool: string) => string;
 }
 
-export function publisherOf({ name }: Member, ids: PublicIds, principal: string): SessionIdPublisher {
-  return (sessionId) => ids.publish(name, sessionId, principal);
+type BegunFlow = Pick<Run, 'tool' | 'rules'>;
+
+/** What ends a session is always possible. */
+const ENDINGS = new Set(['interaction.cancel', 'interaction.acknowledge']);
+
+export function publisherOf(
+  { name }: Member,
+  ids: PublicIds,
+  principal: string,
+  begun?: BegunFlow,
+): SessionIdPublisher {
+  return (sessionId) => ids.publish(name, sessionId, principal, begun);
 }
 
 export async function routeFlow(exchange: Exchange, routing: FlowRouting): Promise<JsonObject> {
@@ -41,11 +51,14 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   const { member, name } = owner;
   const { interactive } = await declarations.of(member, exchange.client);
   if (interactive !== true) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
-  const publish = publisherOf(member, ids, exchange.client.principal);
+  const { client, runGuard } = exchange;
+  const publish = publisherOf(member, ids, client.principal, { tool: name, rules: runGuard?.rules });
   const params = { ...exchange.params, ...ownStartId(exchange), toolName: name };
   const own = toServerSession(exchange, params, publish);
   try {
-    return publishSessionIds(toPlainObject(await handTo(member, own)), publish);
+    const started = publishSessionIds(toPlainObject(await handTo(member, own)), publish);
+    runGuard?.began(String(started.sessionId));
+    return started;
   } catch (thrown) {
     throw publishError(thrown, name, tool, false);
   }
@@ -72,6 +85,7 @@ async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): 
   const opened = ids.open(sessionId, exchange.client.principal);
   const member = opened && members.find(({ name }) => name === opened.server);
   if (!member) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+  if (!ENDINGS.has(exchange.method)) exchange.runGuard?.require({ ...opened, id: sessionId });
   const publish = (own: unknown): unknown =>
     own === opened.id ? sessionId : publisherOf(member, ids, exchange.client.principal)(own);
   const own = toServerSession(exchange, { ...exchange.params, sessionId: opened.id }, publish);

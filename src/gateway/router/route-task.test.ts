@@ -24,7 +24,7 @@ function setUp(handle: (exchange: Exchange) => JsonObject | Promise<JsonObject> 
   const target = new FakeTarget(handle);
   target.offered = { tasks: {} };
   const member = { name: 'srv', target };
-  const created = publishTask(new FakeExchange('tools/call'), member, ids, { task: state('t') });
+  const created = publishTask(new FakeExchange('tools/call', { name: 'copy' }), member, ids, { task: state('t') });
   const { taskId } = fieldOf(created, 'task') as TaskState;
   const send = (method: string, params: JsonObject = { taskId }, principal = 'alice') =>
     routeTask(new FakeExchange(method, params, { principal }), [member], ids);
@@ -35,7 +35,7 @@ describe('a task', () => {
   it('a task has a stable public id', () => {
     const { ids, member, taskId } = setUp();
     expect(taskId).not.toContain('"t"');
-    expect(ids.open(taskId, 'alice')).toEqual({ server: 'srv', id: 't' });
+    expect(ids.open(taskId, 'alice')).toEqual({ server: 'srv', id: 't', tool: 'copy', rules: undefined });
     expect(ids.publish('srv', 't', 'alice')).toBe(taskId);
     const result = { content: [] };
     expect(publishTask(new FakeExchange('tools/call'), member, ids, result)).toBe(result);

@@ -14,10 +14,13 @@ import type { Member } from './member.ts';
 import type { PublicIds } from './public-ids.ts';
 
 /** Replaces the task id in the answer of a tool call. */
-export function publishTask({ client }: Exchange, member: Member, ids: PublicIds, result: ResultObject): ResultObject {
+export function publishTask(exchange: Exchange, member: Member, ids: PublicIds, result: ResultObject): ResultObject {
   const task = fieldOf(result, 'task');
   if (!isObject(task)) return result;
-  const taskId = ids.publish(member.name, task.taskId, client.principal);
+  const { client, params, runGuard } = exchange;
+  const begun = { tool: String(params.name), rules: runGuard?.rules };
+  const taskId = ids.publish(member.name, task.taskId, client.principal, begun);
+  runGuard?.began(taskId);
   return { ...toPlainObject(result), task: { ...task, taskId } };
 }
 
@@ -27,6 +30,7 @@ export async function routeTask(exchange: Exchange, members: readonly Member[], 
   const opened = ids.open(taskId, exchange.client.principal);
   const member = opened && members.find(({ name }) => name === opened.server);
   if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId });
+  if (exchange.method !== 'tasks/cancel') exchange.runGuard?.require({ ...opened, id: String(taskId) });
   const publish = (holder: JsonObject): JsonObject => withTaskId(holder, taskId);
   const own = deriveExchange(exchange, {
     params: { ...exchange.params, taskId: opened.id },

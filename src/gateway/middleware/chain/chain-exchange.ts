@@ -104,7 +104,9 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     this.#hasAsked = true;
-    return super.ask(ask, signal);
+    const answer = await super.ask(ask, signal);
+    await this.runGuard?.answered();
+    return answer;
   }
 }
 

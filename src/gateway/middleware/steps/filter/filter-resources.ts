@@ -4,6 +4,7 @@ import { isObject } from '../../../../protocol/message.ts';
 import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
+import { completedArguments, expandTemplate, withValues } from './completed-values.ts';
 import type { UriRule } from './uri-rule.ts';
 
 interface List {
@@ -21,6 +22,9 @@ const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', 
 export function filterResources(named: Step, isAllowed: UriRule): Step {
   const passes = (uri: unknown, originOf?: OriginOf): boolean =>
     typeof uri !== 'string' || isAllowed(uri, originOf?.('resources', uri));
+  /** What a template suggests has to be a resource that may be read. */
+  const complete = (outcome: Outcome, { params }: StepExchange, template: string): Outcome =>
+    withValues(outcome, (value) => passes(expandTemplate(template, completedArguments(params, value))));
   return {
     name: named.name,
     methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
@@ -32,7 +36,8 @@ export function filterResources(named: Step, isAllowed: UriRule): Step {
       const uri = uriOf(exchange);
       if (uri === undefined) return goOn();
       guard(exchange, uri, isAllowed);
-      return passes(uri, originOf) ? goOn() : requireAfterLists(uri, isAllowed, lookUp, originOf).then(goOn);
+      const end = method === 'completion/complete' ? async () => complete(await goOn(), exchange, uri) : goOn;
+      return passes(uri, originOf) ? end() : requireAfterLists(uri, isAllowed, lookUp, originOf).then(end);
     },
     reword: named.reword,
     toolRules: named.toolRules,

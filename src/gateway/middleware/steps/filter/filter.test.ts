@@ -35,6 +35,14 @@ describe('filter', () => {
     await expect(call('prompts/get', { name: 'delete_all' })).rejects.toMatchObject({ code: 'PROMPT_NOT_FOUND' });
   });
 
+  it('suggests no resource that is denied', async () => {
+    const values = ['etc/passwd', 'data/a'];
+    const call = chainOf([filter({ deny: ['file:///etc/*'] })], () => ({ completion: { values, total: 2 } }));
+    const ref = { type: 'ref/resource', uri: 'file:///{+path}' };
+    const answer = await call('completion/complete', { ref, argument: { name: 'path', value: 'etc/' } });
+    expect(answer).toEqual({ completion: { values: ['data/a'], hasMore: false } });
+  });
+
   it('refuses names that are not listed: a server might know a denied tool by another name', async () => {
     const call = through({ deny: ['files__*'] });
     await expect(call('tools/call', { name: 'alias' })).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });

@@ -3,7 +3,7 @@
 import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { fieldOf } from '../../../../protocol/raw/raw-object.ts';
-import type { Step, StepExchange } from '../../../../protocol/step.ts';
+import type { OriginOf, Step, StepExchange } from '../../../../protocol/step.ts';
 import type { Change } from '../../../../protocol/target.ts';
 import { LIST_METHODS } from '../../../../protocol/methods.ts';
 import { systemClock, ticksOf } from '../../../../shared/clock.ts';
@@ -31,11 +31,12 @@ export function cache(options: CacheOptions = {}): Step {
   return {
     name: 'cache',
     methods: [...LIST_METHODS, 'resources/read'],
-    handle: async function cache(exchange, next) {
+    keepsAnswers: true,
+    handle: async function cache(exchange, next, _lookUp, originOf) {
       const own = keyOf(exchange, exchange.client.principal);
       const shared = keyOf(exchange, undefined);
       const kept = store.get(own, ticksOf(clock)) ?? store.get(shared, ticksOf(clock));
-      if (kept) return respond(withTimeLeft(kept.result, kept.until - ticksOf(clock)));
+      if (kept && mayHave(exchange, originOf)) return respond(withTimeLeft(kept.result, kept.until - ticksOf(clock)));
       const { changes } = store;
       const outcome = await next();
       const told = fieldOf(resultIn(outcome), 'ttlMs');
@@ -52,6 +53,13 @@ export function cache(options: CacheOptions = {}): Step {
       return change;
     },
   } satisfies Step;
+}
+
+/** What only the router can judge is not answered here. */
+function mayHave({ method, params, resourceGuard }: StepExchange, originOf?: OriginOf): boolean {
+  if (method !== 'resources/read' || !resourceGuard) return true;
+  const origin = originOf?.('resources', String(params.uri));
+  return origin !== undefined && resourceGuard(origin);
 }
 
 /** Servers may answer differently to clients of different revisions. */

@@ -4,6 +4,7 @@ import type { Change } from '../../../../protocol/target.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import type { Log } from '../../../../shared/log.ts';
 import type { RuleHistory } from './rule-history.ts';
+import type { BegunUses, CurrentRules } from './running-use.ts';
 import { toolNamesIn } from './rule.ts';
 import type { RuleOptions } from './rule.ts';
 
@@ -11,6 +12,8 @@ export interface RulesSetup {
   rules: readonly RuleOptions[];
   /** All servers of the gateway. */
   servers: readonly string[];
+  /** Those whose annotations the operator believes. */
+  believed: ReadonlySet<string>;
   clock: Clock;
   log: Log;
 }
@@ -18,7 +21,12 @@ export interface RulesSetup {
 /** Outlives changes of the rules. */
 export interface KeptHistory {
   history?: RuleHistory;
+  begun?: BegunUses;
+  /** The rules of the moment. */
+  current?: Promise<CurrentRules> | undefined;
 }
+
+export type RulesStep = Required<Pick<Step, 'handle' | 'onChange'>> & CurrentRules;
 
 export class GatewayRules {
   rules: readonly RuleOptions[] = [];
@@ -32,12 +40,13 @@ export class GatewayRules {
 
   steps(around: Omit<RulesSetup, 'rules'>): Step[] {
     const setup: RulesSetup = { ...around, rules: this.rules };
+    this.#kept.current = undefined;
     if (setup.rules.length === 0) return [];
-    let made: Required<Pick<Step, 'handle' | 'onChange'>> | undefined;
+    let made: RulesStep | undefined;
     const making = import('./rules-step.ts').then(
       async (module) => (made = await module.createRulesStep(setup, this.#kept)),
     );
-    this.#ready = making;
+    this.#ready = this.#kept.current = making;
     making.catch(() => {}); // told by `ready`, and to every request
     return [
       {
@@ -51,6 +60,13 @@ export class GatewayRules {
       },
     ];
   }
+}
+
+/** Outermost first. What a step has kept is judged like what a server answers. */
+export function withRules(steps: Step[], rules: readonly Step[]): Step[] {
+  if (rules.length === 0) return steps;
+  const kept = steps.filter(({ keepsAnswers }) => keepsAnswers);
+  return [...steps.filter((step) => !kept.includes(step)), ...rules, ...kept];
 }
 
 /** A change goes to all clients, so it names nothing that one of them may not see. */

@@ -34,6 +34,10 @@ export interface Use {
   readonly asked?: string | undefined;
   /** Undefined in a list. */
   readonly args: unknown;
+  /** It runs, and its arguments are not known: a rule that may forbid it does. */
+  readonly mustBeSure?: boolean | undefined;
+  /** Not all arguments are there yet: an expression that fails is no fault of its rule. */
+  readonly isPartial?: boolean | undefined;
   readonly annotations?: JsonObject | undefined;
 }
 
@@ -44,6 +48,8 @@ export interface JudgeOptions {
   history: RuleHistory;
   /** All servers of the gateway. */
   servers: readonly string[];
+  /** Those whose annotations the operator believes. */
+  believed?: ReadonlySet<string> | undefined;
   /** Told once for each rule whose expression failed. */
   onFailed?: ((rule: string, reason: string) => void) | undefined;
 }
@@ -103,7 +109,7 @@ export class RuleJudge {
       const truth = this.#matches(rule, judged);
       if (truth === 'failed') return { rule: rule.name, effect: 'deny' };
       if (truth === true) return rule.decision;
-      if (truth === 'maybe' && (rule.effect === 'allow' || rule.effect === 'ask')) return rule.decision;
+      if (truth === 'maybe' && decidesMaybe(rule, judged.use)) return rule.decision;
     }
     return undefined;
   }
@@ -134,7 +140,7 @@ export class RuleJudge {
     const { use, client, forms, marks } = judged;
     if (!matchesCaller(rule, client) || !matchesMethod(rule, use)) return false;
     if (!isNamed(use) && !this.#matchesName(rule, use, forms)) return false;
-    if (rule.annotation && !(use.kind === 'tool' && hasClaim(rule.annotation, use.annotations))) return false;
+    if (rule.annotation && !this.#hasAnnotation(rule.annotation, use)) return false;
     if (rule.marked && !rule.marked.some((mark) => marks.includes(mark))) return false;
     if (rule.after && !this.#options.history.has(client, rule.after, rule)) return false;
     return rule.when === undefined ? true : this.#holds(rule, judged);
@@ -153,6 +159,12 @@ export class RuleJudge {
     return this.#names.of(origin, isAllowing).some(fits);
   }
 
+  /** A server that is not believed loosens nothing by what it says of its tools. */
+  #hasAnnotation(words: readonly RuleAnnotation[], { kind, origin, annotations = {} }: Use): boolean {
+    const isBelieved = origin !== undefined && this.#options.believed?.has(origin.server) === true;
+    return kind === 'tool' && words.some((word) => claims(annotations, word, isBelieved));
+  }
+
   #posing(origin: Use['origin']): Origin | undefined {
     return origin && { ...origin, isPosing: this.#names.isPosing(origin) };
   }
@@ -164,12 +176,13 @@ export class RuleJudge {
     if (expression.usesArguments && use.args === undefined) return 'maybe';
     if (use.args !== undefined && !isObject(use.args)) return 'failed';
     try {
+      if (expression.usesArguments && hasHiddenKeys(use.args)) throw new Error(HIDDEN_KEYS);
       if (!forms) return expression.holds((judged.facts ??= this.#facts(judged, use.origin?.name ?? use.name)));
       const holds = (name: string): boolean => expression.holds(this.#facts(judged, name));
       if (rule.effect === 'allow') return [...forms.same, ...forms.cut].every(holds);
       return [...forms.same, ...forms.cut, ...forms.loose].some(holds);
     } catch (thrown) {
-      if (!this.#failed.has(rule.name)) {
+      if (!use.isPartial && !this.#failed.has(rule.name)) {
         this.#failed.add(rule.name);
         this.#options.onFailed?.(rule.name, (thrown as Error).message.split('\n')[0]!);
       }
@@ -202,6 +215,20 @@ function isNamed({ kind, origin }: Use): boolean {
   return origin !== undefined && (kind === 'tool' || kind === 'prompt');
 }
 
+/** In a list, what some arguments make callable counts; for what runs, what some arguments would forbid. */
+function decidesMaybe({ effect }: ReadyRule, { mustBeSure }: Use): boolean {
+  return mustBeSure ? effect !== 'allow' : effect === 'allow' || effect === 'ask';
+}
+
+const HIDDEN_KEYS = 'the arguments have a key "__proto__", which a server may take for keys that no rule has seen';
+
+/** Many programs take `{"__proto__": {"path": …}}` for an object with a path. */
+function hasHiddenKeys(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasHiddenKeys);
+  if (!isObject(value)) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasHiddenKeys);
+}
+
 function matchesCaller({ principal, group, scope }: ReadyRule, client: ClientView): boolean {
   if (principal && !principal(nameOfPrincipal(client.principal))) return false;
   if (!group && !scope) return true;
@@ -216,14 +243,13 @@ function matchesMethod({ method, effect }: ReadyRule, { method: uses, asked }: U
   return method(uses) || (effect !== 'allow' && asked !== undefined && method(asked));
 }
 
-function hasClaim(words: readonly RuleAnnotation[], annotations: JsonObject = {}): boolean {
-  return words.some((word) => claims(annotations, word));
-}
-
-/** What a server does not say counts as the protocol says. */
-function claims(annotations: JsonObject, word: RuleAnnotation): boolean {
+/** What a server does not say counts as the protocol says; that it does no harm, only if it is believed. */
+function claims(annotations: JsonObject, word: RuleAnnotation, isBelieved: boolean): boolean {
   const { readOnlyHint, destructiveHint, openWorldHint, idempotentHint } = annotations;
-  if (word === 'destructive') return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
-  if (word === 'openWorld') return openWorldHint !== false;
+  if (word === 'destructive' || word === 'openWorld') {
+    if (!isBelieved) return true;
+    if (word === 'openWorld') return openWorldHint !== false;
+    return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
+  }
   return word === 'readOnly' ? readOnlyHint === true : idempotentHint === true;
 }

@@ -7,6 +7,7 @@ import { GatewayError } from '../../../../shared/errors.ts';
 import { respond, resultIn } from '../../chain/outcome.ts';
 import type { ChainLookup } from '../names/map-names.ts';
 import type { AskByRule } from './ask-by-rule.ts';
+import { completedArguments, expandTemplate, withValues } from '../filter/completed-values.ts';
 import { mayBeUsed } from './judge.ts';
 import type { RuleJudgement, RuleJudge, Use } from './judge.ts';
 import type { RuleHistory } from './rule-history.ts';
@@ -49,12 +50,27 @@ export class ResourceUse {
   /** A template is complete if it is listed. */
   async complete(uri: string, exchange: StepExchange, next: Next, { originOf }: ChainLookup): Promise<Outcome> {
     const use = toUse(uri, exchange, originOf?.('resources', uri));
+    let template: Use['origin'];
+    const { resourceGuard } = exchange;
+    exchange.resourceGuard = (resource) => {
+      template = resource;
+      return resourceGuard?.(resource) !== false;
+    };
     try {
-      return await this.#pass(use, exchange, next, true);
+      const outcome = await this.#pass(use, exchange, next, true);
+      return withValues(outcome, (value) => this.#mayBeRead(use, template ?? use.origin, exchange, value));
     } catch (thrown) {
       if (!isDenied(thrown)) throw thrown;
       return respond({ completion: { values: [], total: 0, hasMore: false } });
     }
+  }
+
+  /** Whether the template with this value is a resource that the client may read. */
+  #mayBeRead(use: Use, template: Use['origin'], { client, params }: StepExchange, value: string): boolean {
+    const expand = (uri: string): string => expandTemplate(uri, completedArguments(params, value));
+    const origin = template && { ...template, name: expand(template.name) };
+    const read = { ...use, name: expand(use.name), origin, isPartial: true };
+    return mayBeUsed(this.#options.judge.judge(read, client).decision);
   }
 
   async #pass(

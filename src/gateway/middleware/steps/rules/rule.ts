@@ -9,7 +9,10 @@ export type RuleEffect = (typeof RULE_EFFECTS)[number];
 export const RULE_MARKS = ['private', 'untrusted', 'out'] as const;
 export type RuleMark = (typeof RULE_MARKS)[number];
 
-/** What a server claims about a tool. What it does not say counts as the protocol says: it may destroy, and reach anybody. */
+/**
+ * What a server claims about a tool. What it does not say counts as the protocol says: it may destroy, and reach anybody. That it does not
+ * counts only if the operator believes the server (`trustAnnotations`).
+ */
 export const RULE_ANNOTATIONS = ['destructive', 'openWorld', 'readOnly', 'idempotent'] as const;
 export type RuleAnnotation = (typeof RULE_ANNOTATIONS)[number];
 

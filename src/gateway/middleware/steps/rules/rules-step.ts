@@ -3,7 +3,7 @@
 // 1. Only listed tools and prompts can be used: a rule cannot know what a server would make of another spelling.
 // 2. Lists show what the same function lets a client use.
 // 3. What is hidden looks as if it did not exist.
-import type { Outcome, Next, Step, StepExchange, StepFunction } from '../../../../protocol/step.ts';
+import type { Outcome, Next, StepExchange, StepFunction } from '../../../../protocol/step.ts';
 import type { Exchange } from '../../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
@@ -17,26 +17,26 @@ import { respond } from '../../chain/outcome.ts';
 import { toUnknownTool } from '../../chain/tool-annotations.ts';
 import type { ChainLookup } from '../names/map-names.ts';
 import { AskByRule } from './ask-by-rule.ts';
+import { completedArguments, withValues } from '../filter/completed-values.ts';
 import type { Expression } from './expression.ts';
 import { withoutNames } from './gateway-rules.ts';
-import type { KeptHistory, RulesSetup } from './gateway-rules.ts';
+import type { KeptHistory, RulesSetup, RulesStep } from './gateway-rules.ts';
 import { RuleJudge, mayBeUsed } from './judge.ts';
 import type { RuleJudgement, Use } from './judge.ts';
 import { ListedNames } from './listed-names.ts';
 import { readRules } from './read-rules.ts';
 import { ResourceUse } from './resource-use.ts';
 import { RuleHistory } from './rule-history.ts';
-
-type RulesStep = Required<Pick<Step, 'handle' | 'onChange'>>;
+import { BegunUses, digestOf, RunningUse } from './running-use.ts';
 
 export async function createRulesStep(setup: RulesSetup, kept: KeptHistory): Promise<RulesStep> {
-  const { servers, clock, log } = setup;
+  const { servers, believed, clock, log } = setup;
   const rules = readRules(setup.rules);
   const history = (kept.history ??= new RuleHistory(clock));
   const expressions = await compileAll(rules);
   const onFailed = (rule: string, reason: string): void => log.warn({ rule, reason }, 'rule.failed');
-  const judge = new RuleJudge({ rules, expressions, history, servers, onFailed });
-  return new Ruling(judge, history, new AskByRule(clock));
+  const judge = new RuleJudge({ rules, expressions, history, servers, believed, onFailed });
+  return new Ruling({ judge, digest: digestOf(setup.rules), history, asking: new AskByRule(clock), kept });
 }
 
 /** The code for expressions is loaded only if a rule has one. */
@@ -69,18 +69,30 @@ interface RuledRequest {
   around: ChainLookup;
 }
 
+interface RulingParts {
+  judge: RuleJudge;
+  digest: string;
+  history: RuleHistory;
+  asking: AskByRule;
+  kept: KeptHistory;
+}
+
 class Ruling implements RulesStep {
-  readonly #judge: RuleJudge;
+  readonly judge: RuleJudge;
+  readonly digest: string;
   readonly #history: RuleHistory;
   readonly #asking: AskByRule;
   readonly #listed = new ListedNames();
   readonly #resources: ResourceUse;
+  readonly #around: ConstructorParameters<typeof RunningUse>[0];
 
-  constructor(judge: RuleJudge, history: RuleHistory, asking: AskByRule) {
-    this.#judge = judge;
+  constructor({ judge, digest, history, asking, kept }: RulingParts) {
+    this.judge = judge;
+    this.digest = digest;
     this.#history = history;
     this.#asking = asking;
     this.#resources = new ResourceUse({ judge, history, asking });
+    this.#around = { rules: this, begun: (kept.begun ??= new BegunUses()), current: () => kept.current };
   }
 
   readonly onChange: RulesStep['onChange'] = (change) => {
@@ -105,7 +117,7 @@ class Ruling implements RulesStep {
         return this.#complete(exchange, next, around);
       default:
         if (LISTS[exchange.method]) return this.#list(exchange, next, around);
-        return isOfProtocol(exchange.method) ? next() : this.#custom(exchange, next);
+        return isOfProtocol(exchange.method) ? this.#goOn(exchange, next) : this.#custom(exchange, next);
     }
   };
 
@@ -133,10 +145,10 @@ class Ruling implements RulesStep {
   }
 
   #use(use: Use, exchange: StepExchange, next: Next): Promise<Outcome> | Outcome {
-    const judgement = this.#judge.judge(use, exchange.client);
+    const judgement = this.judge.judge(use, exchange.client);
     const { decision } = judgement;
     if (decision) exchange.decision = decision;
-    if (!decision || decision.effect === 'allow') return this.#pass(judgement, exchange, next);
+    if (!decision || decision.effect === 'allow') return this.#run(use, judgement, exchange, next);
     const { kind, name } = use;
     resolved(use, exchange);
     if (decision.effect === 'hide') throw toUnknown(kind, name, exchange);
@@ -146,12 +158,23 @@ class Ruling implements RulesStep {
     }
     // There is no session yet in which to ask, so the client has to make an ordinary call.
     if (exchange.method === 'interaction.start') throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: name });
-    return this.#asking.ask(use, exchange, () => this.#pass(judgement, exchange, next));
+    return this.#asking.ask(use, exchange, () => this.#run(use, judgement, exchange, next));
+  }
+
+  #run(use: Use, judgement: RuleJudgement, exchange: StepExchange, next: Next): Promise<Outcome> {
+    exchange.runGuard = new RunningUse(this.#around, exchange, use);
+    return this.#pass(judgement, exchange, next);
   }
 
   /** Marked before it runs, so that calls at the same time count. */
   #pass({ marks }: RuleJudgement, exchange: StepExchange, next: Next): Promise<Outcome> {
     if (marks.length > 0) this.#history.note(exchange.client, marks);
+    return next();
+  }
+
+  /** Which task or session it is about is known to the router. */
+  #goOn(exchange: StepExchange, next: Next): Promise<Outcome> {
+    exchange.runGuard = new RunningUse(this.#around, exchange);
     return next();
   }
 
@@ -183,7 +206,7 @@ class Ruling implements RulesStep {
   #isShown(thing: Pick<Use, 'kind' | 'name' | 'origin' | 'annotations'>, { client }: Exchange): boolean {
     const args = thing.kind === 'resource' ? {} : undefined; // a resource has no arguments
     const use = { ...thing, method: USED_BY[thing.kind as 'tool'], args };
-    return mayBeUsed(this.#judge.judge(use, client).decision);
+    return mayBeUsed(this.judge.judge(use, client).decision);
   }
 
   /** Clients complete on every keystroke: what may not be used gets no suggestions instead of an error. */
@@ -193,11 +216,13 @@ class Ruling implements RulesStep {
     if (!isObject(ref) || typeof ref.name !== 'string') return next();
     const annotations = await this.#listed.require('prompt', ref.name, exchange, around);
     const use = { ...this.#toUse('prompt', ref.name, exchange, { around, annotations: {} }), args: undefined };
-    const { decision } = this.#judge.judge(use, exchange.client);
+    const { decision } = this.judge.judge(use, exchange.client);
     if (decision) exchange.decision = decision;
-    return annotations && mayBeUsed(decision)
-      ? next()
-      : respond({ completion: { values: [], total: 0, hasMore: false } });
+    if (!annotations || !mayBeUsed(decision)) return respond({ completion: { values: [], total: 0, hasMore: false } });
+    return withValues(await next(), (value) => {
+      const args = completedArguments(exchange.params, value);
+      return mayBeUsed(this.judge.judge({ ...use, args, isPartial: true }, exchange.client).decision);
+    });
   }
 
   /** Nobody can be shown what a custom method would do, so a rule that asks forbids it. */
@@ -206,7 +231,7 @@ class Ruling implements RulesStep {
     const named = isObject(params._meta) ? params._meta[SERVER] : undefined;
     const server = owner ?? (typeof named === 'string' ? named : undefined);
     const origin = server === undefined ? undefined : { server, name: method };
-    const judgement = this.#judge.judge({ kind: 'other', origin, name: method, method, args: params }, exchange.client);
+    const judgement = this.judge.judge({ kind: 'other', origin, name: method, method, args: params }, exchange.client);
     const { decision } = judgement;
     if (decision) exchange.decision = decision;
     if (!decision || decision.effect === 'allow') return this.#pass(judgement, exchange, next);
@@ -229,7 +254,7 @@ export function forOneCaller({ cacheScope }: JsonObject): JsonObject {
   return cacheScope === 'public' ? { cacheScope: 'private' } : {};
 }
 
-/** Belongs to the protocol, or to a use that was judged when it began. */
+/** Belongs to the protocol, or to a use that was judged when it began, and is judged again by the router. */
 function isOfProtocol(method: string): boolean {
   return OF_PROTOCOL.has(method) || TASK_METHODS.has(method) || isInteraction(method);
 }

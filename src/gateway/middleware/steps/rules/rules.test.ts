@@ -15,6 +15,8 @@ const tools = [
   { name: 'crm__read', annotations: { readOnlyHint: true } },
   { name: 'crm__delete' },
   { name: 'web__fetch' },
+  { name: 'crm__local', annotations: { openWorldHint: false } },
+  { name: 'mail__local', annotations: { openWorldHint: false } },
   { name: 'mail__send', annotations: { readOnlyHint: true, destructiveHint: false } },
 ];
 const resources = [{ uri: 'file:///data/a' }, { uri: 'file:///etc/passwd' }];
@@ -32,19 +34,28 @@ class Call extends FakeExchange {
   }
 }
 
-function gateway(rules: RuleOptions[], clock = new FakeClock()) {
+function gateway(rules: RuleOptions[], clock = new FakeClock(), values: string[] = []) {
   const seen: string[] = [];
   const last: Handle = (exchange) => {
     const { method, params, resourceGuard } = exchange;
     if (method === 'tools/list') return { tools, cacheScope: 'public' };
     if (method === 'resources/list') return { resources };
+    if (method === 'prompts/list') return { prompts: [{ name: 'crm__brief' }] };
+    const { uri } = (params.ref ?? {}) as { uri?: string };
+    if (uri !== undefined && resourceGuard?.({ server: 'crm', name: uri }) === false) throw denied(uri);
+    if (method === 'completion/complete') return { completion: { values, total: 9, hasMore: true } };
     if (resourceGuard?.({ server: 'crm', name: String(params.uri) }) === false) throw denied(params.uri);
     seen.push(`${method} ${String(params.name ?? params.toolName ?? params.uri ?? '')}`);
     return { ok: true };
   };
   const ruling = new GatewayRules();
   ruling.rules = rules;
-  const [step] = ruling.steps({ servers: SERVERS, clock, log: createLog({ level: 'silent' }) });
+  const [step] = ruling.steps({
+    servers: SERVERS,
+    believed: new Set(['crm']),
+    clock,
+    log: createLog({ level: 'silent' }),
+  });
   const chain = createChain([step!], last, {
     originOf: (area, name) => {
       if (area === 'resources') return { server: 'crm', name };
@@ -111,16 +122,19 @@ describe('rules: which one decides', () => {
     const { says, listed } = gateway([{ tool: 'crm__delete', effect: 'hide' }]);
     expect(await says('crm__delete')).toBe('TOOL_NOT_FOUND');
     expect(await says('crm__Delete')).toBe('TOOL_NOT_FOUND');
-    expect(await listed()).toEqual(['crm__read', 'web__fetch', 'mail__send']);
+    expect(await listed()).toEqual(['crm__read', 'web__fetch', 'crm__local', 'mail__local', 'mail__send']);
   });
 
   it('claims of a server restrict, and permit nothing', async () => {
     const { says } = gateway([{ annotation: 'destructive', effect: 'deny' }]);
+    // crm is believed to only read; mail says so, too, and is not.
     expect([await says('crm__read'), await says('crm__delete'), await says('mail__send')]).toEqual([
       'allow',
       'deny',
-      'allow',
+      'deny',
     ]);
+    const outward = gateway([{ annotation: 'openWorld', effect: 'deny' }]);
+    expect([await outward.says('crm__local'), await outward.says('mail__local')]).toEqual(['allow', 'deny']);
     const bad = gateway([{ annotation: 'readOnly', effect: 'allow' }]);
     await expect(bad.ready).rejects.toThrow('rules[0].annotation: is a claim of the server');
   });
@@ -136,7 +150,19 @@ describe('rules: which one decides', () => {
     expect(await says('mail__send', {})).toBe('deny');
     expect(await says('crm__delete', { count: 4 })).toBe('deny');
     expect(await says('crm__delete', { count: 3 })).toBe('allow');
-    expect(await listed()).toHaveLength(4);
+    expect(await listed()).toHaveLength(6);
+  });
+
+  it.each([
+    '{"__proto__":{"path":"/etc/passwd"}}',
+    '{"path":"/srv","__proto__":{"path":"/etc/passwd"}}',
+    '{"in":[{"__proto__":{"path":"/etc/passwd"}}]}',
+  ])('arguments in which a server may find other keys than the rule are denied: %s', async (text) => {
+    const { says } = gateway([
+      { tool: 'read', when: 'has(args.path) && args.path.startsWith("/etc")', effect: 'deny' },
+    ]);
+    expect(await says('crm__read', JSON.parse(text) as JsonObject)).toBe('deny');
+    expect(await says('web__fetch', JSON.parse(text) as JsonObject)).toBe('allow'); // no rule looks at these
   });
 
   it('the decision is written to the exchange, for the audit log', async () => {
@@ -217,6 +243,36 @@ describe('rules: resources', () => {
       code: 'ACCESS_DENIED',
     });
     await expect(call(new Call('resources/read', { uri: 'file:///data/a' }))).resolves.toEqual({ ok: true });
+  });
+});
+
+describe('rules: completion', () => {
+  const values = ['etc/passwd', 'etc/shadow', 'data/a', 'ETC/../etc/hosts'];
+  const complete = (ref: object, argument: object, context?: object) =>
+    new Call('completion/complete', { ref, argument, ...(context && { context }) });
+
+  it.each(['file:///{+path}', 'file:///{path}', 'file:///{path}{?version}', 'file://{/path*}'])(
+    'of %s suggests nothing that may not be read',
+    async (uri) => {
+      const { call } = gateway([{ resource: 'file:///etc/*', effect: 'deny' }], undefined, values);
+      const answer = await call(complete({ type: 'ref/resource', uri }, { name: 'path', value: 'etc/' }));
+      expect(answer).toEqual({ completion: { values: ['data/a'], hasMore: false } });
+    },
+  );
+
+  it('of one part of a path counts the other parts', async () => {
+    const { call } = gateway([{ resource: 'file:///etc/*', effect: 'hide' }], undefined, ['passwd', 'hosts']);
+    const ref = { type: 'ref/resource', uri: 'file:///{folder}/{name}' };
+    const of = (folder: string) => call(complete(ref, { name: 'name', value: '' }, { arguments: { folder } }));
+    expect(await of('etc')).toMatchObject({ completion: { values: [] } });
+    expect(await of('data')).toMatchObject({ completion: { values: ['passwd', 'hosts'], total: 9 } });
+  });
+
+  it('of a prompt suggests no value that the rules forbid', async () => {
+    const rules: RuleOptions[] = [{ prompt: 'brief', when: 'args.about.startsWith("etc")', effect: 'deny' }];
+    const { call } = gateway(rules, undefined, values);
+    const answer = await call(complete({ type: 'ref/prompt', name: 'crm__brief' }, { name: 'about', value: 'e' }));
+    expect(answer).toEqual({ completion: { values: ['data/a', 'ETC/../etc/hosts'], hasMore: false } });
   });
 });
 

@@ -27,7 +27,7 @@ import { ListedNames } from './listed-names.ts';
 import { readRules } from './read-rules.ts';
 import { ResourceUse } from './resource-use.ts';
 import { RuleHistory } from './rule-history.ts';
-import { BegunUses, digestOf, RunningUse } from './running-use.ts';
+import { BegunUses, rulesDigest, RunningUse } from './running-use.ts';
 
 export async function createRulesStep(setup: RulesSetup, kept: KeptHistory): Promise<RulesStep> {
   const { servers, believed, clock, log } = setup;
@@ -36,7 +36,7 @@ export async function createRulesStep(setup: RulesSetup, kept: KeptHistory): Pro
   const expressions = await compileAll(rules);
   const onFailed = (rule: string, reason: string): void => log.warn({ rule, reason }, 'rule.failed');
   const judge = new RuleJudge({ rules, expressions, history, servers, believed, onFailed });
-  return new Ruling({ judge, digest: digestOf(setup.rules), history, asking: new AskByRule(clock), kept });
+  return new Ruling({ judge, digest: rulesDigest(setup.rules), history, asking: new AskByRule(clock), kept });
 }
 
 /** The code for expressions is loaded only if a rule has one. */

@@ -92,6 +92,6 @@ export class RunningUse implements RunGuard {
   }
 }
 
-export function digestOf(rules: readonly RuleOptions[]): string {
+export function rulesDigest(rules: readonly RuleOptions[]): string {
   return lazyCrypto().createHash('sha256').update(JSON.stringify(rules)).digest('base64url').slice(0, 16);
 }

@@ -30,7 +30,7 @@ import { fetchStatus, toPart, selectServers } from './running/fetch-status.ts';
 import { findGateway, findGatewayAt } from './running/find-gateway.ts';
 import type { FoundGateway, GatewaySearch } from './running/find-gateway.ts';
 import { withOwnToken } from './running/gateway-token.ts';
-import { stateFolder } from './running/state-folder.ts';
+import { stateFolder } from '../shared/secrets/own-folders.ts';
 import { readStatus } from './serve/status-page.ts';
 import type { ServerStatus } from './serve/status-page.ts';
 import { version } from '../shared/version.ts';

@@ -7,6 +7,7 @@ import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.
 import type { RuleOptions } from '../gateway/middleware/steps/rules/rule.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { Limits } from '../shared/limits.ts';
+import type { SandboxOptions } from '../gateway/upstream/sandbox/sandbox.ts';
 import type { LoginInput } from './check/login-shape.ts';
 import type { LogLevel } from './settings.ts';
 import type { StepConfig } from './normalize-step.ts';
@@ -76,6 +77,8 @@ export interface CommandServer extends ServerCommon {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Paths are absolute. */
+  readonly sandbox?: SandboxOptions | true;
 }
 
 export interface UrlServer extends ServerCommon {

@@ -90,9 +90,22 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
     const auth = normalizeLogin(server, folder);
     return defined({ url, headers: { ...server.headers }, auth, transport: transportOf(server, url), ...settings });
   }
-  const { command = '', args = [], env = {}, cwd } = server;
+  const { command = '', args = [], env = {}, cwd, sandbox } = server;
   const folderOf = cwd === undefined ? undefined : resolve(folder, cwd);
-  return defined({ command, args: [...args], env: { ...env }, cwd: folderOf, ...settings });
+  return defined({
+    command,
+    args: [...args],
+    env: { ...env },
+    cwd: folderOf,
+    sandbox: toSandbox(sandbox, folder),
+    ...settings,
+  });
+}
+
+function toSandbox(sandbox: ServerInput['sandbox'], folder: string) {
+  if (typeof sandbox !== 'object') return sandbox || undefined;
+  const { write, ...rest } = sandbox;
+  return defined({ ...rest, write: write?.map((path) => resolve(folder, path)) });
 }
 
 function toMs(seconds: number | undefined): number | undefined {

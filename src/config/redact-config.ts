@@ -27,13 +27,14 @@ type Show = (text: string) => string;
 
 function redactServer(server: ServerConfig, show: Show): ServerConfig {
   if ('command' in server) {
-    const { command, args, env, cwd } = server;
+    const { command, args, env, cwd, sandbox } = server;
     return {
       ...server,
       command: show(command),
       args: args.map((argument, index) => disguiseArgument(argument, args[index - 1], toDisguise(show))),
       env: map(env, (value) => hide(value, show)),
       ...(cwd !== undefined && { cwd: show(cwd) }),
+      ...(sandbox !== undefined && { sandbox: deep(sandbox, show) as typeof sandbox }),
     };
   }
   const { url, headers, auth } = server;

@@ -181,6 +181,10 @@ export const ERRORS = {
     'Cannot reach {server}: {reason}',
     'Check the command or URL, and that the server runs.',
   ]),
+  UPSTREAM_NO_SANDBOX: row(-32603, 502, 'config', [
+    '{server} was not started: its sandbox needs {needs}, which is not here',
+    'Install it, or set `"optional": true` in the `sandbox` of the server to start it without one. See docs/safety.md.',
+  ]),
   UPSTREAM_FAILED: row(-32603, 502, 'upstream', [
     '{server} failed: {reason}',
     "Look at the server's own log; the same request may succeed later.",

@@ -2,11 +2,11 @@
 // how to get it; with PARLEY_TOOLS=required, as in .ci/run, that is a failure.
 import { spawnSync } from 'node:child_process';
 
-/** Whether it can be started; its Debian package has the same name. */
-export function hasTool(command: string): boolean {
+/** Whether it can be started. */
+export function hasTool(command: string, debian: string = command): boolean {
   const there = spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined;
   if (there) return true;
-  const told = `${command} is not installed (apt-get install ${command})`;
+  const told = `${command} is not installed (apt-get install ${debian})`;
   if (process.env['PARLEY_TOOLS'] === 'required') throw new Error(told);
   console.warn(`skipped: ${told}`);
   return false;

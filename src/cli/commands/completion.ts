@@ -17,7 +17,7 @@ export async function runCompletion({ shell }: { shell: Shell | 'names' }, print
 async function toolNames(): Promise<string[]> {
   const { readEnvironment } = await import('../environment.ts');
   const { listRunningGateways } = await import('../running/state-file.ts');
-  const { stateFolder } = await import('../running/state-folder.ts');
+  const { stateFolder } = await import('../../shared/secrets/own-folders.ts');
   const { sortByPreference } = await import('../running/find-gateway.ts');
   const { findConfig } = await import('../../config/read/find-config.ts');
   const environment = readEnvironment();

@@ -12,7 +12,7 @@ import type { Printer } from '../terminal/print.ts';
 import { findOwnGateway, connectForCommand, findRunningGateway } from '../connect-for-command.ts';
 import { askLines } from '../running/control-socket.ts';
 import { findGatewayAt } from '../running/find-gateway.ts';
-import { stateFolder } from '../running/state-folder.ts';
+import { stateFolder } from '../../shared/secrets/own-folders.ts';
 import { fetchStatus, toPart, selectServers } from '../running/fetch-status.ts';
 import { withOwnToken } from '../running/gateway-token.ts';
 import { deriveServerName } from '../serve/server-name.ts';

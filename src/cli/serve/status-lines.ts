@@ -28,8 +28,14 @@ export function toServerLines(servers: ServerStatus[], print: Printer): string[]
   const body = servers.flatMap((server, index) => [
     lines[index]!.replace(` ${server.state} `, ` ${print.style(COLOURS[server.state], server.state)} `),
     ...(server.failure === null ? [] : [`      ${indented(server.failure)}`]),
+    ...toSandboxLine(server),
   ]);
   return [print.style('dim', head!), ...body];
+}
+
+/** Only where a sandbox was asked for: most servers have none. */
+function toSandboxLine({ sandbox }: ServerStatus): string[] {
+  return sandbox?.holds === undefined ? [] : [`      sandbox: ${sandbox.kind}; ${sandbox.holds}`];
 }
 
 export function toStatusRows(servers: ServerStatus[]): string[][] {

@@ -7,6 +7,7 @@ import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { pages } from '../../protocol/pages.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { isServerTarget } from '../../gateway/upstream/target-options.ts';
+import type { TargetStatus } from '../../gateway/upstream/target-options.ts';
 import { secrets } from '../../shared/secrets/secrets.ts';
 import { settledWithin } from '../../shared/timing.ts';
 import type { HttpHandler, HttpResponse } from '../../shared/http.ts';
@@ -28,6 +29,8 @@ export interface ServerStatus {
   failure: string | null;
   /** Names of the tools as the server gives them, as far as known. */
   toolNames: string[];
+  /** Which sandbox a command has, and what it may do there, if one is configured; absent for URLs. */
+  sandbox?: { kind: string; holds?: string };
   /** What is wrong or suspicious in its definitions; absent if nothing is. */
   findings?: readonly string[];
 }
@@ -77,7 +80,7 @@ async function statusOf(
     const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
     return { ...inside, info: toInfo(target.info), ...(await toolsOf({ name, target }, gateway)) };
   }
-  const { state, server, transport = null, failure = null, findings } = target.status;
+  const { state, server, transport = null, failure = null, sandbox, findings } = target.status;
   return {
     name,
     state,
@@ -86,9 +89,17 @@ async function statusOf(
     revision: server?.revision ?? null,
     transport,
     failure: state === 'ready' ? null : secrets.maskDeep(failure),
+    ...(sandbox !== undefined && { sandbox: await toSandbox(sandbox) }),
     ...(findings.length > 0 && { findings: secrets.maskDeep(findings) }),
     ...(state === 'ready' ? await toolsOf({ name, target }, gateway) : UNKNOWN_TOOLS),
   };
+}
+
+async function toSandbox(wanted: TargetStatus['sandbox']): Promise<NonNullable<ServerStatus['sandbox']>> {
+  if (!wanted) return { kind: 'none' };
+  const { chooseSandbox } = await import('../../gateway/upstream/sandbox/sandbox.ts');
+  const { kind, holds } = chooseSandbox(wanted);
+  return { kind, holds };
 }
 
 function toInfo({ name, version }: { name: string; version: string }): { name: string; version: string } {

@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import { isStepFile, splitStep } from '../../config/normalize-step.ts';
-import { findConfig, userFolder } from '../../config/read/find-config.ts';
+import { findConfig } from '../../config/read/find-config.ts';
+import { userFolder } from '../../shared/secrets/own-folders.ts';
 import type { Environment } from '../../config/read/find-config.ts';
 
 /** Built-in steps that forbid, ask or hide. Others change names or speed, which is the business of each file. */

@@ -91,7 +91,7 @@ function toAddress(config: ServerConfig) {
     const { url, headers, transport } = config;
     return { url, headers, transport, auth: toLoginSettings(config.auth) };
   }
-  return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd };
+  return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd, sandbox: config.sandbox };
 }
 
 async function readTls({ key, cert }: NonNullable<ListenConfig['tls']>): Promise<{ key: string; cert: string }> {

@@ -24,6 +24,7 @@ export function checkOnDisk(input: ConfigInput, context: DiskCheck): void {
     if (server.disabled || server.command === undefined) continue;
     checkCommand(server, path, context);
     checkArgs(server, path, context);
+    checkSandbox(server, path, context);
     const { cwd } = server;
     const folder = cwd === undefined ? undefined : resolve(dirname(context.path), cwd);
     if (folder !== undefined && !isFolder(folder)) {
@@ -33,6 +34,21 @@ export function checkOnDisk(input: ConfigInput, context: DiskCheck): void {
         'Create it, or correct the path, which starts at the folder of this file.',
       );
     }
+  }
+}
+
+/** No sandbox can open what does not exist. */
+function checkSandbox({ sandbox }: ServerInput, path: ConfigPath, context: DiskCheck): void {
+  const { write = [] } = typeof sandbox === 'object' ? sandbox : {};
+  for (const [index, written] of write.entries()) {
+    if (existsSync(resolve(dirname(context.path), written))) continue;
+    const hint =
+      'Create it, or correct the path, which starts at the folder of this file. Write ${userHome} in place of "~".';
+    context.problems.warn(
+      [...path, 'sandbox', 'write', index],
+      'this does not exist, so the server will not start',
+      hint,
+    );
   }
 }
 

@@ -1,6 +1,7 @@
-// Looks for a command as the system would.
+// Whether the command of a server is there.
 import { existsSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
+import { findOnPath } from '../../gateway/upstream/sandbox/find-on-path.ts';
 
 /** True also if it cannot be known. `base`: the folder for relative paths. */
 export function commandExists(
@@ -9,8 +10,5 @@ export function commandExists(
   env: Readonly<Record<string, string | undefined>>,
 ): boolean {
   if (isAbsolute(command) || /[\\/]/.test(command)) return existsSync(resolve(base, command));
-  const { PATH } = env;
-  if (PATH === undefined) return true;
-  const endings = process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
-  return PATH.split(delimiter).some((folder) => endings.some((end) => existsSync(join(folder, command + end))));
+  return env['PATH'] === undefined || findOnPath(command, env) !== undefined;
 }

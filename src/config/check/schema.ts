@@ -47,6 +47,27 @@ const SERVER = object(
     env: record(plain('Its value.'), 'Environment variables of the process, beside the few that it inherits.'),
     envFile: text('A file with more of them, NAME=value on each line; "env" wins.'),
     cwd: text('Working folder of the process, relative to this file. Default: where Parley was started.'),
+    sandbox: either(
+      [
+        object(
+          {
+            write: list(
+              text('A path.'),
+              'Files and folders that it may change, relative to this file. Everything else can only be read.',
+            ),
+            hosts: list(
+              text('A host.'),
+              'Hosts that it may reach, such as `api.example.com` or `*.example.com`; `*`: all. Default: none.',
+            ),
+            image: text('Run it in a container of this image, by docker.', { notEmpty: true }),
+            optional: flag('true: started without a sandbox where there is none. Default: not started.'),
+          },
+          'What it may do.',
+        ),
+        flag('true: it may change no files and reach no hosts.'),
+      ],
+      'Run the command in a sandbox of the machine (docs/safety.md). Default: no sandbox.',
+    ),
     url: text('Where it listens: http://, https://, ws:// or wss://.'),
     serverUrl: text('The same as "url", as Windsurf writes it.'),
     httpUrl: text('The same as "url", Streamable HTTP only, as Gemini CLI writes it.'),
@@ -108,7 +129,7 @@ const SERVER = object(
     oauth_resource: foreign('Codex.', "Parley takes it from the server's own metadata."),
     trust: foreign('Gemini CLI.'),
     headersHelper: foreign('Claude Code.', 'Give the headers in "headers".'),
-    sandboxEnabled: foreign('VS Code.', 'Parley starts the command without a sandbox.'),
+    sandboxEnabled: foreign('VS Code.', 'Use "sandbox".'),
   },
   'One MCP server: a command to start, or a URL.',
 );

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findConfig, userFolder } from './find-config.ts';
+import { findConfig } from './find-config.ts';
+import { userFolder } from '../../shared/secrets/own-folders.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-find-'));
 afterAll(() => rmSync(root, { recursive: true }));

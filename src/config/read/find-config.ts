@@ -1,6 +1,7 @@
 // Finds the configuration file: the named one, else one in the working folder, else the user's own.
 import { existsSync, statSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
+import { userFolder } from '../../shared/secrets/own-folders.ts';
 
 export interface Environment {
   /** The only environment that is read. */
@@ -30,16 +31,6 @@ export function findConfig(named: string | undefined, environment: Environment):
       ? folders.flatMap((folder) => FILE_NAMES.map((name) => paths.join(folder, name)))
       : [paths.resolve(environment.cwd, named)];
   return { path: searched.find((path) => existsSync(path)), searched };
-}
-
-/** The configuration folder of this user. */
-export function userFolder(environment: Environment): string {
-  const { env, home, platform = process.platform } = environment;
-  const paths = pathsOf(environment);
-  if (platform === 'win32') return paths.join(env['APPDATA'] || paths.join(home, 'AppData', 'Roaming'), 'parley');
-  const xdg = env['XDG_CONFIG_HOME'];
-  // The XDG specification says to ignore a relative path.
-  return paths.join(xdg && paths.isAbsolute(xdg) ? xdg : paths.join(home, '.config'), 'parley');
 }
 
 function pathsOf({ platform = process.platform }: Environment): typeof posix {

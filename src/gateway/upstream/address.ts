@@ -6,6 +6,7 @@ import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import { keepArguments, keepSecret, keepUrl } from '../../shared/secrets/secret-shapes.ts';
 import type { Link } from './links/link.ts';
+import type { SandboxOptions } from './sandbox/sandbox.ts';
 import type { LoginOptions, ServerLogin } from './login/server-login.ts';
 
 export interface CommandAddress {
@@ -13,6 +14,8 @@ export interface CommandAddress {
   args?: string[] | undefined;
   env?: Record<string, string> | undefined;
   cwd?: string | undefined;
+  /** Run it in a sandbox of the machine; `true`: it may change no files and reach no hosts. */
+  sandbox?: SandboxOptions | boolean | undefined;
 }
 
 export interface UrlAddress {

@@ -11,6 +11,7 @@ import type { ServerView } from '../../protocol/server-view.ts';
 import type { Target } from '../../protocol/target.ts';
 import type { Address, Route } from './address.ts';
 import type { ServerLogin } from './login/server-login.ts';
+import type { SandboxOptions } from './sandbox/sandbox.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
 
 export interface UpstreamTargetOptions {
@@ -77,6 +78,8 @@ export interface TargetStatus {
   failure: string | undefined;
   /** Why it is not available, under the server's name. */
   problem: Error | undefined;
+  /** What its configuration asks for; undefined if it is no command. */
+  sandbox: SandboxOptions | boolean | undefined;
   /** What is wrong with its definitions. */
   findings: readonly string[];
 }

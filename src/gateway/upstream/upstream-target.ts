@@ -19,7 +19,7 @@ import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { ServerRequests } from './server-requests.ts';
 import { ChangeListeners } from './connections/change-listeners.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
-import type { Address, Route } from './address.ts';
+import type { Address, CommandAddress, Route } from './address.ts';
 import { ClientPresence } from './connections/client-presence.ts';
 import { ProcessCap } from './connections/process-cap.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
@@ -149,13 +149,15 @@ export class UpstreamTarget implements ServerTarget {
     const all = this.#connections.all.map(({ supervised }) => supervised);
     const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
     const problem = current || state === 'idle' ? undefined : toAwayError(failure, this.name);
-    const findings = this.#options.definitions?.reports ?? [];
+    const { address, definitions } = this.#options;
+    const findings = definitions?.reports ?? [];
     return {
       state,
       server: this.#anyView,
       transport: current?.transport,
       failure: failure?.message,
       problem,
+      sandbox: isCommand(address) ? (address.sandbox ?? false) : undefined,
       findings,
     };
   }
@@ -391,6 +393,6 @@ export class UpstreamTarget implements ServerTarget {
   }
 }
 
-function isCommand(address: Address | Route): boolean {
+function isCommand(address: Address | Route): address is CommandAddress {
   return typeof address === 'object' && 'command' in address;
 }

@@ -40,6 +40,7 @@ const IDLE: TargetStatus = {
   transport: undefined,
   failure: undefined,
   problem: undefined,
+  sandbox: undefined,
   findings: [],
 };
 

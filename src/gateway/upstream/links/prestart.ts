@@ -1,6 +1,7 @@
 // Starts a server process while the rest of the program still loads, so that both start-ups overlap. The first link to this
 // server takes the process over. This file imports as little as possible.
 import { VIA_VARIABLE, ownVia, writeVia } from '../../../shared/via.ts';
+import type { SandboxOptions } from '../sandbox/sandbox.ts';
 import { ProcessGroup } from './process-group.ts';
 import { safeEnv } from './safe-env.ts';
 import { settledWithin } from '../../../shared/timing.ts';
@@ -10,6 +11,8 @@ export interface ServerCommand {
   args?: readonly string[] | undefined;
   env?: Record<string, string> | undefined;
   cwd?: string | undefined;
+  /** See `CommandAddress`. */
+  sandbox?: SandboxOptions | boolean | undefined;
   /** The id of the gateway that starts it (shared/via.ts). */
   id?: string | undefined;
 }
@@ -21,6 +24,7 @@ const ahead = new Map<string, ProcessGroup>();
 
 /** Starts only one of several identical commands. */
 export function prestart(command: ServerCommand): void {
+  if (command.sandbox) return; // what finds one is loaded late
   const key = keyOf(command);
   if (ahead.has(key)) return;
   try {

@@ -13,20 +13,15 @@ import { writeMessage } from '../../codec/json-rpc.ts';
 import { LineReader } from '../../codec/lines.ts';
 import { WriteBatcher } from '../../codec/write-batcher.ts';
 import { startProcess, takePrestarted } from './prestart.ts';
+import type { ServerCommand } from './prestart.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
 import type { ProcessGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
 import { settledWithin, unlessAborted } from '../../../shared/timing.ts';
 
-export interface StdioLinkOptions {
-  command: string;
-  args?: readonly string[] | undefined;
-  /** Added to the few inherited variables. */
-  env?: Record<string, string> | undefined;
-  cwd?: string | undefined;
-  /** The id of the gateway that starts it (shared/via.ts). */
-  id?: string | undefined;
+/** `env` is added to the few inherited variables. */
+export interface StdioLinkOptions extends ServerCommand {
   limits?: LinkLimits | undefined;
   log?: Log | undefined;
   /** How long the server may take to exit after its stdin closes, and again after SIGTERM. */
@@ -109,14 +104,33 @@ class StdioLink implements Link {
     const started = takePrestarted(this.#options);
     if (started) return started;
     try {
-      const group = startProcess(this.#options);
+      const group = startProcess(await this.#sandboxed());
       await once(group.child, 'spawn');
       return group;
     } catch (cause) {
+      if (cause instanceof GatewayError) throw this.#abandoned(cause);
       const reason = whyNotStarted(cause as NodeJS.ErrnoException, this.#options);
       this.#inbox.abandon(reason);
       throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause });
     }
+  }
+
+  async #sandboxed(): Promise<ServerCommand> {
+    const { sandbox = false, env, log } = this.#options;
+    if (sandbox === false) return this.#options;
+    const { chooseSandbox } = await import('../sandbox/sandbox.ts');
+    const chosen = chooseSandbox(sandbox);
+    const { env: added, ...start } = chosen.wrap(this.#options);
+    log?.[chosen.isWhole ? 'debug' : 'warn'](
+      { link: this.name, kind: chosen.kind, holds: chosen.holds },
+      'upstream.sandbox',
+    );
+    return { ...this.#options, ...start, env: { ...added, ...env } };
+  }
+
+  #abandoned(error: GatewayError): GatewayError {
+    this.#inbox.abandon(error.message);
+    return error;
   }
 
   #read({ child }: ProcessGroup): void {

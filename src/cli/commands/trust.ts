@@ -10,8 +10,8 @@ import { displayPath } from '../terminal/display-path.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 import { askToTrust, rememberTrust } from '../trust/ask-to-trust.ts';
-import { describeTrust } from '../trust/describe-config.ts';
-import { digestOf, judgeTrust } from '../trust/judge-trust.ts';
+import { describeChanges, describeTrust } from '../trust/describe-config.ts';
+import { fingerprintOf, judgeTrust } from '../trust/judge-trust.ts';
 import { readTrusted, writeTrusted } from '../trust/trusted-files.ts';
 import { programName } from '../welcome/program.ts';
 
@@ -36,14 +36,14 @@ async function trust({ file, isSure }: TrustCommand, print: Printer): Promise<nu
   }
   const lines = describe(loaded, print);
   if (!lines) return 1;
-  const digest = digestOf(loaded); // of what is shown now
+  const fingerprint = fingerprintOf(loaded); // of what is shown now
   print.line(displayPath(path));
-  for (const line of lines) print.line(line);
-  if (isSure) rememberTrust(path, digest);
+  for (const line of [...lines, ...describeChanges(loaded, lines, readTrusted()[path])]) print.line(line);
+  if (isSure) rememberTrust(path, fingerprint, lines);
   else if (!process.stdin.isTTY) {
     print.problem(`nobody can be asked here. To trust it as it is: ${programName()} trust ${displayPath(path)} --yes`);
     return 1;
-  } else if (!(await askToTrust(loaded))) {
+  } else if (!(await askToTrust(loaded, lines))) {
     print.line('Not trusted.');
     return 1;
   }
@@ -55,8 +55,8 @@ async function trust({ file, isSure }: TrustCommand, print: Printer): Promise<nu
 export async function offerTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
   const lines = describe(loaded, print);
   if (!lines) return false;
-  for (const line of lines) print.note(line);
-  return process.stdin.isTTY && process.stderr.isTTY ? askToTrust(loaded) : false;
+  for (const line of [...lines, ...describeChanges(loaded, lines, readTrusted()[loaded.path!])]) print.note(line);
+  return process.stdin.isTTY && process.stderr.isTTY ? askToTrust(loaded, lines) : false;
 }
 
 /** Undefined if its steps have too many files; this has been printed. */

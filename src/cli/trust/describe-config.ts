@@ -4,8 +4,10 @@ import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { displayPath } from '../terminal/display-path.ts';
-import { stepFilesOf } from './judge-trust.ts';
-import { readStepSources } from './step-sources.ts';
+import { readCommandSources } from './command-sources.ts';
+import { fingerprintOf, stepFilesOf } from './judge-trust.ts';
+import { readSources } from './step-sources.ts';
+import type { TrustedFile } from './trusted-files.ts';
 
 export function describeTrust(loaded: LoadedConfig): string[] {
   const { config, texts, used, path } = loaded;
@@ -19,10 +21,12 @@ export function describeTrust(loaded: LoadedConfig): string[] {
   const commands = servers.filter((_, index) => 'command' in enabledServers(config)[index]![1]);
   const variables = [...new Set([...used.values()].map((name) => name.replaceAll(/^\$\{|\}$/g, '')))];
   const envFiles = [...texts.keys()].filter((file) => file !== path).map(displayPath);
-  const sources = [...readStepSources(stepFilesOf(loaded)).keys()].map(displayPath);
+  const sources = [...readSources(stepFilesOf(loaded)).keys()].map(displayPath);
+  const scripts = [...readCommandSources(loaded).keys()].map(displayPath);
   return [
     ...part('starts', commands),
-    ...part('connects to', [...servers.filter((one) => !commands.includes(one)), ...hostsOf(config).map(hide)]),
+    ...part('with the code of', scripts),
+    ...part('connects to', [...servers.filter((one) => !commands.includes(one)), ...addressesIn(config).map(hide)]),
     ...part('reads the variables', variables.length > 0 ? [variables.join(', ')] : []),
     ...part('reads the files', envFiles),
     ...part('runs the code of', sources),
@@ -33,13 +37,48 @@ export function describeTrust(loaded: LoadedConfig): string[] {
   ];
 }
 
-function hostsOf({ auth, flows }: ParleyConfig): string[] {
-  const issuers = (auth?.issuers ?? []).map((one) => (typeof one === 'string' ? one : one.issuer));
-  const store = flows?.store;
+/** What is not as it was when it was trusted. */
+export function describeChanges(loaded: LoadedConfig, shown: string[], before: TrustedFile | undefined): string[] {
+  if (!before?.shown || !before.files) return [];
+  const { files } = fingerprintOf(loaded);
+  const names = [...new Set([...Object.keys(before.files), ...Object.keys(files)])].toSorted();
+  const changed = names.filter((name) => before.files![name] !== files[name]);
+  const how = (name: string): string =>
+    before.files![name] === undefined ? 'new' : files[name] === undefined ? 'gone' : 'changed';
   return [
-    ...issuers,
-    ...(store !== undefined && /^rediss?:/.test(store) ? [store.replace(/\/\/[^@/]*@/, '//…@')] : []),
+    ...part(
+      `files since ${before.trusted.slice(0, 10)}`,
+      changed.map((name) => `${how(name)}: ${displayPath(name)}`),
+    ),
+    ...part(
+      'no longer',
+      before.shown.filter((line) => !shown.includes(line)).map((line) => `- ${line.trim()}`),
+    ),
+    ...part(
+      'new',
+      shown.filter((line) => !before.shown!.includes(line)).map((line) => `+ ${line.trim()}`),
+    ),
   ];
+}
+
+/** Every address that is not one of a server: issuers, logins, models, stores. */
+function addressesIn({
+  servers,
+  publicUrl: _,
+  listen: __,
+  roots: ___,
+  rules: ____,
+  ...config
+}: ParleyConfig): string[] {
+  const logins = Object.entries(servers).map(([name, server]) => [name, 'auth' in server ? server.auth : undefined]);
+  const found = urlsIn({ ...config, ...Object.fromEntries(logins) }, []);
+  return [...new Set(found.map(([place, url]) => `${place}: ${url.replace(/\/\/[^@/]*@/, '//…@')}`))];
+}
+
+function urlsIn(value: unknown, path: readonly string[]): [place: string, url: string][] {
+  if (typeof value === 'string') return /^(?:https?|wss?|rediss?):\/\//i.test(value) ? [[path.join('.'), value]] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => urlsIn(inner, Array.isArray(value) ? path : [...path, key]));
 }
 
 /** Values of variables may be secrets. */

@@ -5,8 +5,9 @@ import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
 import type { Environment } from '../../config/read/find-config.ts';
 import { isStepFile, splitStep } from '../../config/normalize-step.ts';
+import { readCommandSources } from './command-sources.ts';
 import { isOwnConfig } from './own-files.ts';
-import { readStepSources } from './step-sources.ts';
+import { readSources } from './step-sources.ts';
 import { readTrusted } from './trusted-files.ts';
 
 /** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. */
@@ -19,7 +20,7 @@ export function judgeTrust(loaded: LoadedConfig, environment: Environment): Trus
   const known = readTrusted()[path];
   if (!known) return 'new';
   try {
-    return known.digest === digestOf(loaded) ? 'trusted' : 'changed';
+    return known.digest === fingerprintOf(loaded).digest ? 'trusted' : 'changed';
   } catch {
     return 'changed'; // it has too many sources by now; `parley trust` says so
   }
@@ -34,13 +35,24 @@ export function isUsable(verdict: TrustVerdict): boolean {
   return verdict === 'own' || verdict === 'trusted';
 }
 
-/** Of the file, its env files, and its steps with what they import by path. */
-export function digestOf(loaded: LoadedConfig): string {
+/** What is trusted: one digest, and those of the files that it is made of, by path. */
+export interface Fingerprint {
+  digest: string;
+  files: Record<string, string>;
+}
+
+/** Of the file, its env files, its steps with what they import by path, and the scripts that its commands start. */
+export function fingerprintOf(loaded: LoadedConfig): Fingerprint {
   const { createHash } = lazyCrypto();
   const hash = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
-  const parts = [...loaded.texts, ...readStepSources(stepFilesOf(loaded))];
-  const lines = parts.map(([path, text]) => JSON.stringify([path, text === undefined ? null : hash(text)]));
-  return `sha256:${hash(lines.toSorted().join('\n'))}`;
+  const parts = new Map<string, string | Buffer | undefined>([
+    ...readCommandSources(loaded),
+    ...readSources(stepFilesOf(loaded)),
+    ...loaded.texts,
+  ]);
+  const files = [...parts].map(([path, text]) => [path, text === undefined ? 'unreadable' : hash(text)] as const);
+  const lines = files.map((file) => JSON.stringify(file)).toSorted();
+  return { digest: `sha256:${hash(lines.join('\n'))}`, files: Object.fromEntries(files) };
 }
 
 /** The files of its steps, without those that the user's own configuration adds. */

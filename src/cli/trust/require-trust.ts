@@ -20,7 +20,7 @@ export async function requireTrust(loaded: LoadedConfig, print: Printer): Promis
 export function whyNot(path: string, verdict: TrustVerdict): string {
   const what = displayPath(path);
   return verdict === 'changed'
-    ? `${what} has changed since you trusted it, or one of its env files or steps has.`
+    ? `${what} has changed since you trusted it, or code that it runs has, or an env file.`
     : `${what} is not trusted yet: nothing of it is started.`;
 }
 

@@ -11,7 +11,7 @@ export const TRUST_SPEC: CommandSpec = {
   usage: ['[CONFIG] [--yes]', 'ls', 'rm CONFIG'],
   about: [
     'Shows what it starts, where it connects, which variables it reads and whose code it runs, and asks. When the file, an env file,',
-    'a step or what a step imports changes, nothing new is started until you trust it again.',
+    'a step, a script that a command starts, or what these import changes, nothing new is started until you trust it again.',
   ],
   options: { yes: { type: 'boolean', text: 'do not ask' }, help: COMMON_OPTIONS.help },
   words: { choices: ['ls', 'rm'], file: true },

@@ -9,6 +9,9 @@ export interface TrustedFile {
   digest: string;
   /** ISO 8601. */
   trusted: string;
+  /** What was shown, and the digest of each file by path, to say what has changed. */
+  shown?: string[];
+  files?: Record<string, string>;
 }
 
 const NAME = 'trusted.json';

@@ -18,6 +18,8 @@ export interface OidcServer extends AsyncDisposable {
   counts: Map<string, number>;
   /** The Authorization headers that the MCP server got. */
   seen: string[];
+  /** The scopes that the MCP server wants of every request from now on. */
+  needs: string;
   provider: Provider;
   /** Ends all tokens and grants. */
   revokeAll(): Promise<void>;
@@ -74,16 +76,19 @@ export async function startOidcServer(options: OidcServerOptions = {}): Promise<
     if (request.url?.startsWith('/.well-known/oauth-protected-resource')) {
       return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata));
     }
-    if (!(await isAllowed(request, provider, seen))) {
-      const where = `http://127.0.0.1:${portOf(back)}/.well-known/oauth-protected-resource/mcp`;
-      return response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}"` }).end();
+    const where = `http://127.0.0.1:${portOf(back)}/.well-known/oauth-protected-resource/mcp`;
+    const scopes = await scopesOf(request, provider, seen);
+    if (!scopes) return response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}"` }).end();
+    if (!made.needs.split(' ').every((scope) => scope === '' || scopes.has(scope))) {
+      const challenge = `Bearer error="insufficient_scope", scope="${made.needs}", resource_metadata="${where}"`;
+      return response.writeHead(403, { 'www-authenticate': challenge }).end();
     }
     return endpoint.handle(request, response);
   };
   back.on('request', (request, response) => void handle(request, response));
 
-  return {
-    ...{ issuer, url, metadata, counts, seen, provider, visit },
+  const made: OidcServer = {
+    ...{ issuer, url, metadata, counts, seen, needs: '', provider, visit },
     async revokeAll() {
       for (const id of grants) await (await provider.Grant.find(id))?.destroy();
     },
@@ -92,6 +97,7 @@ export async function startOidcServer(options: OidcServerOptions = {}): Promise<
       for (const server of [front, back]) server.close().closeAllConnections();
     },
   };
+  return made;
 }
 
 /** Follows redirects with cookies, as a browser does; returns the last page. */
@@ -126,6 +132,7 @@ function createProvider(
       registration: { enabled: true },
       revocation: { enabled: true },
       introspection: { enabled: true },
+      clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: () => ({
@@ -173,12 +180,16 @@ function agree(provider: Provider, grants: Set<string>, pages = false): AsyncLis
   };
 }
 
-async function isAllowed(request: IncomingMessage, provider: Provider, seen: string[]): Promise<boolean> {
+/** Undefined without a good token. */
+async function scopesOf(request: IncomingMessage, provider: Provider, seen: string[]) {
   const { authorization = '' } = request.headers;
   seen.push(authorization);
-  const token = await provider.AccessToken.find(authorization.replace(/^Bearer /, ''));
-  if (token === undefined || token.isExpired) return false;
-  return (await provider.Grant.find(token.grantId)) !== undefined;
+  const sent = authorization.replace(/^Bearer /, '');
+  const own = await provider.AccessToken.find(sent);
+  const token = own ?? (await provider.ClientCredentials.find(sent));
+  if (token === undefined || token.isExpired) return undefined;
+  if (own && !(await provider.Grant.find(own.grantId))) return undefined;
+  return token.scopes;
 }
 
 function listen(): Promise<Server> {

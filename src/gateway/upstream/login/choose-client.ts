@@ -36,8 +36,8 @@ export async function chooseClient(choice: ClientChoice, requests: OAuthRequests
   });
 }
 
-function isValid({ secretExpiresAt = 0 }: LoginClient, now: number): boolean {
-  return secretExpiresAt === 0 || secretExpiresAt * 1000 > now;
+function isValid({ secretExpiresAt = 0, isForgotten = false }: LoginClient, now: number): boolean {
+  return !isForgotten && (secretExpiresAt === 0 || secretExpiresAt * 1000 > now);
 }
 
 async function register({ server, redirectUrl }: ClientChoice, requests: OAuthRequests): Promise<LoginClient> {

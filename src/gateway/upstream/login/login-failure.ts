@@ -15,7 +15,10 @@ export function loginFailure(thrown: unknown, server: string): GatewayError {
 /** The code of an OAuth error, such as `invalid_grant`; undefined for any other failure. */
 export function oauthErrorCode(thrown: unknown): string | undefined {
   const isAnswer = thrown instanceof oauth.ResponseBodyError || thrown instanceof oauth.AuthorizationResponseError;
-  return isAnswer ? thrown.error : undefined;
+  if (isAnswer) return thrown.error;
+  if (!(thrown instanceof oauth.WWWAuthenticateChallengeError)) return undefined;
+  // A token endpoint asks like this who the client is: the one that was named does not count.
+  return thrown.cause[0]?.parameters.error ?? (thrown.status === 401 ? 'invalid_client' : undefined);
 }
 
 function reasonOf(thrown: unknown): string {
@@ -23,5 +26,7 @@ function reasonOf(thrown: unknown): string {
     const said = thrown.error_description === undefined ? thrown.error : `${thrown.error}: ${thrown.error_description}`;
     return shorten(printableLine(said), MAX_CHARS);
   }
+  const code = oauthErrorCode(thrown);
+  if (code !== undefined) return shorten(printableLine(code), MAX_CHARS);
   return shorten(printableLine(thrown instanceof Error ? thrown.message : String(thrown)), MAX_CHARS);
 }

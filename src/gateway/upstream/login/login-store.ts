@@ -22,6 +22,8 @@ export interface LoginClient {
   method?: string | undefined;
   redirectUrl?: string | undefined;
   kind: 'configured' | 'document' | 'registered';
+  /** The authorization server no longer knows it. */
+  isForgotten?: boolean | undefined;
 }
 
 export interface LoginRecord {

@@ -70,6 +70,7 @@ export class TokenRefresh {
   async #spend(record: LoginRecord, tokens: LoginTokens): Promise<LoginRecord | undefined> {
     const { store, key, requests, log } = this.#options;
     let next: LoginTokens | undefined;
+    let { client } = record;
     try {
       next = await requests.byRefresh(await this.#options.party(record), tokens);
     } catch (thrown) {
@@ -78,8 +79,9 @@ export class TokenRefresh {
       if (stored !== undefined && stored.version !== record.version) return stored; // renewed elsewhere in the meantime
       if (code === undefined || !REFUSED.includes(code)) throw thrown;
       log?.info({ code }, 'login.ended');
+      if (code === 'invalid_client') client = { ...client, isForgotten: true };
     }
-    const renewed: LoginRecord = { ...record, version: record.version + 1, tokens: next };
+    const renewed: LoginRecord = { ...record, client, version: record.version + 1, tokens: next };
     return (await store.write(key, renewed, record.version)) ? renewed : store.read(key);
   }
 }

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { until } from '../../../../../tests/helpers/until.ts';
 import type { FrontPages } from '../../../../protocol/front-pages.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import { createLog } from '../../../../shared/log.ts';
@@ -81,6 +82,15 @@ it('a client is known by the document at its id, which is fetched once while its
   expect(await ask()).toBe('consent for A client with a document at 127.0.0.1:4711');
   expect(await ask()).toContain('consent for');
   expect(seen).toEqual([ID]);
+});
+
+it('a document that may not be kept is fetched again within seconds, and what it says then counts', async () => {
+  let name = 'Before';
+  const { ask, seen } = await serving(() => json({ ...DOCUMENT, client_name: name }, { 'cache-control': 'no-store' }));
+  expect(await ask()).toContain('consent for Before');
+  name = 'After';
+  await until('the new document', async () => (await ask()).includes('consent for After'));
+  expect(seen.length).toBeGreaterThan(1);
 });
 
 it('a document that is large, of somebody else, elsewhere, secret or no document makes no client', async () => {

@@ -41,6 +41,8 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 const ACCESS_S = 3600;
 const REFRESH_S = 14 * 86_400;
 const DAY_S = 86_400;
+/** How long documents of clients are kept: as their headers say, within these. One login reads its document several times. */
+const DOCUMENT_S = { min: 5, max: 3600 };
 /** Asked for where a client asks for nothing. */
 export const DEFAULT_SCOPE = 'mcp';
 
@@ -153,7 +155,7 @@ function configure(options: FrontOptions, { context, made, errors }: Parts): Con
       revocation: { enabled: true },
       dPoP: { enabled: true },
       registration: { enabled: true },
-      clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+      clientIdMetadataDocument: { enabled: true, ack: 'draft-02', cacheDuration: DOCUMENT_S },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => made.endpoint,

@@ -5,6 +5,7 @@ import type { AuthOptions, IssuerOptions } from '../gateway/accept/auth/auth-opt
 import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
 import type { RuleOptions } from '../gateway/middleware/steps/rules/rule.ts';
+import type { RateOptions } from '../gateway/rate-limits.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { SandboxOptions } from '../gateway/upstream/sandbox/sandbox.ts';
@@ -24,6 +25,7 @@ export interface ParleyConfig {
   readonly rules?: readonly RuleOptions[];
   /** Only the given limits; shared/limits.ts has the defaults. */
   readonly limits: Readonly<Partial<Limits>>;
+  readonly rate?: RateOptions;
   readonly keys: readonly string[];
   /** For clients without roots of their own. Absent: such clients have none. */
   readonly roots?: readonly RootConfig[];
@@ -104,6 +106,7 @@ interface ServerCommon {
   readonly timeoutMs?: number;
   readonly idleMs?: number;
   readonly tools?: ToolRules;
+  readonly rate?: RateOptions;
   readonly disabled: boolean;
 }
 

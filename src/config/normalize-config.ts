@@ -36,6 +36,7 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       steps: forms,
       rules: input.rules?.map((rule) => defined({ ...rule })),
       limits: { ...limits },
+      rate: input.rate && defined({ ...input.rate }),
       keys: typeof keys === 'string' ? [keys] : [...keys],
       roots: input.roots?.map((root) => normalizeRoot(root, folder)),
       ask: input.ask && normalizeAsk(input.ask),
@@ -72,6 +73,7 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
   const timeout = (server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined;
   const timeoutMs = server.timeoutMs ?? timeout ?? toMs(server.tool_timeout_sec);
   const tools = toToolRules(server);
+  const rate = server.rate && defined({ ...server.rate });
   const settings = {
     description,
     share,
@@ -82,6 +84,7 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
     timeoutMs,
     idleMs,
     tools,
+    rate,
     trustAnnotations,
     disabled,
   };

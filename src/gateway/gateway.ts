@@ -11,8 +11,6 @@ import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/crypto/ids.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { createLog } from '../shared/log.ts';
-import { mergeFamilies } from '../shared/metric.ts';
-import type { Family } from '../shared/metric.ts';
 import { createSealer } from '../shared/crypto/seal.ts';
 import { keysFrom } from '../shared/crypto/state-keys.ts';
 import { version as ownVersion } from '../shared/version.ts';
@@ -41,6 +39,7 @@ import type { RuleOptions } from './middleware/steps/rules/rule.ts';
 import { loadFrontPages } from './load-front-pages.ts';
 import { neededScopesOf, requireScopes } from './middleware/steps/filter/require-scopes.ts';
 import { toStep } from './middleware/chain/to-step.ts';
+import { serverFamilies } from './observe/vitals.ts';
 import { Observer } from './observe/observer.ts';
 import type { GatewayState, ObserveOptions } from './observe/observer.ts';
 import { InternalCall } from './internal-call.ts';
@@ -63,6 +62,8 @@ import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import { createPipeline } from './pipeline.ts';
 import { believedOf, isSettings, isTarget, serverRulesOf } from './server-entry.ts';
 import type { ConfiguredServer } from './server-entry.ts';
+import { RateLimits } from './rate-limits.ts';
+import type { RateOptions } from './rate-limits.ts';
 import { RoutedChain } from './routed-chain.ts';
 
 /** The address of a server, alone or with settings, or a server in this process. */
@@ -77,6 +78,8 @@ export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 
   tools?: ToolRules | undefined;
   /** Whether rules believe what it says of its own tools, such as that one only reads. Default: false. */
   trustAnnotations?: boolean | undefined;
+  /** How often callers may call it. */
+  rate?: RateOptions | undefined;
 };
 
 export interface GatewayOptions extends ServeContextOptions, EndpointOptions, HumanChannelOptions {
@@ -90,6 +93,8 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   steps?: (Step | StepFunction)[] | undefined;
   /** What clients may use, judged for each request: the first rule that matches decides. */
   rules?: readonly RuleOptions[] | undefined;
+  /** How often callers may call. Default: as often as they like. */
+  rate?: RateOptions | undefined;
   /** Servers that are served together at /mcp/<group>. */
   groups?: Record<string, string[]> | undefined;
   /** How tools and prompts of several servers are named. Default: `always`, every name starts with its server. */
@@ -132,6 +137,7 @@ export class Gateway {
   readonly #retiring = new Set<ServerTarget>();
   readonly #lifecycle: StepLifecycle;
   readonly #ruling = new GatewayRules();
+  readonly #rates: RateLimits;
   #steps: Step[];
   /** The rules, and those of the servers' settings; they run after all other steps. */
   #rules: Step[];
@@ -142,6 +148,7 @@ export class Gateway {
     const { log = createLog(), clock = systemClock, id = randomId() } = options;
     const sealer = options.sealer ?? createSealer(keysFrom(options, log));
     this.#options = { ...options, log, clock, sealer, id };
+    this.#rates = new RateLimits(options.rate, clock);
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
     this.#login = createLogin(options, {
       log,
@@ -277,7 +284,7 @@ export class Gateway {
   }
 
   #seen(members: readonly Member[]): Member[] {
-    return members.map((member) => this.#observer.member(member));
+    return members.map((member) => this.#observer.member(this.#rates.member(member)));
   }
 
   #pages({ pages }: EndpointOptions, isPrivate: boolean) {
@@ -306,18 +313,7 @@ export class Gateway {
       isEager: (entry as ServerSettings).start === 'eager',
     }));
     const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#humans.waiting);
-    return { servers, parked, families: () => this.#families() };
-  }
-
-  /** Labelled with the name of the server. */
-  async #families(): Promise<Family[]> {
-    const all = this.#members.map(async ({ name: server, target }) =>
-      ((await target.metrics?.()) ?? []).map((family) => ({
-        ...family,
-        samples: family.samples.map((sample) => ({ ...sample, labels: { server, ...sample.labels } })),
-      })),
-    );
-    return mergeFamilies((await Promise.all(all)).flat());
+    return { servers, parked, families: () => serverFamilies(this.#members) };
   }
 
   get #info(): Implementation {
@@ -343,6 +339,7 @@ export class Gateway {
     const pipeline = createPipeline(chain, {
       audit: audit && ((next) => new AuditLayer(next, { record: audit, clock, showArguments })),
       observe: this.#observer.layer,
+      rate: this.#rates.layer,
       flows: (next) => new FlowLayer(next, options),
       questions: this.#humans.layer,
     });
@@ -381,7 +378,7 @@ export class Gateway {
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
     const configured: ConfiguredServer = isSettings(entry) ? entry : { server: entry };
-    const { server, start, account, tools: _, trustAnnotations: _believed, ...rest } = configured;
+    const { server, start, account, tools: _, trustAnnotations: _believed, rate: _rate, ...rest } = configured;
     if (isTarget(server)) return { name, entry, target: server };
     const { log, clock, limits, id, audit } = this.#options;
     const share = rest.share ?? this.#options.share;

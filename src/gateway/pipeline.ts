@@ -3,6 +3,7 @@
 //
 //   audit      records calls with their outcome                                  audit/
 //   observe    counts it and traces it                                           observe/
+//   rate       refuses what a caller may not do so often                         rate-limits.ts
 //   flows      lets clients that speak MCP Flow play any tool                    flow/
 //   questions  finds a person for whatever is asked behind it                    ask/
 //   steps      the middleware of the configuration, outermost first              middleware/
@@ -17,14 +18,15 @@ import type { Target } from '../protocol/target.ts';
 export interface PipelineLayers {
   audit?: Layer | undefined;
   observe?: Layer | undefined;
+  rate?: Layer | undefined;
   flows?: Layer | undefined;
   questions?: Layer | undefined;
 }
 
 /** `servers`: one server, or many behind their steps. */
 export function createPipeline(servers: Target, layers: PipelineLayers): Target {
-  const { audit = passOn, observe = passOn, flows = passOn, questions = passOn } = layers;
-  return audit(observe(flows(questions(servers))));
+  const { audit = passOn, observe = passOn, rate = passOn, flows = passOn, questions = passOn } = layers;
+  return audit(observe(rate(flows(questions(servers)))));
 }
 
 function passOn(next: Target): Target {

@@ -1,5 +1,6 @@
 // The neutral model of one request and everything sent back for it. Targets, steps and flows see only this; dialect/
 // does the encoding.
+import { networkOf } from '../shared/net/network-of.ts';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { RuleDecision } from './audit.ts';
@@ -20,6 +21,8 @@ export interface ClientConnection {
   headers?: Readonly<Record<string, string | string[] | undefined>> | undefined;
   /** Who calls, where callers are identified. */
   identity?: Identity | undefined;
+  /** The network address of the client, over HTTP. */
+  readonly address?: string | undefined;
 }
 
 /** Who calls, as the login found out. Nothing that a client says about itself counts. */
@@ -234,4 +237,14 @@ export interface Exchange extends ClientChannel {
   readonly resumed?: ResumedCall | undefined;
   /** The gateway's own tool, if the client may see or has called it. */
   readonly ownTool?: GatewayTool | undefined;
+}
+
+/**
+ * The caller that a limit counts: the principal where callers are identified, else the network address. What a client can have many of, such
+ * as a session, gives it no further allowance.
+ */
+export function callerOfClient({ principal, connection }: Pick<ClientView, 'principal' | 'connection'>): string {
+  const { identity, address } = connection ?? {};
+  if (identity === undefined && address !== undefined) return `address:${networkOf(address)}`;
+  return `principal:${identity?.principal ?? principal}`;
 }

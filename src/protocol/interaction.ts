@@ -3,6 +3,7 @@
 import type { ClientCapabilities, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from './message.ts';
 import { isObject, present } from './message.ts';
+import { TASK_METHODS } from './methods.ts';
 import { toInvalid } from './params.ts';
 
 export const FLOW_VERSION = '0.1.0';
@@ -64,6 +65,14 @@ function isReceiptName(name: unknown): name is string {
 /** Whether a message is about an interactive session. */
 export function isInteraction(method: string): boolean {
   return method.startsWith('interaction.');
+}
+
+const OF_PROTOCOL = new Set(['capabilities', 'ping', 'logging/setLevel', 'notifications/roots/list_changed']);
+
+/** Belongs to the protocol, or to a call or session that began with another request. */
+export function isFollowUp(method: string): boolean {
+  if (OF_PROTOCOL.has(method) || TASK_METHODS.has(method)) return true;
+  return isInteraction(method) && method !== 'interaction.start';
 }
 
 /** A peer's MCP Flow declaration, if any. Some put it among the capabilities themselves. */

@@ -55,6 +55,10 @@ export const ERRORS = {
   ]),
   CANCELLED: row(-32603, 200, 'client', ['Request cancelled', 'Nothing to do: the client gave up on it.']),
   TOO_MANY: row(-32000, 429, 'client', ['Too many {what}', 'Wait for some to finish, or raise limits.{limit}.']),
+  RATE_LIMITED: row(-32000, 429, 'client', [
+    'Too many calls: {what} allows {rate}. The next one is possible in {retryAfterMs} ms',
+    'Wait for `retryAfterMs` (over HTTP: `Retry-After`), or raise the rate that `data.limit` names. See docs/safety.md.',
+  ]),
   TOO_MANY_PROCESSES: row(-32000, 429, 'upstream', [
     'The server {server} already has {count} processes, as many as limits.maxProcesses allows',
     "Wait until a client has left, raise limits.maxProcesses, or set share to 'all', so that clients share one process.",

@@ -122,5 +122,8 @@ export const MAX_STEP_FILES = 1000;
 /** How many tokens of logins are kept out of messages at a time. */
 export const MAX_PASSING_SECRETS = 200;
 
+/** How long a server that says when to come back is left alone at most; then it is tried again. */
+export const MAX_PAUSE_MS: number = 5 * MINUTE;
+
 /** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */
 export const RESULT_READ_MS = 30_000;

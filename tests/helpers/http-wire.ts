@@ -34,24 +34,27 @@ export interface Sent {
   /** Text as it is, anything else as JSON. */
   body?: unknown;
   ca?: string;
+  /** The address that it comes from, such as 127.0.0.2. */
+  from?: string;
 }
 
-export async function send(url: string, { method = 'POST', headers = {}, body, ca }: Sent = {}): Promise<Reply> {
+export async function send(url: string, { method = 'POST', headers = {}, body, ca, from }: Sent = {}): Promise<Reply> {
   const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
   const defaults = { accept: BOTH, ...(text !== undefined && { 'content-type': 'application/json' }) };
   const response = await within(
     `an answer to ${method} ${url}`,
-    begin(url, { method, headers: { ...defaults, ...headers }, body: text, ...(ca && { ca }) }),
+    begin(url, { method, headers: { ...defaults, ...headers }, body: text, ...(ca && { ca }), ...(from && { from }) }),
   );
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return toReply(response, Buffer.concat(chunks).toString('utf8'));
 }
 
-function begin(url: string, { method, headers, body, ca }: Sent): Promise<IncomingMessage> {
+function begin(url: string, { method, headers, body, ca, from }: Sent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const start = url.startsWith('https:') ? httpsRequest : httpRequest;
-    const request = start(url, { method, headers, agent: false, ...(ca && { ca }) }, resolve);
+    const options = { method, headers, agent: false, ...(ca && { ca }), ...(from && { localAddress: from }) };
+    const request = start(url, options, resolve);
     request.on('error', reject);
     request.end(body);
   });

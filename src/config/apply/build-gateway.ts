@@ -40,6 +40,7 @@ function toOptions(config: ParleyConfig): GatewayOptions {
     ...(config.startMs !== undefined && { startMs: config.startMs }),
     ...(observe && { observe }),
     ...(config.rules && { rules: config.rules }),
+    ...(config.rate && { rate: config.rate }),
     ...(config.roots && { roots: config.roots }),
     ...(config.ask && { ask: config.ask }),
     ...(config.auth && { auth: config.auth }),
@@ -79,8 +80,8 @@ export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
 function toEntry(config: ServerConfig): ServerEntry {
   const known = entries.get(config);
   if (known) return known;
-  const { share, account, start, era, revision, timeoutMs, idleMs, tools, trustAnnotations } = config;
-  const settings = { share, account, start, era, revision, timeoutMs, idleMs, tools, trustAnnotations };
+  const { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations } = config;
+  const settings = { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations };
   const entry = { server: toAddress(config), ...settings };
   entries.set(config, entry);
   return entry;

@@ -21,6 +21,7 @@ export interface ConfigDifference {
 const AT_START = [
   'listen',
   'limits',
+  'rate',
   'keys',
   'ask',
   'publicUrl',

@@ -104,7 +104,8 @@ function fromText(value: unknown, shape: Scalar): unknown {
 function fits(value: unknown, shape: Scalar): boolean {
   switch (shape.kind) {
     case 'text':
-      return typeof value === 'string' && !(shape.notEmpty && value.trim() === '');
+      if (typeof value !== 'string' || (shape.notEmpty && value.trim() === '')) return false;
+      return shape.pattern === undefined || new RegExp(shape.pattern).test(value);
     case 'plain':
       return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
     case 'flag':
@@ -157,6 +158,8 @@ function wanted(shape: Shape): string {
     case 'object':
     case 'record':
       return 'an object';
+    case 'text':
+      return shape.like ?? 'text';
     default:
       return 'text';
   }

@@ -29,7 +29,7 @@ function toJsonSchema(shape: Shape): JsonSchema {
   const description = shape.about;
   switch (shape.kind) {
     case 'text':
-      return { description, type: 'string', ...(shape.notEmpty && { minLength: 1 }) };
+      return { description, type: 'string', ...(shape.notEmpty && { minLength: 1 }), ...patternOf(shape) };
     case 'plain':
       return { description, type: ['string', 'number', 'boolean', 'null'] };
     case 'integer':
@@ -51,6 +51,10 @@ function toJsonSchema(shape: Shape): JsonSchema {
     case 'foreign':
       return { description: shape.note ?? `Not used by Parley: ${description}` };
   }
+}
+
+function patternOf({ pattern }: { pattern?: string }): JsonSchema {
+  return pattern === undefined ? {} : { pattern: `${pattern}|${VARIABLE.pattern}` };
 }
 
 function integerSchema({ min, max }: { min: number; max: number }): JsonSchema {

@@ -7,6 +7,7 @@ import { ASK, ROOTS } from './ask-shape.ts';
 import { FOREIGN_LOGIN, SERVER_LOGIN } from './login-shape.ts';
 import { RULES } from './rules/rules-shape.ts';
 import { MAX_MS, limitsShape } from './limits-shape.ts';
+import { RATE } from './rate-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';
 
@@ -96,6 +97,7 @@ const SERVER = object(
     trustAnnotations: flag(
       'true: rules believe what it says of its own tools, such as that one only reads. Default: false.',
     ),
+    rate: { ...RATE, about: 'How often callers may call this server. Default: the rates for all servers.' },
     disabled: flag('true: as if it were not in the file.'),
     alwaysAllow: foreign('Cline and Windsurf.'),
     autoApprove: foreign('Cline.'),
@@ -199,6 +201,7 @@ export const CONFIG = object(
     ),
     rules: RULES,
     limits: limitsShape(),
+    rate: RATE,
     keys: either(
       [list(text('A key.'), 'Keys.'), text('One key.')],
       'What seals state that clients carry; newest first.',

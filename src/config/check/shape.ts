@@ -5,9 +5,16 @@ interface Described {
   about: string;
 }
 
+export interface TextOptions {
+  notEmpty?: boolean;
+  /** A regular expression for the whole text, and what fits it in words. */
+  pattern?: string;
+  like?: string;
+}
+
 export type Shape = Described &
   (
-    | { kind: 'text'; notEmpty?: boolean }
+    | ({ kind: 'text' } & TextOptions)
     | { kind: 'integer'; min: number; max: number }
     | { kind: 'flag' }
     | { kind: 'choice'; values: readonly string[] }
@@ -30,7 +37,7 @@ export type TypeOf<S> = S extends TypedShape<infer T> ? T : never;
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
-export function text(about: string, options: { notEmpty?: boolean } = {}): TypedShape<string> {
+export function text(about: string, options: TextOptions = {}): TypedShape<string> {
   return { kind: 'text', about, ...options };
 }
 

@@ -44,6 +44,7 @@ const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
   LOOP: () => ({ loop: true }),
   GATEWAY_STOPPED: () => ({ stopped: true }),
   TOO_MANY: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
+  RATE_LIMITED: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
   UPSTREAM_BUSY: ({ retryAfterMs }) => ({ retryAfterMs }),
   UNSUPPORTED_VERSION: ({ supported, requested }) => ({ supported, requested }),
   FLOW_SESSION_NOT_FOUND: ({ sessionId }) => ({ sessionId }),

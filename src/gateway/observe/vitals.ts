@@ -1,4 +1,6 @@
 // Converts the current state of a gateway into gauges and counters, on each request for metrics.
+import type { Target } from '../../protocol/target.ts';
+import { mergeFamilies } from '../../shared/metric.ts';
 import type { Family } from '../../shared/metric.ts';
 import type { UpstreamCounts } from './upstream-events.ts';
 
@@ -44,4 +46,15 @@ export function vitalFamilies({ servers, upstreams, sessions, listens, parked, i
 
 function gauge(name: string, help: string, value: number): Family {
   return { name, help, type: 'gauge', samples: [{ labels: {}, value }] };
+}
+
+/** What servers in this process count themselves, labelled with the name of the server. */
+export async function serverFamilies(servers: readonly { name: string; target: Target }[]): Promise<Family[]> {
+  const all = servers.map(async ({ name: server, target }) =>
+    ((await target.metrics?.()) ?? []).map((family) => ({
+      ...family,
+      samples: family.samples.map((sample) => ({ ...sample, labels: { server, ...sample.labels } })),
+    })),
+  );
+  return mergeFamilies((await Promise.all(all)).flat());
 }

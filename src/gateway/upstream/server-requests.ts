@@ -9,12 +9,15 @@ import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { ToolFacts } from '../../protocol/tool-facts.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { ElicitationCompletions } from './questions/elicitation-completions.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { FlowBridge } from './flow-bridge.ts';
 import type { ConnectionLeases } from './connections/connection-leases.ts';
+import { ServerPause, asksForPause } from './server-pause.ts';
 import { toTargetError } from './target-errors.ts';
+import type { ErrorSource } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { checkCapability } from './call-from-exchange.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -27,6 +30,7 @@ import type { ResultHandler } from './result-handler.ts';
 
 export interface ServerRequestsOptions {
   name: string;
+  clock: Clock;
   /** The server as this client sees it; undefined until it is known. */
   server: (client: ClientView) => ServerView | undefined;
   connections: ConnectionPool;
@@ -44,6 +48,8 @@ export class ServerRequests {
   readonly #options: ServerRequestsOptions;
   readonly #calls: CallKind;
   readonly #toolCalls: CallKind;
+  /** Once the server has asked for one. */
+  #pause: ServerPause | undefined;
   #sent: SentReceipts | undefined;
 
   constructor(options: ServerRequestsOptions) {
@@ -65,9 +71,10 @@ export class ServerRequests {
 
   handle(exchange: Exchange): Promise<ResultObject> {
     try {
+      this.#pause?.check(exchange);
       return this.#answer(exchange);
     } catch (thrown) {
-      return Promise.reject(this.#toError(thrown, exchange));
+      return Promise.reject(toTargetError(thrown, exchange, this.#source(exchange)));
     }
   }
 
@@ -111,8 +118,13 @@ export class ServerRequests {
   }
 
   #toError(thrown: unknown, exchange: Exchange): unknown {
-    const { dialect } = this.#options.server(exchange.client) ?? {};
-    return toTargetError(thrown, exchange, { name: this.#options.name, dialect });
+    const { name, clock } = this.#options;
+    if (asksForPause(thrown)) (this.#pause ??= new ServerPause(name, clock)).note(thrown, exchange);
+    return toTargetError(thrown, exchange, this.#source(exchange));
+  }
+
+  #source({ client }: Exchange): ErrorSource {
+    return { name: this.#options.name, dialect: this.#options.server(client)?.dialect };
   }
 
   #answerBy(server: ServerView, exchange: Exchange): Promise<ResultObject> {

@@ -113,6 +113,7 @@ export class UpstreamTarget implements ServerTarget {
     const { name, logIn } = this.#options;
     return new ServerRequests({
       name,
+      clock: this.#clock,
       connections: this.#connections,
       leases: this.#leases,
       server: (client) => this.viewFor(client),

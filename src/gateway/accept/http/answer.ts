@@ -45,8 +45,14 @@ export function answerError(response: HttpResponse, error: GatewayError, id: Req
   answerJson(response, error.row.status, writeMessage(toErrorMessage(id, plainError(error))), headers);
 }
 
-function headersOf({ code, details: { challenge, nonce } }: GatewayError): Record<string, string> | undefined {
-  if (code === 'TOO_MANY') return { 'retry-after': '1' };
+/** In whole seconds, at least one. */
+export function retryAfter(ms: unknown): Record<string, string> {
+  return { 'retry-after': String(Math.max(1, Math.ceil((typeof ms === 'number' ? ms : 0) / 1000))) };
+}
+
+function headersOf({ code, row, details }: GatewayError): Record<string, string> | undefined {
+  const { challenge, nonce, retryAfterMs } = details;
+  if (row.status === 429) return retryAfter(retryAfterMs);
   if (code === 'UNAUTHORIZED' || code === 'INSUFFICIENT_SCOPE') {
     return {
       'www-authenticate': typeof challenge === 'string' ? challenge : 'Bearer',

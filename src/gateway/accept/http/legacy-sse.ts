@@ -128,7 +128,8 @@ class SseSession {
       end: (answer) => answer && this.#write(encodeAnswer(answer, context.log)),
       release: () => {},
     };
-    this.from = { transport: 'sse', session: this.id, headers: request.headers, identity };
+    const address = request.socket.remoteAddress;
+    this.from = { transport: 'sse', session: this.id, headers: request.headers, identity, address };
     const principal = owner ?? anonymousPrincipal('session', this.id);
     this.conversation = new Conversation(context, principal, this.outlet, {
       onExit: () => onExit(this),

@@ -2,6 +2,7 @@
 // first message before the answer, or after a silence, because proxies drop silent answers and a client can resume only
 // with an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
 import type { Message, RequestId } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
 import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import { holdUnsent } from '../hold-unsent.ts';
 import { DeadlineItem } from '../../../shared/deadline-list.ts';
@@ -11,12 +12,19 @@ import { writeMessage } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/outlet.ts';
-import { answerJson } from './answer.ts';
+import { answerJson, retryAfter } from './answer.ts';
 import type { AcceptedTypes } from './read-request.ts';
 import type { SessionStream } from '../session/session-stream.ts';
 import type { HttpSession } from '../session/http-session.ts';
 import { SseResponse } from './sse-response.ts';
 import { encodeAnswer } from '../write-answer.ts';
+
+/** For what paces a client and does not read its messages, such as a proxy. */
+function waitOf(answer: Message | Message[], status: number): Record<string, string> | undefined {
+  if (status !== 429 || Array.isArray(answer) || !('error' in answer)) return undefined;
+  const { data } = answer.error;
+  return retryAfter(isObject(data) ? data.retryAfterMs : undefined);
+}
 
 export class PostOutlet extends DeadlineItem implements Outlet {
   ended = false;
@@ -71,7 +79,7 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     if (answer === undefined) return this.#endEmpty();
     const body = encodeAnswer(answer, this.#context.log);
     if (!this.#carrier && (status !== 200 || this.#accepted.json)) {
-      answerJson(this.#response, status, body, this.isOpening ? this.#headers() : undefined);
+      answerJson(this.#response, status, body, this.isOpening ? this.#headers() : waitOf(answer, status));
       if (this.#response.writableLength > UNCOUNTED_BYTES) holdUnsent(this.#response, this.#context);
       return;
     }

@@ -154,7 +154,8 @@ export class StreamableHttp {
       return outlet.end();
     }
     const headers = (name: string) => request.headers[name] as string | undefined;
-    const from = { transport: 'http', headers: request.headers, identity } as const;
+    const address = request.socket.remoteAddress;
+    const from = { transport: 'http', headers: request.headers, identity, address } as const;
     if (isEndless(message)) endWhenInvalid(identity, response);
     const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
     // In the stateless era, closing the stream cancels the request.
@@ -253,7 +254,7 @@ export class StreamableHttp {
   #create({ principal: owner, identity, request }: HttpVisit, name: SessionName | undefined): HttpSession {
     return new HttpSession(this.#context, {
       owner,
-      from: { transport: 'http', headers: request.headers, identity },
+      from: { transport: 'http', headers: request.headers, identity, address: request.socket.remoteAddress },
       name,
       onExit: (session) => this.#sessions.remove(session),
       onEnd: ({ key }) => this.#durable?.end(key),

@@ -1,6 +1,6 @@
 // A WebSocket at /ws: one message per text frame, in both directions. While a client does not read, its requests are
 // not read either; if too much piles up, it is cut off. A heartbeat detects a client that vanished silently.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
@@ -38,9 +38,7 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
       if (server.clients.size >= maxConnections) {
         return refuseUpgrade(socket, '503 Service Unavailable');
       }
-      server.handleUpgrade(request, socket, head, (client) =>
-        accept(context, client, { caller, headers: request.headers, socket }),
-      );
+      server.handleUpgrade(request, socket, head, (client) => accept(context, client, { caller, request, socket }));
     },
     close() {
       for (const client of server.clients) client.terminate();
@@ -52,8 +50,9 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
 function accept(
   context: ServeContext,
   client: WebSocket,
-  { caller, headers, socket }: { caller: Caller; headers: IncomingHttpHeaders; socket: Duplex },
+  { caller, request, socket }: { caller: Caller; request: IncomingMessage; socket: Duplex },
 ): void {
+  const { headers } = request;
   const { principal, validity } = caller ?? {};
   const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
   const held = holdSocket(client, context, socket);
@@ -72,7 +71,7 @@ function accept(
   };
   const connection = new DuplexConnection(context, {
     principals,
-    from: { transport: 'websocket', headers, identity: caller },
+    from: { transport: 'websocket', headers, identity: caller, address: request.socket.remoteAddress },
     send,
     exit: () => client.close(1000),
   });

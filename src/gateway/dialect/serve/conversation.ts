@@ -260,15 +260,17 @@ export class Conversation {
   #fail(exchange: ServedExchange, dialect: ClientDialect, thrown: unknown): void {
     const error = toError(thrown);
     logFailure(this.context.log, exchange, error);
-    this.#finish(exchange, dialect.toError(error, exchange));
+    // Clients of this era read an error only from the body of a 200, but what paces them, such as a proxy, reads the status.
+    const status = error instanceof GatewayError && error.code === 'RATE_LIMITED' ? error.row.status : undefined;
+    this.#finish(exchange, dialect.toError(error, exchange), status);
   }
 
-  #finish(exchange: ServedExchange, answer: ResponseMessage): void {
+  #finish(exchange: ServedExchange, answer: ResponseMessage, status?: number): void {
     if (exchange.ended) return;
     this.#asks.endOf(exchange);
     exchange.end();
     this.#inFlight.delete(exchange.request.id);
-    if (!this.#closed) exchange.outlet.end(answer);
+    if (!this.#closed) exchange.outlet.end(answer, status);
   }
 
   #notification(notification: NotificationMessage): void {

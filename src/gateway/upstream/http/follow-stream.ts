@@ -48,7 +48,7 @@ export async function followStream(options: FollowStreamOptions): Promise<Follow
     if (place.isHeard) backoff.reset();
     if (backoff.failures >= options.maxFailures) return { kind: 'lost', reason };
     if (!(next instanceof Error) && place.retryMs !== undefined) options.onRelease?.(place.retryMs);
-    await pause(place, options);
+    await pause(place, options, next instanceof HttpRefusal ? next.retryAfterMs : 0);
     next = await tryOpen(place, options);
   }
 }
@@ -69,9 +69,13 @@ function isFinal(error: Error): boolean {
 }
 
 /** A server that has sent something knows when to return; a silent one may be in trouble. */
-async function pause(place: StreamPosition, { backoff, signal, first }: FollowStreamOptions): Promise<void> {
+async function pause(
+  place: StreamPosition,
+  { backoff, signal, first }: FollowStreamOptions,
+  wantedMs = 0,
+): Promise<void> {
   const backoffMs = backoff.nextMs();
-  const retryMs = Math.min(Math.max(place.retryMs ?? backoffMs, MIN_RETRY_MS), MAX_RETRY_MS);
+  const retryMs = Math.min(Math.max(place.retryMs ?? backoffMs, wantedMs, MIN_RETRY_MS), MAX_RETRY_MS);
   const ms = place.isHeard ? retryMs : Math.max(retryMs, backoffMs);
   place.isHeard = false;
   // The process must stay alive for the answer of a request, but not for a mere listener.

@@ -7,8 +7,8 @@ import type { Outcome, Next, StepExchange, StepFunction } from '../../../../prot
 import type { Exchange } from '../../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
-import { LIST_METHOD_BY_AREA, TASK_METHODS } from '../../../../protocol/methods.ts';
-import { isInteraction } from '../../../../protocol/interaction.ts';
+import { LIST_METHOD_BY_AREA } from '../../../../protocol/methods.ts';
+import { isFollowUp } from '../../../../protocol/interaction.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import { readString } from '../../../../protocol/params.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
@@ -59,7 +59,6 @@ const LISTS: Readonly<Record<string, { area: string; key: string; kind: Use['kin
 });
 /** How each kind is used; other ways to use it are judged the same. */
 export const USED_BY = { tool: 'tools/call', prompt: 'prompts/get', resource: 'resources/read' } as const;
-const OF_PROTOCOL = new Set(['capabilities', 'ping', 'logging/setLevel', 'notifications/roots/list_changed']);
 const SERVER = 'mcp-parley/server';
 
 /** A request at its place in the chain. */
@@ -117,7 +116,7 @@ class Ruling implements RulesStep {
         return this.#complete(exchange, next, around);
       default:
         if (LISTS[exchange.method]) return this.#list(exchange, next, around);
-        return isOfProtocol(exchange.method) ? this.#goOn(exchange, next) : this.#custom(exchange, next);
+        return isFollowUp(exchange.method) ? this.#goOn(exchange, next) : this.#custom(exchange, next);
     }
   };
 
@@ -252,11 +251,6 @@ function resolved({ origin }: Use, exchange: StepExchange): void {
 /** What was judged for one caller is kept for no other. */
 export function forOneCaller({ cacheScope }: JsonObject): JsonObject {
   return cacheScope === 'public' ? { cacheScope: 'private' } : {};
-}
-
-/** Belongs to the protocol, or to a use that was judged when it began, and is judged again by the router. */
-function isOfProtocol(method: string): boolean {
-  return OF_PROTOCOL.has(method) || TASK_METHODS.has(method) || isInteraction(method);
 }
 
 function toUnknown(kind: Use['kind'], name: string, { method }: Exchange): GatewayError {

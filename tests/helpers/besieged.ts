@@ -1,45 +1,140 @@
-// A gateway in a process of its own that is attacked, beside a polite client whose calls must go on.
+// A gateway in a process of its own that is attacked, beside a polite client whose calls must go on, and a twin that nobody attacks.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/shared/limits.ts';
 import { startHttp, childrenOf, fixture } from './fixture-server.ts';
 import type { HttpFixture } from './fixture-server.ts';
+import { ROOT } from './files.ts';
 import { ask } from './mcp-http.ts';
+import { noteShape } from './shape-table.ts';
+import { until, within } from './until.ts';
+
+/** Measured runs (`PARLEY_SHAPES=measure`) go on attacking for so long, and compare the polite client with its twin. */
+const MEASURED_MS = process.env.PARLEY_SHAPES === 'measure' ? 5000 : 0;
+const MiB = 1024 * 1024;
+/**
+ * The memory that a process may use beyond what it has at rest: three times what it may hold, since V8 lets garbage pile up to a multiple
+ * of what lives before it collects, and one message of the largest size, which is parsed or joined.
+ */
+const HELD_FACTOR = 3;
+const SLACK_MB = 64;
+const SLOWER = 2;
 
 export interface Besieged extends HttpFixture {
   /** The most memory that the process has had, in MB. */
   peakMb(): number;
   children(): number;
-  /** Makes polite calls, one after the other, until the attack is over; returns how many. */
-  during(attack: () => Promise<unknown>): Promise<number>;
+  /** Makes polite calls, one after the other, until the attack is over. */
+  during(attack: () => Promise<unknown>): Promise<void>;
+  /** After the attack: memory, processor time and children were within their budgets. Its figures become a row of docs/security.md. */
+  expectHeld(shape: string, budget?: ShapeBudget): void;
+  /** Waits until the polite client has made so many calls more. */
+  politeCalls(count: number): Promise<void>;
 }
 
-export async function besieged(servers: object = {}, limits: object = {}): Promise<Besieged> {
-  const polite = fixture('hostile');
-  const env = { SERVERS: JSON.stringify({ polite, ...servers }), LIMITS: JSON.stringify(limits) };
-  const gateway = await startHttp(fixture('gateway', [], { env }));
-  await ask(gateway.url, 'polite__echo', { text: 'hello' });
+export interface ShapeBudget {
+  /** Processor time of the gateway for the whole attack, in seconds; a measured run attacks longer. */
+  cpuSeconds?: number;
+  children?: number;
+}
+
+interface PoliteFigures {
+  calls: number;
+  medianMs: number;
+  twinMs: number;
+  worstMs: number;
+  faults: string[];
+}
+
+export async function besieged(servers: object = {}, limits: Partial<typeof DEFAULT_LIMITS> = {}): Promise<Besieged> {
+  const [gateway, twin] = await Promise.all([started(servers, limits), started({}, {})]);
+  const baseMb = memoryMb(gateway.pid, 'VmRSS');
+  const cpuBefore = cpuSeconds(gateway.pid);
+  let most = 0;
+  let polite: PoliteFigures | undefined;
+  const progress = { calls: 0 };
+  const children = () => childrenOf(gateway.pid).length;
+  const stop = async () => void (await Promise.all([gateway.stop(), twin.stop()]));
   return {
     ...gateway,
-    peakMb: () => peakMbOf(gateway.pid),
-    children: () => childrenOf(gateway.pid).length,
-    during: (attack) => politely(gateway.url, attack),
+    stop,
+    [Symbol.asyncDispose]: stop,
+    peakMb: () => memoryMb(gateway.pid, 'VmHWM'),
+    children,
+    async politeCalls(count) {
+      const enough = progress.calls + count;
+      await until(`${count} polite calls`, () => progress.calls >= enough);
+    },
+    async during(attack) {
+      const watch = setInterval(() => (most = Math.max(most, children())), 20);
+      try {
+        polite = await politely([gateway.url, twin.url], progress, attack);
+      } finally {
+        clearInterval(watch);
+      }
+    },
+    expectHeld(shape, budget = {}) {
+      const held = { ...DEFAULT_LIMITS, ...limits }.maxHeldBytes / MiB;
+      const budgetMb = baseMb + HELD_FACTOR * held + SLACK_MB;
+      const cpu = cpuSeconds(gateway.pid) - cpuBefore;
+      const row = { shape, baseMb, peakMb: memoryMb(gateway.pid, 'VmHWM'), budgetMb, cpu, children: most, ...polite! };
+      noteShape(row);
+      expect(row.peakMb).toBeLessThan(budgetMb);
+      expect(most).toBeLessThanOrEqual(budget.children ?? Object.keys(servers).length + 1);
+      if (MEASURED_MS === 0) expect(cpu).toBeLessThan(budget.cpuSeconds ?? 10);
+      else expect(row.medianMs).toBeLessThan(SLOWER * row.twinMs);
+    },
   };
 }
 
-function peakMbOf(pid: number): number {
-  const [, kb = 'NaN'] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+async function started(servers: object, limits: object): Promise<HttpFixture> {
+  const env = { SERVERS: JSON.stringify({ polite: fixture('hostile'), ...servers }), LIMITS: JSON.stringify(limits) };
+  const gateway = await startHttp(fixture('gateway', [], { env }));
+  for (let n = 0; n < 5; n++) await ask(gateway.url, 'polite__echo', { text: 'hello' });
+  return gateway;
+}
+
+function memoryMb(pid: number, kind: 'VmHWM' | 'VmRSS'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const [, kb = 'NaN'] = new RegExp(`^${kind}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
   return Number(kb) / 1024;
 }
 
-async function politely(url: string, attack: () => Promise<unknown>): Promise<number> {
-  const state = { isOver: false };
-  const attacking = attack().finally(() => (state.isOver = true));
-  attacking.catch(() => {}); // awaited below
-  let calls = 0;
-  do {
-    const said = await ask(url, 'polite__echo', { text: `call ${calls}` });
-    if (said !== `call ${calls}`) throw new Error(`the polite client got ${said}`);
-    calls++;
-  } while (!state.isOver);
-  await attacking;
-  return calls;
+/** User and system time; the kernel counts in hundredths. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+async function politely(
+  urls: string[],
+  progress: { calls: number },
+  attack: () => Promise<unknown>,
+): Promise<PoliteFigures> {
+  const program = join(ROOT, 'tests', 'fixtures', 'programs', 'polite-client.mjs');
+  const child = spawn(process.execPath, [program, ...urls], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let last = '';
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    last = line;
+    progress.calls++;
+  });
+  try {
+    await until('the polite client', () => progress.calls > 0);
+    const end = Date.now() + MEASURED_MS;
+    do await attack();
+    while (Date.now() < end);
+    child.stdin.end();
+    await within('the polite client to end', once(child, 'exit'), 120_000);
+  } finally {
+    child.kill('SIGKILL');
+  }
+  const figures = JSON.parse(last) as PoliteFigures;
+  expect(figures.faults).toEqual([]);
+  return figures;
 }

@@ -1,18 +1,31 @@
-// Servers that attack the gateway by the shape of what they send: its memory stays within its budget, the call is told, and others go on.
-import { describe, expect, test } from 'vitest';
+// Servers that attack the gateway by the shape of what they send: its memory, processor time and children stay within their budgets, the
+// call is told, and others go on. See hostile-clients.test.ts for measured runs.
+import { afterAll, describe, expect, test } from 'vitest';
 import { besieged } from '../helpers/besieged.ts';
 import type { Besieged } from '../helpers/besieged.ts';
-import { fixture } from '../helpers/fixture-server.ts';
+import { fixture, startHttp } from '../helpers/fixture-server.ts';
 import { send } from '../helpers/http-wire.ts';
 import { callModern, modern } from '../helpers/mcp-http.ts';
+import { RawGroup } from '../helpers/raw-client.ts';
+import { writeShapes } from '../helpers/shape-table.ts';
+import { until } from '../helpers/until.ts';
 
-/** The budget of all memory that the process may use, in MB. */
-const PEAK_MB = 400;
+const MiB = 1024 * 1024;
 const foe = fixture('hostile');
 
+afterAll(() => writeShapes('hostile-servers'));
+
 async function attacked(gateway: Besieged, name: string, args = {}): Promise<string> {
-  const { json } = await callModern(gateway.url, `foe__${name}`, args);
-  return JSON.stringify(json).slice(0, 1000);
+  try {
+    const { json } = await callModern(gateway.url, `foe__${name}`, args);
+    return JSON.stringify(json).slice(0, 1000);
+  } catch (error) {
+    return String(error); // refused and hung up on, before all was sent
+  }
+}
+
+async function expectAlive(gateway: Besieged): Promise<void> {
+  expect(await attacked(gateway, 'echo', { text: 'still here' })).toContain('still here');
 }
 
 describe.runIf(process.platform === 'linux')('an answer', () => {
@@ -28,40 +41,100 @@ describe.runIf(process.platform === 'linux')('an answer', () => {
     await gateway.during(async () => {
       for (let n = 0; n < 2; n++) expect(await attacked(gateway, shape)).toContain(why);
     });
-    expect(await attacked(gateway, 'echo', { text: 'still here' })).toContain('still here');
-    expect(gateway.peakMb()).toBeLessThan(PEAK_MB);
+    await expectAlive(gateway);
+    gateway.expectHeld(`two answers of 60 MB that are ${shape}`);
   });
 
   test('without an end fails its call, and ends the server', async () => {
     await using gateway = await besieged({ foe }, { maxResultBytes: 1_000_000 });
     await gateway.during(async () => expect(await attacked(gateway, 'endless')).toContain('larger than 1000000 bytes'));
-    expect(await attacked(gateway, 'echo', { text: 'started again' })).toContain('started again');
-    expect(gateway.peakMb()).toBeLessThan(PEAK_MB);
+    await expectAlive(gateway);
+    gateway.expectHeld('a line without an end on stdio');
   });
 });
 
 describe.runIf(process.platform === 'linux')('a server that does not read', () => {
   test('and floods the gateway with requests is ended', async () => {
-    await using gateway = await besieged({ foe }, { maxBufferedBytes: 16 * 1024 * 1024 });
+    await using gateway = await besieged({ foe });
     await gateway.during(async () =>
       expect(await attacked(gateway, 'ask-unheard')).toContain('does not read its input'),
     );
-    expect(await attacked(gateway, 'echo', { text: 'started again' })).toContain('started again');
-    expect(gateway.peakMb()).toBeLessThan(PEAK_MB);
+    await expectAlive(gateway);
+    gateway.expectHeld('requests of 200 KB from a server that does not read');
   });
 
   test('is ended when too much waits for it, and the calls that wait fail', async () => {
-    await using gateway = await besieged({ foe }, { maxBufferedBytes: 8 * 1024 * 1024 });
+    await using gateway = await besieged({ foe }, { maxBufferedBytes: 8 * MiB });
     const text = 'x'.repeat(1_000_000);
     await gateway.during(async () => {
       const deaf = attacked(gateway, 'deaf');
       const calls = Array.from({ length: 38 }, () => attacked(gateway, 'echo', { text }));
       expect(await deaf).toContain('does not read its input');
-      // Those that come later have a new process.
-      expect((await Promise.all(calls)).some((answer) => answer.includes('does not read its input'))).toBe(true);
+      const answers = await Promise.all(calls);
+      expect(answers.some((answer) => answer.includes('is too busy'))).toBe(true);
+      expect(answers.some((answer) => answer.includes('does not read its input'))).toBe(true);
     });
-    expect(await attacked(gateway, 'echo', { text: 'started again' })).toContain('started again');
-    expect(gateway.peakMb()).toBeLessThan(PEAK_MB);
+    await expectAlive(gateway);
+    gateway.expectHeld('38 calls of 1 MB to a server that does not read (maxBufferedBytes 8 MiB)', { children: 4 });
+  });
+
+  test.each([
+    ['3.5 MB', 3_500_000, 'x', {}],
+    ['3.5 MB in characters of three bytes', 1_160_000, '€', {}],
+    ['15 MB', 15_000_000, 'x', { maxRequestBytes: 16 * MiB }],
+  ])('gets calls of %s, which stay within the budget', async (title, length, char, limits) => {
+    await using gateway = await besieged({ foe }, limits);
+    const text = char.repeat(length);
+    await gateway.during(async () => {
+      using group = new RawGroup(gateway, 39);
+      const [deaf, ...others] = group.raws;
+      await deaf!.call('foe__deaf', {});
+      await Promise.all(others.map((raw) => raw.call('foe__echo', { text })));
+      await gateway.politeCalls(10);
+    });
+    gateway.expectHeld(`38 calls of ${title} to a server that does not read`, { children: 3 });
+  });
+});
+
+describe.runIf(process.platform === 'linux')('notifications', () => {
+  test.each(['list-storm', 'log-storm'])('without a pause (%s) do not keep others waiting', async (storm) => {
+    await using gateway = await besieged({ foe });
+    await gateway.during(async () => expect(await attacked(gateway, storm)).toContain('told'));
+    gateway.expectHeld(`100,000 notifications (${storm})`, { cpuSeconds: 30 });
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a stream of a server', () => {
+  test.each(['line', 'json'])('without an end (%s) fails its call', async (shape) => {
+    await using server = await startHttp(fixture('hostile-http'));
+    await using gateway = await besieged({ foe: server.url });
+    await gateway.during(async () => expect(await attacked(gateway, shape)).toContain('larger than 67108864 bytes'));
+    await expectAlive(gateway);
+    gateway.expectHeld(`an endless ${shape === 'json' ? 'JSON body' : 'line of an event stream'}`, { cpuSeconds: 30 });
+  });
+
+  test('that stops within an event counts against the budget', async () => {
+    await using server = await startHttp(fixture('hostile-http'));
+    await using gateway = await besieged({ foe: server.url });
+    await gateway.during(async () => {
+      using group = new RawGroup(gateway, 12);
+      for (const raw of group.raws) await raw.call('foe__half', {});
+      await until('one to be refused', () => group.raws.some(({ text }) => text.includes('maxHeldBytes')));
+    });
+    await expectAlive(gateway);
+    gateway.expectHeld('12 events of 60 MB that never end');
+  });
+
+  test.each(['progress', 'comments'])('of %s for ever does not keep others waiting', async (shape) => {
+    await using server = await startHttp(fixture('hostile-http'));
+    await using gateway = await besieged({ foe: server.url });
+    await gateway.during(async () => {
+      using group = new RawGroup(gateway, 4);
+      for (const raw of group.raws) await raw.call(`foe__${shape}`, {}, { progressToken: 'p' });
+      await gateway.politeCalls(20);
+    });
+    await expectAlive(gateway);
+    gateway.expectHeld(`4 event streams of endless ${shape}`, { cpuSeconds: 60 });
   });
 });
 
@@ -79,7 +152,7 @@ describe.runIf(process.platform === 'linux')('a list', () => {
         }
       });
       expect(count).toBeLessThan(1100);
-      expect(gateway.peakMb()).toBeLessThan(PEAK_MB);
+      gateway.expectHeld(`20 lists (${habit})`, { cpuSeconds: 30 });
     },
   );
 });

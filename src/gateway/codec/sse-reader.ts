@@ -57,6 +57,11 @@ export class SseReader {
     return this.#lastEventId;
   }
 
+  /** The bytes of the event that is arriving. */
+  get heldBytes(): number {
+    return this.#isSkipping ? 0 : this.#eventBytes + this.#held.length;
+  }
+
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
     let start = this.#isAfterCr && chunk[0] === LF ? 1 : 0;

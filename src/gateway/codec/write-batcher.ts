@@ -24,6 +24,8 @@ export interface WriteBatcherOptions {
 export class WriteBatcher {
   readonly #stream: Writable;
   readonly #options: WriteBatcherOptions;
+  /** The stream has taken a line whose sender waits for that. */
+  onTaken: (() => void) | undefined;
   #held = '';
   #isDue = false;
   #taking: Taking | undefined;
@@ -66,7 +68,11 @@ export class WriteBatcher {
     const taking = this.#taking;
     this.#taking = undefined;
     const hasRoom = taking
-      ? this.#stream.write(text, (error) => (error ? this.#refuse(taking, error) : taking.resolve()))
+      ? this.#stream.write(text, (error) => {
+          if (error) return this.#refuse(taking, error);
+          taking.resolve();
+          this.onTaken?.();
+        })
       : this.#stream.write(text);
     if (!hasRoom) this.#options.onFull?.();
   }

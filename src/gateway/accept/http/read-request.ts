@@ -32,13 +32,19 @@ export function readRequestBody(
     chunks.push(chunk);
     if (!budget || size <= UNCOUNTED_BYTES) return;
     holding ??= holdBody(request, budget(), refuse);
-    holding.set(size);
+    holding.set(size * ARRIVING_COPIES);
   });
   request.on('end', () => {
     holding?.keep();
-    done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8'));
+    const text = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8');
+    chunks.length = 0; // this closure lives as long as the call
+    holding?.set(size);
+    done(text);
   });
 }
+
+/** When a body ends, there are its bytes, its text, and what is made of it. */
+const ARRIVING_COPIES = 3;
 
 /** What a body that is being read counts against. */
 export interface BodyBudget {

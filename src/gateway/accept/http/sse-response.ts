@@ -3,6 +3,7 @@
 import { writeComment, writeEvent } from '../../codec/sse-write.ts';
 import type { OutgoingEvent } from '../../codec/sse-write.ts';
 import { writeEncoded } from '../../codec/json-rpc.ts';
+import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import { holdUnsent } from '../hold-unsent.ts';
@@ -15,9 +16,13 @@ const HEAD = {
   'x-accel-buffering': 'no',
 };
 
+const JOINED_CHARS = 64 * 1024;
+
 export class SseResponse {
   readonly #response: HttpResponse;
   readonly #context: ServeContext;
+  /** Small events that wait for a reader that is behind: a write for each costs several times the memory of its text. */
+  #waiting = '';
   #stopKeepAlive: () => void = () => {};
 
   constructor(context: ServeContext, response: HttpResponse, headers: Record<string, string> = {}) {
@@ -26,6 +31,7 @@ export class SseResponse {
     response.writeHead(200, { ...HEAD, ...headers });
     response.flushHeaders();
     response.on('close', () => this.#stopKeepAlive());
+    response.on('drain', () => this.#flush());
     this.#keepAlive();
   }
 
@@ -40,10 +46,9 @@ export class SseResponse {
   /** False when the event was not accepted: the reader is gone, or was too slow and is now cut off. */
   write(event: OutgoingEvent): boolean {
     if (!this.isOpen) return false;
-    const { writableLength: bytes } = this.#response;
+    const bytes = this.#response.writableLength + this.#waiting.length;
     if (bytes <= this.#context.limits.maxBufferedBytes) {
-      writeEncoded(this.#response, writeEvent(event));
-      if (this.#response.writableLength > UNCOUNTED_BYTES) holdUnsent(this.#response, this.#context);
+      this.#send(writeEvent(event));
       return true;
     }
     this.#context.log.warn({ bytes }, 'client.too-slow');
@@ -53,14 +58,36 @@ export class SseResponse {
 
   end(): void {
     this.#stopKeepAlive();
-    if (this.isOpen) this.#response.end();
+    if (!this.isOpen) return;
+    this.#flush();
+    this.#response.end();
+  }
+
+  #send(written: EncodedMessage): void {
+    const isBehind = this.#response.writableLength > UNCOUNTED_BYTES;
+    if (isBehind && typeof written === 'string') {
+      this.#waiting += written;
+      if (this.#waiting.length > JOINED_CHARS) this.#flush();
+      return;
+    }
+    this.#flush();
+    writeEncoded(this.#response, written);
+    if (isBehind || this.#response.writableLength > UNCOUNTED_BYTES) holdUnsent(this.#response, this.#context);
+  }
+
+  #flush(): void {
+    const text = this.#waiting;
+    if (text === '' || !this.isOpen) return;
+    this.#waiting = '';
+    this.#response.write(text);
+    holdUnsent(this.#response, this.#context);
   }
 
   #keepAlive(): void {
     const { clock, limits } = this.#context;
     this.#stopKeepAlive = clock.after(limits.keepAliveMs, () => {
       if (!this.isOpen) return;
-      this.#response.write(writeComment('alive'));
+      this.#send(writeComment('alive'));
       this.#keepAlive();
     });
   }

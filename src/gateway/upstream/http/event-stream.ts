@@ -2,6 +2,7 @@
 // the events knows whether the stream was complete.
 import { SseReader, type SseEvent } from '../../codec/sse-reader.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
 import { mediaType, toRefusal } from './http-body.ts';
 import type { HttpClient, UpstreamRequest } from './http-client.ts';
 import type { ResponseBody } from './response-body.ts';
@@ -18,6 +19,9 @@ export interface EventStreamOptions {
   /** Gets events of all types, `message` by default; an event without data only carries an id. */
   onEvent(event: SseEvent): void;
   onOversize(): void;
+  /** The stream was ended, because the process holds too many bytes. */
+  onOverBudget(): void;
+  hold(cut: () => void): HeldShare;
   maxBytes: number;
 }
 
@@ -55,13 +59,23 @@ export function readEvents(body: ResponseBody, place: StreamPosition, options: E
       place.retryMs = ms;
     },
   });
+  const cut = (): void => {
+    options.onOverBudget();
+    body.destroy();
+  };
+  let holding: HeldShare | undefined;
   return new Promise((resolve) => {
     body.read({
       onData(chunk) {
         reader.push(chunk);
         if (reader.lastEventId !== '') place.lastEventId = reader.lastEventId;
+        if (reader.heldBytes > UNCOUNTED_BYTES) holding ??= options.hold(cut);
+        holding?.set(reader.heldBytes);
       },
-      onEnd: () => resolve(),
+      onEnd() {
+        holding?.release();
+        resolve();
+      },
     });
   });
 }

@@ -4,7 +4,7 @@
 import { toErrorMessage, type Message, type RequestId } from '../../../protocol/message.ts';
 import { Backoff, type BackoffOptions } from '../connections/backoff.ts';
 import { followStream } from './follow-stream.ts';
-import { readResponseBody, type BodyContent } from './http-body.ts';
+import { OVER_BUDGET, readResponseBody, type BodyContent } from './http-body.ts';
 import type { UpstreamResponse } from './http-exchange.ts';
 import type { Inbox } from '../links/inbox.ts';
 import type { OpenRequest } from '../links/open-requests.ts';
@@ -79,7 +79,7 @@ function takeJson({ id, inbox }: HttpAnswer, body: BodyContent): string | undefi
 async function readStream({ response, id, inbox, request, ...answer }: HttpAnswer): Promise<string | undefined> {
   const { maxAttempts = 5, ...backoff } = answer.reconnect;
   let isAnswered = id === undefined;
-  let isOversize = false;
+  let missing: string | undefined;
   let linger: NodeJS.Timeout | undefined;
   const end = await followStream({
     first: response.body,
@@ -90,20 +90,22 @@ async function readStream({ response, id, inbox, request, ...answer }: HttpAnswe
       linger ??= setTimeout(() => request.abort(), LINGER_MS).unref();
     },
     onOversize: () => {
-      isOversize = true;
+      missing = `an event is larger than ${inbox.maxBytes} bytes`;
       inbox.oversize();
     },
+    onOverBudget: () => (missing = OVER_BUDGET),
+    hold: (cut) => inbox.hold(answer.server, cut),
     maxBytes: inbox.maxBytes,
     onRelease: (retryMs) => id !== undefined && inbox.released(id, retryMs),
     // An oversize event would be as large again.
-    isDone: () => isAnswered || isOversize,
+    isDone: () => isAnswered || missing !== undefined,
     signal: request.signal,
     backoff: new Backoff(backoff),
     maxFailures: maxAttempts,
   });
   clearTimeout(linger);
   if (isAnswered) return undefined;
-  return end.kind === 'lost' ? end.reason : `an event is larger than ${inbox.maxBytes} bytes`;
+  return end.kind === 'lost' ? end.reason : missing;
 }
 
 function isAnswerTo(id: RequestId | undefined, message: Message): boolean {

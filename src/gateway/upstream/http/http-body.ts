@@ -10,7 +10,8 @@ export type BodyContent = { kind: 'whole'; bytes: Buffer } | { kind: 'oversize' 
 /** An error body in JSON-RPC is evidence for the era probe; any other is an error page. */
 const MAX_ERROR_BYTES = 256 * 1024;
 const MAX_ERROR_CHARS = 2048;
-const OVER_BUDGET = 'the process holds too many bytes already (limits.maxHeldBytes)';
+/** Why something was cut off. */
+export const OVER_BUDGET = 'the process holds too many bytes already (limits.maxHeldBytes)';
 const MAX_DISCARDED_BYTES = 128 * 1024;
 
 /** Calls back once, when the body ends. */

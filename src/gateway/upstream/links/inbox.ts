@@ -36,7 +36,7 @@ export class Inbox {
   }
 
   /** Counts what of a server is held against the byte budget of the process. */
-  hold(server: string, cut: () => void): HeldShare {
+  hold(server: string, cut?: () => void): HeldShare {
     return new HeldShare({ owner: `server:${server}`, maxBytes: this.#maxHeldBytes, cut });
   }
 

@@ -8,7 +8,7 @@ import type { Message } from '../../../protocol/message.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import type { SseEvent } from '../../codec/sse-reader.ts';
 import { openEventStream, readEvents, createStreamPosition } from '../http/event-stream.ts';
-import { discardBody, toRefusal } from '../http/http-body.ts';
+import { OVER_BUDGET, discardBody, toRefusal } from '../http/http-body.ts';
 import { HttpClient, type HttpClientOptions } from '../http/http-client.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
@@ -98,7 +98,13 @@ class SseLink implements Link {
         if (this.#takeEndpoint(String(data))) resolve();
         else reject(this.#foreignEndpoint());
       };
-      const options = { onEvent, onOversize: () => inbox.oversize(), maxBytes: inbox.maxBytes };
+      const options = {
+        onEvent,
+        onOversize: () => inbox.oversize(),
+        onOverBudget: () => inbox.garbage(OVER_BUDGET),
+        hold: (cut: () => void) => inbox.hold(this.name, cut),
+        maxBytes: inbox.maxBytes,
+      };
       void readEvents(body, createStreamPosition(), options).then(() => {
         reject(signal.aborted ? signal.reason : this.#unreachable('the stream ended before its endpoint event'));
         return this.#lost();

@@ -18,6 +18,7 @@ import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
 import type { ProcessGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
+import { UnreadQueue } from './unread-queue.ts';
 import { settledWithin, unlessAborted } from '../../../shared/timing.ts';
 
 /** `env` is added to the few inherited variables. */
@@ -44,6 +45,8 @@ class StdioLink implements Link {
   readonly #inbox: Inbox;
   readonly #tail: StderrTail;
   #out: WriteBatcher | undefined;
+  /** Made when something large is sent. */
+  #unread: UnreadQueue | undefined;
   #started: Promise<ProcessGroup> | undefined;
   #ended: Promise<void> | undefined;
   readonly #closeAsked = new AbortController();
@@ -70,17 +73,31 @@ class StdioLink implements Link {
   send(message: Message, { others }: SendOptions = {}): Promise<void> {
     try {
       if (this.#out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
-      if (this.#out.length > this.#inbox.maxBufferedBytes) throw this.#notReading();
-      return this.#out.send(`${writeMessage(message)}\n`, others);
+      const line = `${writeMessage(message)}\n`;
+      const isMuch = this.#out.length + line.length > UNCOUNTED_BYTES;
+      return isMuch ? this.#sendMuch(this.#out, line, others) : this.#out.send(line, others);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
   }
 
-  /** What waits for it would fill the memory. */
-  #notReading(): GatewayError {
-    this.#giveUp(`it does not read its input: ${this.#out!.length} bytes wait for it (limits.maxBufferedBytes)`);
-    return this.#closedError('');
+  #sendMuch(out: WriteBatcher, line: string, others: boolean | undefined): Promise<void> {
+    const unread = (this.#unread ??= this.#watchQueue(out));
+    unread.admit(line.length);
+    const taken = out.send(line, others);
+    unread.count();
+    return taken;
+  }
+
+  #watchQueue(out: WriteBatcher): UnreadQueue {
+    const unread = new UnreadQueue({
+      server: this.name,
+      inbox: this.#inbox,
+      length: () => out.length,
+      giveUp: (reason) => this.#giveUp(reason),
+    });
+    out.onTaken = () => unread.taken();
+    return unread;
   }
 
   #giveUp(reason: string): void {
@@ -178,6 +195,7 @@ class StdioLink implements Link {
     await group.stop(stopMs);
     await settledWithin(drained, DRAIN_MS);
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+    this.#unread?.end();
     this.#inbox.close(this.#reason(child));
   }
 

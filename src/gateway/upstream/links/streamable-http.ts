@@ -13,7 +13,7 @@ import { Backoff } from '../connections/backoff.ts';
 import { openEventStream } from '../http/event-stream.ts';
 import { followStream } from '../http/follow-stream.ts';
 import { readAnswer, type HttpAnswer, type ReconnectOptions } from '../http/http-answer.ts';
-import { discardBody, mediaType, toRefusal } from '../http/http-body.ts';
+import { OVER_BUDGET, discardBody, mediaType, toRefusal } from '../http/http-body.ts';
 import { HttpClient, type HttpClientOptions } from '../http/http-client.ts';
 import type { UpstreamResponse } from '../http/http-exchange.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
@@ -167,6 +167,8 @@ class HttpLink implements Link {
       open: (lastEventId) => this.#get(lastEventId, {}, signal),
       onEvent: ({ event = 'message', data }) => event === 'message' && inbox.take(data),
       onOversize: () => inbox.oversize(),
+      onOverBudget: () => inbox.garbage(OVER_BUDGET),
+      hold: (cut) => inbox.hold(this.name, cut),
       maxBytes: inbox.maxBytes,
       isDone: () => false,
       signal,

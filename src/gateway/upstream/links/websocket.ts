@@ -17,6 +17,7 @@ import { writeMessage } from '../../codec/json-rpc.ts';
 import { describeNetworkError } from './describe-network-error.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import { HttpRefusal, type Link, type LinkEvents } from './link.ts';
+import { UnreadQueue } from './unread-queue.ts';
 import { settledWithin } from '../../../shared/timing.ts';
 
 export interface WebSocketLinkOptions {
@@ -44,6 +45,7 @@ class WebSocketLink implements Link {
   readonly #options: WebSocketLinkOptions;
   readonly #url: URL;
   readonly #inbox: Inbox;
+  readonly #unread: UnreadQueue;
   #socket: WebSocket | undefined;
   #closed: Promise<void> | undefined;
   #lastError: string | undefined;
@@ -53,6 +55,12 @@ class WebSocketLink implements Link {
     this.#url = toWebSocketUrl(options.url);
     this.#inbox = new Inbox(options.limits);
     this.name = `${this.#url.protocol}//${this.#url.host}${this.#url.pathname}`;
+    this.#unread = new UnreadQueue({
+      server: this.name,
+      inbox: this.#inbox,
+      length: () => this.#socket?.bufferedAmount ?? 0,
+      giveUp: (reason) => this.#giveUp(reason),
+    });
   }
 
   async start(events: LinkEvents): Promise<void> {
@@ -69,6 +77,7 @@ class WebSocketLink implements Link {
     answerPings(socket);
     this.#socket = socket;
     this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    socket.once('close', () => this.#unread.end());
     socket.on('error', (error) => (this.#lastError = describeNetworkError(error)));
     // Before it is open: the first frame may arrive together with the answer to the handshake.
     socket.on('message', (data, isBinary) => this.#read(data, isBinary));
@@ -78,10 +87,13 @@ class WebSocketLink implements Link {
   async send(message: Message): Promise<void> {
     const socket = this.#socket;
     if (socket === undefined || socket.readyState !== WebSocket.OPEN) throw this.#closedError();
-    if (socket.bufferedAmount > this.#inbox.maxBufferedBytes) throw this.#notReading(socket);
+    const text = writeMessage(message);
+    this.#unread.admit(text.length);
     await new Promise<void>((resolve, reject) => {
-      socket.send(writeMessage(message), (error) => (error ? reject(this.#closedError(error.message)) : resolve()));
+      socket.send(text, (error) => (error ? reject(this.#closedError(error.message)) : resolve()));
+      this.#unread.count();
     });
+    this.#unread.taken();
   }
 
   async close(): Promise<void> {
@@ -112,10 +124,9 @@ class WebSocketLink implements Link {
   }
 
   /** What waits for it would fill the memory. */
-  #notReading(socket: WebSocket): GatewayError {
-    this.#lastError = `it does not read: ${socket.bufferedAmount} bytes wait for it (limits.maxBufferedBytes)`;
-    socket.terminate();
-    return this.#closedError(this.#lastError);
+  #giveUp(reason: string): void {
+    this.#lastError = reason;
+    this.#socket?.terminate();
   }
 
   #keepAlive(socket: WebSocket): void {

@@ -245,3 +245,30 @@ test('wrap asks for it on a port, the demo does not', async () => {
   const demo = start(home, ['demo', '--port', '0']);
   expect((await send(await demo.url(), { body: INITIALIZE })).status).toBe(200);
 });
+
+test('a client that sends a key in place of the token is told apart from the others, and is no operator', async () => {
+  const home = newHome();
+  const { url, origin, headers = { Authorization: '' } } = await served(home);
+  const keys = await Promise.all(
+    [['ann'], ['bob'], ['boss', '--scope', 'admin']].map(async (args) =>
+      (await home.run(['key', 'add', ...args])).stdout.trim(),
+    ),
+  );
+  const [ann, bob, boss] = keys.map((key) => ({ authorization: `Bearer ${key}` }));
+  const nameless = { authorization: headers.Authorization };
+  const began = await send(url, { body: INITIALIZE, headers: ann! });
+  expect(began.status).toBe(200);
+  const session = { 'mcp-session-id': String(began.headers['mcp-session-id']) };
+  const ping = { jsonrpc: '2.0', id: 2, method: 'ping' };
+  const statuses = await Promise.all(
+    [ann!, bob!, nameless].map(
+      async (who) => (await send(url, { body: ping, headers: { ...who, ...session } })).status,
+    ),
+  );
+  expect(statuses).toEqual([200, 404, 404]);
+  const seen = async (who: Record<string, string>) =>
+    (await send(`${origin}/status`, { method: 'GET', headers: who })).status;
+  expect([await seen(nameless), await seen(ann!), await seen(boss!)]).toEqual([200, 403, 200]);
+  expect((await home.run(['key', 'rm', 'ann'])).status).toBe(0);
+  expect((await send(url, { body: ping, headers: { ...ann!, ...session } })).status).toBe(401);
+});

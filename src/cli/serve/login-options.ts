@@ -1,5 +1,5 @@
-// Which login a command asks for: the one of the configuration; on loopback the token of this user; where others can reach the port, the API
-// keys of this user.
+// Which login a command asks for: the one of the configuration; on loopback the token of this user, or one of their API keys; where others can reach the port, the
+// API keys alone.
 import { join } from 'node:path';
 import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/key-file.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
@@ -18,8 +18,8 @@ export interface LoginWish {
 export function chooseLogin({ host, open, auth }: LoginWish): AuthOptions | undefined {
   if (auth) return { ...auth, keyFile: auth.keyFile ?? keyFileIn(ownStateFolder()), ...frontOf(auth) };
   if (host === undefined || open) return undefined;
-  if (isLoopback(host)) return { token: ownToken() };
   const keyFile = keyFileIn(ownStateFolder());
+  if (isLoopback(host)) return { token: ownToken(), keyFile };
   return readKeyFile(keyFile).length > 0 ? { keyFile } : undefined;
 }
 

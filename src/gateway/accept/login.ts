@@ -21,8 +21,10 @@ export interface Login {
   readonly identify: Identify;
   /** Identifies browsers at pages, which send no credential: undefined for those. */
   readonly identifyVisitor: Identify;
-  /** The scope for /status and /metrics; undefined if every caller may see them. */
-  readonly adminScope: string | undefined;
+  /** The scope for /status and /metrics. */
+  readonly adminScope: string;
+  /** Callers without a name may see them, too: they have the token of the user who runs the gateway. */
+  readonly isNameless: boolean;
   /** Throws INSUFFICIENT_SCOPE for a call that needs more than the caller may do. */
   checkCall?(message: Message, identity: Identity, resource: string | undefined): void;
   /** Tokens are for URLs, so the public one must be known. */
@@ -69,7 +71,7 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
   const isNameless = auth.token !== undefined;
   let made: Authenticator | TokenGate | undefined;
   let loading: Promise<Authenticator | TokenGate> | undefined;
-  const loadGate = () => import('./auth/token-gate.ts').then((loaded) => (made = new loaded.TokenGate(auth)));
+  const loadGate = () => import('./auth/token-gate.ts').then((loaded) => (made = new loaded.TokenGate(auth, context)));
   const loadAuthenticator = () =>
     import('./auth/authenticator.ts').then((loaded) => (made = new loaded.Authenticator(auth, context)));
   const load = () => (loading ??= isNameless ? loadGate() : loadAuthenticator());
@@ -78,7 +80,8 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
     identify: asking,
     identifyVisitor: (request) =>
       isNameless || request.headers.authorization === undefined ? undefined : asking(request),
-    adminScope: isNameless ? undefined : (auth.adminScope ?? DEFAULT_ADMIN_SCOPE),
+    adminScope: auth.adminScope ?? DEFAULT_ADMIN_SCOPE,
+    isNameless,
     checkCall: (message, identity, resource) => made?.checkCall(message, identity, resource),
     needsUrl: hasIssuers,
     openPage(asked) {

@@ -3,8 +3,8 @@ import type { FrontOptions } from './front/front-options.ts';
 
 export interface AuthOptions {
   /**
-   * One secret for all callers, who stay nameless: it keeps out others who reach the port. Instead of everything below. `parley serve`
-   * makes one by itself.
+   * One secret for all callers, who stay nameless: it keeps out others who reach the port. Instead of everything below but `keyFile`, whose
+   * keys are taken as well and name their callers. `parley serve` makes one by itself.
    */
   token?: string | undefined;
   /** API keys, each with a name. */

@@ -1,9 +1,13 @@
-// One secret that every request must carry. It says that the caller may enter, and not who it is: callers stay as nameless as without it.
+// One secret that every request must carry. It says that the caller may enter, and not who it is: callers stay as nameless as without it. A key of
+// the key file opens the gate, too, and its caller has a name.
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import { MIN_KEY_LENGTH } from '../../../shared/crypto/state-keys.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
 import type { IdentifyRequest } from '../identify.ts';
+import type { LoginContext } from '../login.ts';
+import { ApiKeys } from './api-keys.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { readCredential } from './bearer.ts';
 import { unauthorized } from './challenge.ts';
@@ -12,20 +16,24 @@ const HOW = 'on its machine, `parley status --lines` prints the lines for client
 
 export class TokenGate {
   readonly #token: Buffer;
+  readonly #keys: ApiKeys | undefined;
 
-  constructor({ token = '', ...others }: AuthOptions) {
+  constructor({ token = '', keyFile, ...others }: AuthOptions, { clock, log }: LoginContext) {
     if (Object.values(others).some((value) => value !== undefined))
-      throw bad('give either `token` or what else `auth` can hold');
+      throw bad('give either `token`, with or without `keyFile`, or what else `auth` can hold');
     if (token.length < MIN_KEY_LENGTH || !readCredential(`Bearer ${token}`))
       throw bad(`a token needs at least ${MIN_KEY_LENGTH} characters, and only those of a Bearer token`);
     this.#token = Buffer.from(token);
+    this.#keys = keyFile === undefined ? undefined : new ApiKeys({ keyFile, clock, log });
   }
 
-  /** Throws UNAUTHORIZED. */
-  identify({ headers }: Pick<IdentifyRequest, 'headers'>): undefined {
+  /** Undefined for a caller with the token. Throws UNAUTHORIZED. */
+  identify({ headers }: Pick<IdentifyRequest, 'headers'>): Identity | undefined {
     const credential = readCredential(headers.authorization);
     if (!credential) throw unauthorized(`this gateway asks for its token; ${HOW}`, {});
-    if (credential.scheme === 'Bearer' && this.#isToken(credential.token)) return;
+    if (credential.scheme === 'Bearer' && this.#isToken(credential.token)) return undefined;
+    const known = credential.scheme === 'Bearer' ? this.#keys?.find(credential.token) : undefined;
+    if (known) return known;
     const reason = `this is not the token of this gateway; ${HOW}`;
     throw unauthorized(reason, { error: 'invalid_token', description: reason });
   }
@@ -37,7 +45,9 @@ export class TokenGate {
     response.writeHead(404).end();
   }
 
-  close(): void {}
+  close(): void {
+    this.#keys?.close();
+  }
 
   /** Takes the same time for every wrong token of the right length; the length is no secret. */
   #isToken(presented: string): boolean {

@@ -42,8 +42,8 @@ const ADMIN = new Set(['/status', '/metrics']);
 export function checkPage(path: string, { request, identity, access }: HttpVisit, publicUrl: string | undefined): void {
   if (!ADMIN.has(path)) return;
   if (access) {
-    const { adminScope } = access.login;
-    if (adminScope !== undefined && (!identity || !isAdmin(identity, adminScope)))
+    const { adminScope, isNameless } = access.login;
+    if (!(identity ? isAdmin(identity, adminScope) : isNameless))
       throw new GatewayError('INSUFFICIENT_SCOPE', { scope: adminScope });
   } else if (publicUrl !== undefined || !isLocalRequest(request)) {
     throw new GatewayError('NOT_ALLOWED', {

@@ -1,14 +1,12 @@
 // The logins of the gateway and of its users at servers, and who is asked for one. Without a way to tell users apart, any caller may log
 // in, for all. Where users are identified, a login that all of them share is not for any of them to do: it is the operator's
 // (`parley login`); a login of their own is theirs.
+import type { RecordAudit } from '../protocol/audit.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import type { PagesHost } from '../protocol/target.ts';
-import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
 import type { HttpHandler } from '../shared/http.ts';
-import type { Log } from '../shared/log.ts';
 import { LoginDesk } from './ask/login/login-desk.ts';
-import type { BrowserLogin } from './ask/login/login-desk.ts';
+import type { BrowserLogin, LoginDeskOptions } from './ask/login/login-desk.ts';
 import type { Account } from './upstream/accounts/account-target.ts';
 import { givenCredentials } from './upstream/accounts/given-credentials.ts';
 import type { Credentials } from './upstream/accounts/given-credentials.ts';
@@ -31,9 +29,11 @@ export interface AccountLoginsOptions {
 export class AccountLogins {
   readonly #options: AccountLoginsOptions;
   readonly #desk: LoginDesk;
+  readonly #audit: RecordAudit | undefined;
 
-  constructor(options: AccountLoginsOptions, around: { log: Log; clock: Clock; host(): PagesHost }) {
+  constructor(options: AccountLoginsOptions, around: LoginDeskOptions) {
     this.#options = options;
+    this.#audit = around.audit;
     this.#desk = new LoginDesk(around);
   }
 
@@ -63,7 +63,7 @@ export class AccountLogins {
     if (account && url && auth?.grant === 'token_exchange')
       return { login: createExchangedLogin({ name, url, login: auth, account }) };
     if (account && url && credentials) return { login: givenCredentials(account, { name, url, credentials }) };
-    const login = loginTo(name, address, { loginFor, account });
+    const login = loginTo(name, address, { loginFor, account, audit: this.#audit });
     return { login, logIn: login && this.#askerFor(name, address, { login, isOwn: account !== undefined }) };
   }
 

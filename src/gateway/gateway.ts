@@ -159,7 +159,7 @@ export class Gateway {
     });
     const asking = { log, clock, sealer, login: this.#login, audit: options.audit };
     this.#humans = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
-    this.#accounts = new AccountLogins(options, { log, clock, host: () => this.#humans.pageEndpoint.host });
+    this.#accounts = new AccountLogins(options, { ...asking, host: () => this.#humans.pageEndpoint.host });
     this.#lifecycle = new StepLifecycle({ log, clock });
     this.#steps = this.#live(options.steps ?? []);
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };

@@ -26,6 +26,7 @@ export interface FrontSetupOptions {
   front?: Partial<Front>;
   auth?: GatewayOptions['auth'];
   groups?: string[];
+  audit?: GatewayOptions['audit'];
   /** People say on a page of the identity provider who they are. */
   pages?: boolean;
 }
@@ -34,6 +35,7 @@ export async function startFront({
   front = {},
   auth = {},
   groups,
+  audit,
   pages = false,
 }: FrontSetupOptions = {}): Promise<FrontSetup> {
   const port = await freePort();
@@ -47,6 +49,7 @@ export async function startFront({
     const gateway = createGateway({
       servers: { hello },
       publicUrl: base,
+      audit,
       auth: {
         ...auth,
         front: { issuer: idp, clientId: 'gateway', clientSecret: 'the-secret-of-the-gateway', ...front },

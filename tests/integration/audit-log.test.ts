@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { randomId } from '../../src/shared/crypto/ids.ts';
+import { callModern } from '../helpers/mcp-http.ts';
 import type { Home } from '../helpers/parley.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';
 import { until } from '../helpers/until.ts';
@@ -158,3 +159,26 @@ async function verify(
   const verified = await home.run(['audit', 'verify', '--json']);
   return JSON.parse(verified.stdout) as { problems: string[]; notes: string[]; chains: number };
 }
+
+test('a call that was running when its gateway was killed is in the log', async () => {
+  const home = newHome();
+  const script = home.write(
+    'slow.cjs',
+    `const reply = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (method === 'initialize') reply(id, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'slow', version: '1' } });
+  else if (method === 'tools/list') reply(id, { tools: [{ name: 'wait', inputSchema: { type: 'object' } }] });
+  else if (method !== 'tools/call' && id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }) + '\\n');
+});`,
+  );
+  configure(home, { mcpServers: { slow: { command: process.execPath, args: [script] } } });
+  const gateway = start(home, ['serve', '--port', '0', '--open']);
+  const url = await gateway.url();
+  const lost = callModern(url, 'slow__wait').catch(() => undefined);
+  await until('a line of the call', async () => (await logsOf(home)).some(({ outcome }) => outcome === 'running'));
+  await gateway.stop('SIGKILL');
+  await lost;
+  expect(await logsOf(home)).toMatchObject([{ kind: 'call', server: 'slow', name: 'wait', outcome: 'running' }]);
+  expect(await logsOf(home, '--errors')).toEqual([]);
+});

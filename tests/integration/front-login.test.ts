@@ -1,4 +1,5 @@
 // Clients log in at a gateway whose identity provider knows no registration: an authorization server stands in front of it.
+import type { AuditEvent } from '../../src/protocol/audit.ts';
 import { mkdtempSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,9 +79,11 @@ test('a person who refuses sends the client away without a code, and never reach
 });
 
 test('only the people whom `allow` names get in', async () => {
+  const events: AuditEvent[] = [];
   await using setup = await startFront({
     front: { allow: { email: ['ada@example.com'], groups: 'staff' } },
     groups: ['staff'],
+    audit: (event) => events.push(event),
   });
   const { client_id: id } = await register(setup.front);
   expect((await logIn(setup, String(id))).status).toBe(200);
@@ -89,4 +92,10 @@ test('only the people whom `allow` names get in', async () => {
   const page = await browser.open(await authorizeLink(setup.front, String(id)));
   const refused = await browser.decide(page, 'allow', REDIRECT);
   expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('may not use this gateway')]);
+  expect(events.filter(({ details }) => details?.['client'] === id || details?.['reason'] !== undefined)).toMatchObject(
+    [
+      { kind: 'login', principal: expect.stringMatching(/#ada$/), outcome: 'ok' },
+      { kind: 'refusal', principal: `${setup.idp}#mallory`, outcome: 'PERSON_REFUSED' },
+    ],
+  );
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Client as SdkClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createGateway, createLog } from 'mcp-parley';
 import type { Client, Gateway, GatewayOptions } from 'mcp-parley';
+import type { AuditEvent } from '../../src/protocol/audit.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { LoginBrowser } from '../helpers/login-browser.ts';
 import { startOidcServer } from '../helpers/oidc-server.ts';
@@ -98,6 +99,27 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     await expect(client.callTool('whoami', {})).rejects.toThrow(/guarded needs a login.*\/login\?t=/);
     expect(server.counts.get('page')).toBeUndefined();
   });
+});
+
+test('a login and its end are in the audit log', async () => {
+  const events: AuditEvent[] = [];
+  await using server = await startOidcServer();
+  await using between = await serve(server, { audit: (event) => events.push(event) });
+  const onElicit = async (asked: unknown) => {
+    await new LoginBrowser().logIn(linkIn(JSON.stringify(asked)));
+    return { action: 'accept' as const, content: {} };
+  };
+  await using client = await connected(between.url, { revision: '2025-11-25', elicitUrls: true, onElicit });
+  expect(await textOf(client, 'whoami')).toBe('hello');
+  await server.revokeAll();
+  expect(await textOf(client, 'whoami')).toBe('hello');
+  const logins = events.filter(({ kind }) => kind === 'login');
+  expect(logins.map(({ server: at, outcome }) => [at, outcome])).toEqual([
+    ['guarded', 'ok'],
+    ['guarded', 'ended'],
+    ['guarded', 'ok'],
+  ]);
+  expect(JSON.stringify(logins)).not.toMatch(/token/i);
 });
 
 test('the official client is sent to the login', async () => {

@@ -6,7 +6,7 @@ import { isObject } from '../../protocol/message.ts';
 export const LOG_HEADER = ['TIME', 'WHO', 'SERVER', 'WHAT', 'OUTCOME', 'MS', 'MORE'];
 
 const MAX_CELL = 60;
-const GOOD = new Set(['ok', 'given', 'renewed', 'used', 'input_required', 'working']);
+const GOOD = new Set(['ok', 'given', 'renewed', 'used', 'input_required', 'working', 'running']);
 
 export function hasFailed({ kind, outcome }: AuditLine): boolean {
   return kind === 'refusal' || kind === 'lost' || (outcome !== undefined && !GOOD.has(outcome));

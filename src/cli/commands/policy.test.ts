@@ -24,13 +24,13 @@ const CALLS = [
   { principal: 'key:bob', server: 'mail', method: 'tools/call', name: 'send' },
 ];
 
-async function test(rules: RuleOptions[]) {
+async function test(rules: RuleOptions[], past: object[] = CALLS) {
   const server = { url: 'http://x.test/mcp' };
   const config = join(folder, 'parley.config.json');
   writeFileSync(config, JSON.stringify({ mcpServers: { crm: server, web: server, mail: server }, rules }));
   const log = join(folder, 'log.jsonl');
   const time = (seq: number) => new Date(1_790_000_000_000 + seq * 1000).toISOString();
-  const lines = CALLS.map((call, seq) => JSON.stringify({ seq, prev: '', time: time(seq), kind: 'call', ...call }));
+  const lines = past.map((call, seq) => JSON.stringify({ seq, prev: '', time: time(seq), kind: 'call', ...call }));
   writeFileSync(log, `${lines.join('\n')}\n{"seq":9,"prev":"","time":"${time(9)}","kind":"end"}\n`);
   const printed: string[] = [];
   const print = {
@@ -57,6 +57,13 @@ describe('parley policy test', () => {
       { principal: 'key:bob', server: 'web', name: 'fetch', before: 'allow', after: ['deny'], unknown: [], calls: 1 },
       { principal: 'key:bob', server: 'mail', name: 'send', before: 'allow', after: ['deny'], unknown: [], calls: 1 },
     ]);
+  });
+
+  it('counts unidentified callers as one, and a call that was recorded before its end once', async () => {
+    const call = { server: 'crm', method: 'tools/call', name: 'find', exchange: 'x' };
+    const past = ['a', 'b', 'c'].map((id) => ({ ...call, principal: `anonymous:session:#${id}`, outcome: 'ok' }));
+    const told = await test([{ tool: 'find', effect: 'deny' }], [{ ...past[0], outcome: 'running' }, ...past]);
+    expect(told).toMatchObject({ calls: 3, changed: [{ principal: 'anonymous', name: 'find', calls: 3 }] });
   });
 
   it('says what depends on what the log does not have', async () => {

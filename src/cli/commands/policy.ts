@@ -4,6 +4,7 @@ import { loadConfig } from '../../config/read/load-config.ts';
 import { createReplay } from '../../gateway/middleware/steps/rules/replay-rules.ts';
 import type { PastCall, ReplayedCall } from '../../gateway/middleware/steps/rules/replay-rules.ts';
 import type { RuleDecision } from '../../protocol/audit.ts';
+import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { PolicyCommand } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
@@ -58,7 +59,8 @@ function report(
   const verdicts = new Map<string, Verdict>();
   for (const call of calls) {
     const { decisions, unknown } = replay(call);
-    const { principal, server, name } = call;
+    const { server, name } = call;
+    const principal = isAnonymous(call.principal) ? 'anonymous' : call.principal; // every session has its own
     const before = call.decision?.effect ?? 'allow';
     const after = [...new Set(decisions.map((decision) => decision?.effect ?? 'allow'))];
     const key = JSON.stringify([principal, server, name, before, after]);

@@ -19,10 +19,8 @@ export interface OwnLoginOptions {
 }
 
 /** The login at a server, shared with the other commands of this user. */
-export function ownLogin(
-  { url, name, login, account }: LoginTarget,
-  { log, show, done }: OwnLoginOptions,
-): ServerLogin {
+export function ownLogin(target: LoginTarget, { log, show, done }: OwnLoginOptions): ServerLogin {
+  const { name, login } = target;
   const interact: ServerLoginOptions['interact'] =
     show &&
     (async (at, signal) => {
@@ -30,7 +28,7 @@ export function ownLogin(
       const options = { open: show, name, port: login?.callbackPort, signal };
       await logInOnLoopback(at, options).finally(() => done?.());
     });
-  const made = createServerLogin({ url, name, login, account, store: ownLogins(log), interact, log });
+  const made = createServerLogin({ ...target, store: ownLogins(log), interact, log });
   return isLoopback(made.url.hostname) ? new OwnGatewayLogin(made) : made;
 }
 

@@ -18,7 +18,8 @@ export function readPastCalls(log: string | undefined): { calls: RecordedCall[];
   let skipped = 0;
   for (const text of lines) {
     if (text === '') continue;
-    const { kind, time, principal = '', server, method, name, decision } = readLine(text) ?? {};
+    const { kind, time, principal = '', server, method, name, decision, outcome } = readLine(text) ?? {};
+    if (outcome === 'running') continue; // its end has a line, too
     const isCall = kind === 'call' && server !== undefined && method !== undefined && name !== undefined;
     if (isCall) calls.push({ atMs: Date.parse(time!), principal, server, method, name, decision });
     else skipped++;

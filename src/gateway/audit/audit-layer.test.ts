@@ -4,10 +4,18 @@ import { createServer } from '../../server/create-server.ts';
 import { testGateway } from '../../testing/test-gateway.ts';
 import { createLog } from '../../shared/log.ts';
 import type { GatewayOptions } from '../gateway.ts';
+import { createGateway } from '../gateway.ts';
+import { callModern } from '../../../tests/helpers/mcp-http.ts';
+import type { ClientView } from '../../protocol/exchange.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Target } from '../../protocol/target.ts';
+import { AuditLayer } from './audit-layer.ts';
 import { approve } from '../middleware/steps/approve/approve.ts';
 import { toShape } from './argument-shape.ts';
 
 const log = createLog({ level: 'silent' });
+const CLIENT = { info: { name: 'c', version: '1' }, principal: 'local' } as ClientView;
 
 function files(name: string) {
   const server = createServer({ name, version: '1', log });
@@ -24,6 +32,63 @@ async function recording(options: Partial<GatewayOptions> = {}) {
   const tested = await testGateway({ servers, audit: (event) => events.push(event), ...options });
   return { events, ...tested };
 }
+
+/** A clock that stands until it is moved. */
+function standingClock() {
+  let now = 0;
+  const waiting = new Map<() => void, number>();
+  return {
+    now: () => now,
+    after(ms: number, callback: () => void) {
+      waiting.set(callback, now + ms);
+      return () => waiting.delete(callback);
+    },
+    move(ms: number) {
+      now += ms;
+      for (const [callback, at] of [...waiting]) if (at <= now && waiting.delete(callback)) callback();
+    },
+  };
+}
+
+describe('a call that takes long', () => {
+  it('is recorded before it ends, once, so that a killed process has not forgotten it', async () => {
+    const events: AuditEvent[] = [];
+    const clock = standingClock();
+    let answer = (_: JsonObject): void => {};
+    const target = { handle: () => new Promise<JsonObject>((resolve) => (answer = resolve)) } as unknown as Target;
+    const layer = new AuditLayer(target, { record: (event) => events.push(event), clock });
+    const asked = new InternalExchange('tools/call', { name: 'slow' }, CLIENT, new AbortController().signal);
+    const answered = layer.handle(asked);
+    clock.move(4000);
+    expect(events).toEqual([]);
+    for (const ms of [2000, 5000, 5000]) clock.move(ms);
+    expect(events).toMatchObject([{ kind: 'call', name: 'slow', outcome: 'running', exchange: asked.id }]);
+    answer({ content: [] });
+    await answered;
+    clock.move(60_000);
+    expect(events.slice(1)).toMatchObject([{ kind: 'call', name: 'slow', outcome: 'ok', ms: 16_000 }]);
+  });
+});
+
+describe('logins', () => {
+  it('are recorded when somebody calls for the first time, and not with every call', async () => {
+    const events: AuditEvent[] = [];
+    const keys = [{ name: 'laptop', user: 'ann', key: 'parley_the-key-of-ann-0123456789' }];
+    const gateway = createGateway({
+      servers: { disk: files('disk') },
+      log,
+      auth: { keys },
+      audit: (one) => events.push(one),
+    });
+    const { url } = await gateway.listen({ port: 0 });
+    const headers = { authorization: 'Bearer parley_the-key-of-ann-0123456789' };
+    for (let index = 0; index < 3; index++) await callModern(url, 'disk__read', {}, headers);
+    await gateway.close();
+    const logins = events.filter(({ kind }) => kind === 'login');
+    expect(logins).toEqual([{ kind: 'login', principal: 'key:ann', outcome: 'ok', details: { key: 'laptop' } }]);
+    expect(events.filter(({ kind }) => kind === 'call')).toHaveLength(3);
+  });
+});
 
 describe('calls', () => {
   it('are recorded with who, what, the outcome, the duration and the shape of the arguments', async () => {

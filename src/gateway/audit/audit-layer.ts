@@ -1,6 +1,7 @@
 // Records each call of a client with its outcome and duration. It stands before all other layers, so it sees what the client gets. What is
 // learned on the way is collected in the exchange: the server's own name (`audited`), the decision of a rule (`decision`). The first answer
-// of a call that waits for a person is only a question: such a call is recorded when it really ends (`audited.ending`).
+// of a call that waits for a person is only a question: such a call is recorded when it really ends (`audited.ending`). A call that takes long
+// has a line before its end, `running`, so that it is in the log even if the process is killed.
 import type { AuditedCall, RecordAudit } from '../../protocol/audit.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { TargetLayer } from '../../protocol/layer.ts';
@@ -41,8 +42,13 @@ export interface AuditLayerOptions {
   showArguments?: ((given: unknown) => unknown) | undefined;
 }
 
+/** How often calls are looked at that have not ended. */
+const RUNNING_MS = 5000;
+
 export class AuditLayer extends TargetLayer {
   readonly #options: AuditLayerOptions;
+  readonly #open = new Set<OpenCall>();
+  #isLooking = false;
 
   constructor(target: Target, options: AuditLayerOptions) {
     super(target);
@@ -58,22 +64,48 @@ export class AuditLayer extends TargetLayer {
     try {
       answer = this.target.handle(exchange);
     } catch (thrown) {
-      this.#end(exchange, { params, begun, outcome: outcomeOf(thrown) });
+      this.#record(exchange, { params, begun, outcome: outcomeOf(thrown) });
       throw thrown;
     }
+    if (answer instanceof Promise) this.#follow(answer, { exchange, params, begun, isTold: false });
+    else this.#record(exchange, { params, begun, outcome: toOutcome(answer, exchange) });
+    return answer;
+  }
+
+  #follow(answer: Promise<ResultObject>, call: OpenCall): void {
+    const { exchange, params, begun } = call;
+    this.#open.add(call);
+    if (!this.#isLooking) this.#look();
     const ended = (result: ResultObject): void => settle(toOutcome(result, exchange));
     const failed = (thrown: unknown): void => settle(outcomeOf(thrown));
     const settle = (outcome: string): void => {
       const ending = takeEnding(exchange);
       if (ending) ending.then(ended, failed);
-      else this.#end(exchange, { params, begun, outcome });
+      else {
+        this.#open.delete(call);
+        this.#record(exchange, { params, begun, outcome });
+      }
     };
-    if (answer instanceof Promise) answer.then(ended, failed);
-    else ended(answer);
-    return answer;
+    answer.then(ended, failed);
   }
 
-  #end(exchange: Exchange, { params, begun, outcome }: EndedCall): void {
+  #look(): void {
+    this.#isLooking = true;
+    this.#options.clock.after(RUNNING_MS, () => this.#tellRunning());
+  }
+
+  #tellRunning(): void {
+    const now = ticksOf(this.#options.clock);
+    for (const call of this.#open) {
+      if (call.isTold || now - call.begun < RUNNING_MS) continue;
+      call.isTold = true;
+      this.#record(call.exchange, { ...call, outcome: 'running' });
+    }
+    this.#isLooking = false;
+    if (this.#open.size > 0) this.#look();
+  }
+
+  #record(exchange: Exchange, { params, begun, outcome }: RecordedCall): void {
     const { record, clock, showArguments = toShape } = this.#options;
     const { id, method, client, server, audited, decision } = exchange;
     const shown = toName(params);
@@ -99,7 +131,15 @@ export class AuditLayer extends TargetLayer {
   }
 }
 
-interface EndedCall {
+interface OpenCall {
+  exchange: Exchange;
+  params: Exchange['params'];
+  begun: number;
+  /** Whether it has a line already. */
+  isTold: boolean;
+}
+
+interface RecordedCall {
   params: Exchange['params'];
   begun: number;
   outcome: string;

@@ -20,7 +20,7 @@ const ACTIVITY: Record<string, number> = { 'resources/read': 2, 'prompts/get': 2
 export function toOcsf(line: AuditLine, chain: string): JsonObject | undefined {
   const { kind, seq, time, outcome = '', ms, exchange, decision, details } = line;
   if (kind === 'start' || kind === 'checkpoint' || kind === 'end' || kind === 'lost') return undefined;
-  const isOpen = outcome === 'input_required' || outcome === 'working';
+  const isOpen = outcome === 'input_required' || outcome === 'working' || outcome === 'running';
   const isGood = outcome === 'ok' || outcome === 'given' || (kind !== 'refusal' && outcome === '');
   const isLogin = kind === 'refusal' || kind === 'login';
   const about = isLogin ? toAuthentication(line) : toApiActivity(line);

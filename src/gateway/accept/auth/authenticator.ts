@@ -5,6 +5,7 @@ import type { Message } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
 import { RUN_METHODS } from '../../../protocol/methods.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import type { IdentifyRequest } from '../identify.ts';
@@ -32,6 +33,9 @@ const NO_KEY =
 const NO_TOKEN =
   'the request has no key and no token. Log in where WWW-Authenticate says, or send the header "Authorization: Bearer KEY" ("parley key add NAME" makes a key)';
 
+/** Further ones are recorded again when they come back. */
+const MAX_CALLERS = 1000;
+
 export class Authenticator {
   readonly #auth: AuthOptions;
   readonly #context: LoginContext;
@@ -40,6 +44,9 @@ export class Authenticator {
   #proofs: Promise<ProofChecker> | undefined;
   #front: Promise<Front> | undefined;
   #frontIsReady = false;
+  /** Who has called before, for the audit log. */
+  readonly #known = new WeakSet<Identity>();
+  readonly #callers = new BoundedMap<string, true>(MAX_CALLERS);
   /** What every caller needs. */
   readonly #scopes: readonly string[];
 
@@ -116,12 +123,12 @@ export class Authenticator {
 
   async #openFront(endpoint: string): Promise<Front> {
     const { front, scopes = [], toolScopes = {}, adminScope = DEFAULT_ADMIN_SCOPE } = this.#auth;
-    const { clock, log, loadFrontPages } = this.#context;
+    const { clock, log, audit, loadFrontPages } = this.#context;
     if (!front || !loadFrontPages) throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason: 'not here' });
     const { createFront } = await import('./front/front.ts');
     // Nobody becomes an operator by logging in.
     const all = [...new Set([...scopes, ...Object.values(toolScopes).flat()])].filter((one) => one !== adminScope);
-    const made = await createFront(front, { clock, log, endpoint, scopes: all, pages: loadFrontPages });
+    const made = await createFront(front, { clock, log, audit, endpoint, scopes: all, pages: loadFrontPages });
     const { issuer } = made;
     const fetch: IssuerFetch = async (url) =>
       url.endsWith('/jwks') ? { keys: made.jwks.keys } : { issuer, jwks_uri: `${issuer}/jwks` };
@@ -142,8 +149,21 @@ export class Authenticator {
   }
 
   #allow(identity: Identity, resource: string | undefined): Identity {
-    if (missingScopes(identity, this.#scopes).length === 0) return identity;
+    if (missingScopes(identity, this.#scopes).length === 0) {
+      if (this.#context.audit && !this.#known.has(identity)) this.#tellNew(identity);
+      return identity;
+    }
     throw insufficientScope(this.#scopes, this.#metadataOf(resource));
+  }
+
+  /** Everybody is recorded once, not with every new token. */
+  #tellNew(identity: Identity): void {
+    this.#known.add(identity);
+    const { principal, key, issuer } = identity;
+    const who = JSON.stringify([principal, key]);
+    if (this.#callers.get(who)) return;
+    this.#callers.set(who, true);
+    this.#context.audit?.({ kind: 'login', principal, outcome: 'ok', details: { key, issuer } });
   }
 
   #refusal(reason: string, resource: string | undefined, parts: ChallengeParts = {}) {

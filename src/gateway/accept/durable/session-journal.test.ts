@@ -44,6 +44,18 @@ const createSession = () => ({
 const files = () => readdirSync(folder).map((name) => join(folder, name));
 
 describe('the session journal', () => {
+  it('is removed by a later process when all its sessions have ended', () => {
+    const first = journal();
+    for (const key of ['a', 'b']) first.begin(key, createSession());
+    const second = journal();
+    for (const key of ['a', 'b']) second.takeOver(key);
+    for (const key of ['a', 'b']) second.end(key);
+    second.close();
+    expect(files()).toHaveLength(2); // the first file still names both
+    expect(journal().find('a')).toBeUndefined();
+    expect(files()).toEqual([]);
+  });
+
   it('tells a later process which sessions are alive, and what was set', () => {
     const first = journal();
     for (const key of ['a', 'b', 'c']) first.begin(key, createSession());

@@ -221,6 +221,7 @@ function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions
   for (const { path } of all.filter(isOfAnother)) for (const [, key] of readLines(path) ?? []) ended.add(key);
   const files = all.filter((file) => !isOfAnother(file));
   const stale = files.slice(MAX_FILES).map(({ path }) => path);
+  let isReadable = true;
   for (const { path, touched, bytes } of files.slice(0, MAX_FILES).toReversed()) {
     if (touched + idleMs < clock.now()) {
       stale.push(path);
@@ -229,11 +230,14 @@ function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions
     const lines = bytes > MAX_FILE_BYTES ? undefined : readLines(path);
     if (!lines) {
       live.clear(); // it may have ended any of them
+      isReadable = false;
       log.warn({ path, bytes }, 'sessions.not-kept');
     } else for (const line of lines) take(line, live, ended);
   }
-  for (const path of stale) rmSync(path, { force: true });
   for (const key of ended) live.delete(key);
+  // If no session is left, nothing in these files counts for anybody.
+  const spent = live.size === 0 && isReadable ? files.map(({ path }) => path) : stale;
+  for (const path of spent) rmSync(path, { force: true });
   return live;
 }
 

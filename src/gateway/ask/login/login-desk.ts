@@ -1,6 +1,7 @@
 // Logins at servers that a person has to finish in a browser. A login belongs to the principal whose call needed it: its link, its
 // page and the way back from the authorization server are bound to that principal and to the first browser that continues. It ends
 // when it is finished, or after ten minutes. The pages are loaded when the first link is opened.
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { PagesHost } from '../../../protocol/target.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
@@ -56,6 +57,7 @@ export interface LoginDeskOptions {
   host(): PagesHost;
   clock: Clock;
   log: Log;
+  audit?: RecordAudit | undefined;
 }
 
 export class LoginDesk {

@@ -11,6 +11,7 @@ import { readCookie } from '../page/page-owners.ts';
 import { readPost } from '../page/read-post.ts';
 import { html } from '../page/render/html.ts';
 import { HEADERS, renderNotice, renderPage } from '../page/render/render-page.ts';
+import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { wordsFor } from '../page/locales/page-words.ts';
 import type { BrowserAttempt, LoginDesk, OpenLogin } from './login-desk.ts';
 import { CALLBACK_PATH } from './login-desk.ts';
@@ -145,7 +146,7 @@ class LoginVisit {
       return this.#failed(open, thrown);
     }
     const { server, principal } = open;
-    this.#desk.options.log.info({ server, principal }, 'login.done');
+    this.#desk.options.log.info({ server, principal: loggedPrincipal(principal) }, 'login.done');
     this.#desk.finish(open);
     this.notice(
       200,
@@ -157,7 +158,10 @@ class LoginVisit {
 
   #failed({ server, principal }: OpenLogin, thrown: unknown): void {
     const { message } = toError(thrown);
-    this.#desk.options.log.warn({ server, principal, reason: message }, 'login.failed');
+    const { log, audit } = this.#desk.options;
+    const who = loggedPrincipal(principal);
+    log.warn({ server, principal: who, reason: message }, 'login.failed');
+    audit?.({ kind: 'login', server, principal: who, outcome: 'failed', details: { reason: message } });
     this.notice(502, 'The login failed', `${message}. You can open the link again.`);
   }
 

@@ -1,4 +1,5 @@
 // The login of a gateway at one of its servers, or that of one of its users: kept by the program, else in memory.
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { Account } from '../accounts/account-target.ts';
 import type { Address } from '../address.ts';
 import { isAnonymous } from '../../../shared/anonymous.ts';
@@ -13,26 +14,24 @@ export interface LoginTarget {
   login: LoginOptions | undefined;
   /** The principal whose login it is, if every user has one. */
   account?: string | undefined;
+  audit?: RecordAudit | undefined;
 }
 
-export function loginTo(
-  name: string,
-  address: Address,
-  {
-    loginFor,
-    account,
-  }: { loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined; account?: Account | undefined },
-): ServerLogin | undefined {
+export interface LoginToOptions {
+  loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
+  account?: Account | undefined;
+  audit?: RecordAudit | undefined;
+}
+
+export function loginTo(name: string, address: Address, options: LoginToOptions): ServerLogin | undefined {
+  const { loginFor, account, audit } = options;
   const { url, auth: login } = loginAddress(address) ?? {};
   if (url === undefined || login?.grant === 'token_exchange') return undefined;
-  if (account === undefined) {
-    return (
-      loginFor?.({ name, url, login }) ??
-      (login && createServerLogin({ url, name, login, store: createMemoryLogins() }))
-    );
-  }
-  const { principal } = account;
+  const target: LoginTarget = { name, url, login, audit };
+  if (account === undefined)
+    return loginFor?.(target) ?? (login && createServerLogin({ ...target, store: createMemoryLogins() }));
+  const own = { ...target, account: account.principal };
   // Nobody comes back as an unidentified caller.
-  const kept = isAnonymous(principal) ? undefined : loginFor?.({ name, url, login, account: principal });
-  return kept ?? createServerLogin({ url, name, login, account: principal, store: createMemoryLogins() });
+  const kept = isAnonymous(account.principal) ? undefined : loginFor?.(own);
+  return kept ?? createServerLogin({ ...own, store: createMemoryLogins() });
 }

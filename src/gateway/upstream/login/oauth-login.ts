@@ -6,6 +6,7 @@
 // 3. Tokens and clients belong to one issuer. If the server moves to another, both are obtained again.
 // 4. A server that is never satisfied ends the attempts: per request, per step-up and per person.
 import * as oauth from 'oauth4webapi';
+import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -67,6 +68,7 @@ export class OAuthLogin implements ServerLogin {
       requests: this.#requests,
       party: (record) => this.#partyOf(record),
       log: options.log,
+      tell: (outcome, reason) => this.#tell(outcome, reason),
       now: () => this.#clock.now(),
     });
   }
@@ -224,6 +226,13 @@ export class OAuthLogin implements ServerLogin {
     return { url: checkPage(url), state, finish };
   }
 
+  /** In the audit log. */
+  #tell(outcome: string, reason?: string): void {
+    const { audit, name: server, account } = this.#options;
+    const principal = account === undefined ? undefined : loggedPrincipal(account);
+    audit?.({ kind: 'login', server, principal, outcome, details: { issuer: this.#record?.issuer, reason } });
+  }
+
   #discover(): Promise<LoginAuthority> {
     return discoverAuthority(this.url, this.#challenge?.resourceMetadata, this.#fetch);
   }
@@ -294,7 +303,7 @@ export class OAuthLogin implements ServerLogin {
         account: this.#options.account,
       };
       this.#record = record;
-      if (await store.write(this.#key, record, record.version - 1)) return;
+      if (await store.write(this.#key, record, record.version - 1)) return this.#tell('ok');
     }
   }
 }

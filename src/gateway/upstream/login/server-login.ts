@@ -1,6 +1,7 @@
 // The login of the gateway (or of `connect`) at one server, as its HTTP connections see it. This file loads nothing of OAuth: that
 // happens when the server refuses a request, when a login is configured, or when tokens of an earlier login are stored.
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Address } from '../address.ts';
@@ -106,6 +107,7 @@ export interface ServerLoginOptions {
   interact?: ((login: ServerLogin, signal?: AbortSignal) => Promise<void>) | undefined;
   clock?: Clock | undefined;
   log?: Log | undefined;
+  audit?: RecordAudit | undefined;
   /** Tests pass their own. */
   fetch?: GuardedFetch | undefined;
 }

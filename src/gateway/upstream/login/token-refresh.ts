@@ -12,6 +12,8 @@ export interface TokenRefreshOptions {
   requests: OAuthRequests;
   party(record: LoginRecord): Promise<TokenParty>;
   log?: Log | undefined;
+  /** Of what belongs into the audit log. */
+  tell: (outcome: string, reason: string) => void;
   now(): number;
 }
 
@@ -63,6 +65,7 @@ export class TokenRefresh {
     } catch (error) {
       this.#failure = error instanceof Error ? error.message : String(error);
       log?.warn({ reason: this.#failure }, 'login.not-renewed');
+      this.#options.tell('not_renewed', this.#failure);
       return undefined;
     }
   }
@@ -80,6 +83,7 @@ export class TokenRefresh {
       if (code === undefined || !REFUSED.includes(code)) throw thrown;
       log?.info({ code }, 'login.ended');
       if (code === 'invalid_client') client = { ...client, isForgotten: true };
+      this.#options.tell('ended', code);
     }
     const renewed: LoginRecord = { ...record, client, version: record.version + 1, tokens: next };
     return (await store.write(key, renewed, record.version)) ? renewed : store.read(key);

@@ -2,6 +2,7 @@
 // browser leave for the login, and only then does a `state` exist. Who comes back must be the browser that has agreed.
 import type Provider from 'oidc-provider';
 import type { Interaction } from 'oidc-provider';
+import type { RecordAudit } from '../../../../protocol/audit.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../../../shared/log.ts';
@@ -20,6 +21,7 @@ export interface ConsentSetup {
   sealer: Sealer;
   clock: Clock;
   log: Log;
+  audit?: RecordAudit | undefined;
   /** Logins that are under way, by their `state`. */
   attempts: FrontAdapter;
   /** Keeps the account, and returns its id. */
@@ -64,14 +66,21 @@ export class Consent {
   }
 
   async #guarded({ response }: NodeVisit, go: () => Promise<void>): Promise<void> {
-    const { log, pages } = this.#setup;
+    const { log, pages, audit } = this.#setup;
     try {
       await go();
     } catch (error) {
       const isPersons = error instanceof RefusedPerson;
       log.warn({ error }, isPersons ? 'front.person-refused' : 'front.login-failed');
-      if (isPersons) pages.refused(response);
-      else pages.gone(response);
+      if (isPersons) {
+        audit?.({
+          kind: 'refusal',
+          principal: error.person,
+          outcome: 'PERSON_REFUSED',
+          details: { reason: error.message },
+        });
+        pages.refused(response);
+      } else pages.gone(response);
     }
   }
 
@@ -135,7 +144,7 @@ export class Consent {
 
   /** The identity provider has sent the person back. Each attempt counts once. */
   async #comeBack({ request, response }: NodeVisit): Promise<void> {
-    const { attempts, person, pages, keep, issuer } = this.#setup;
+    const { attempts, person, pages, keep, issuer, audit } = this.#setup;
     const query = new URL(request.url ?? '', issuer).searchParams;
     const state = query.get('state') ?? '';
     const kept = (await attempts.find(state)) as unknown as KeptAttempt | undefined;
@@ -144,6 +153,7 @@ export class Consent {
       return pages.gone(response);
     await attempts.consume(state);
     const accountId = await keep(await person.finish(query, kept));
+    audit?.({ kind: 'login', principal: `${issuer}#${accountId}`, outcome: 'ok', details: { client: kept.clientId } });
     await attempts.upsert(`uid ${kept.uid}`, { ...kept, accountId } as never, ATTEMPT_S);
     response.writeHead(303, { location: `${issuer}/interaction/${kept.uid}/done`, 'cache-control': 'no-store' }).end();
   }

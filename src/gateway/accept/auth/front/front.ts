@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
+import type { RecordAudit } from '../../../../protocol/audit.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import type { Log } from '../../../../shared/log.ts';
@@ -27,6 +28,7 @@ import { createTakeAssertion } from './take-assertion.ts';
 export interface FrontContext {
   clock: Clock;
   log: Log;
+  audit?: RecordAudit | undefined;
   pages: LoadFrontPages;
   /** The URL of /mcp. */
   endpoint: string;
@@ -108,7 +110,7 @@ export async function createFront(options: FrontOptions, context: FrontContext):
   if (options.assertions?.length)
     addAssertionGrant(provider, { take, endpoint, scopes, issuer: options.issuer, accounts, errors });
   const consent = new Consent({
-    ...{ provider, clock, log, issuer, endpoint, grantable: scopes, sealer },
+    ...{ provider, clock, log, audit: context.audit, issuer, endpoint, grantable: scopes, sealer },
     person: new PersonLogin(options, `${issuer}/callback`),
     pages: await context.pages(),
     attempts: new FrontAdapter('Attempt', store, clock),

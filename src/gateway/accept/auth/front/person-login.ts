@@ -14,7 +14,15 @@ export interface PersonAttempt {
 export type PersonClaims = Record<string, unknown> & { sub: string };
 
 /** Its message is for the person. */
-export class RefusedPerson extends Error {}
+export class RefusedPerson extends Error {
+  /** As the identity provider names them. */
+  readonly person: string;
+
+  constructor(message: string, person: string) {
+    super(message);
+    this.person = person;
+  }
+}
 
 type Requests = oauth.DiscoveryRequestOptions & oauth.TokenEndpointRequestOptions;
 
@@ -86,7 +94,7 @@ export class PersonLogin {
     const claims = oauth.getValidatedIdTokenClaims(tokens) as PersonClaims | undefined;
     if (!claims || claims.sub === '') throw new Error('the issuer named nobody');
     if (!isAllowed(claims, this.#options.allow ?? {}))
-      throw new RefusedPerson('This account may not use this gateway.');
+      throw new RefusedPerson('This account may not use this gateway.', `${this.#options.issuer}#${claims.sub}`);
     return claims;
   }
 

@@ -23,6 +23,8 @@ export interface ClientConnection {
   identity?: Identity | undefined;
   /** The network address of the client, over HTTP. */
   readonly address?: string | undefined;
+  /** False for a program on stdio that nobody has configured, such as one on the control socket of a gateway. */
+  readonly isVouched?: boolean | undefined;
 }
 
 /** Who calls, as the login found out. Nothing that a client says about itself counts. */

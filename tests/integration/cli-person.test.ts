@@ -1,10 +1,14 @@
 // What only a person may answer is not answered by a command line: not by --yes, not by a pipe. On a terminal it is.
+import { readdirSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import { connected } from '../helpers/fixture-server.ts';
 import { DEMO_FIXTURE, homesOfTests } from '../helpers/parley.ts';
 import type { Home } from '../helpers/parley.ts';
 import { Terminal } from '../helpers/terminal.ts';
+import { within } from '../helpers/until.ts';
 
 const { newHome, start } = homesOfTests();
 const [command, ...args] = DEMO_FIXTURE;
@@ -66,3 +70,50 @@ it('pairs with the page alone on its line, and names --pid where several gateway
   expect(stderr).toMatch(/to choose it: --pid \d+/);
   expect(stderr).not.toContain('--url');
 });
+
+it('takes no form of a program that finds the control socket, and does of its own command on a terminal', async () => {
+  const home = newHome();
+  const file = home.write('parley.config.json', { mcpServers: SERVERS });
+  const gateway = start(home, ['serve', file, '--port', '0'], { BROWSER: 'none' });
+  await gateway.says('url = "http');
+  const folder = join(home.path, 'state', 'parley');
+  const name = readdirSync(folder).find((one) => one.endsWith('.sock'))!;
+  for (const opening of ['mcp', 'own parley_guessed', 'own'])
+    expect(await forgedApproval(join(folder, name), opening)).toEqual({
+      asked: 0,
+      text: expect.stringContaining('person'),
+    });
+  const { command: node, args: words = [], env = {} } = home.address(CALL);
+  await using terminal = new Terminal([node, ...words].map((word) => `'${word}'`).join(' '), env);
+  await terminal.sees('y/n');
+  await terminal.types('y\r', 'y');
+  expect(await terminal.status()).toBe(0);
+});
+
+/** A client on the socket that says yes to every form. */
+async function forgedApproval(path: string, opening: string): Promise<{ asked: number; text: string }> {
+  const socket = createConnection(path);
+  let asked = 0;
+  const answered = new Promise<string>((resolve) => {
+    createInterface({ input: socket }).on('line', (line) => {
+      const { id, method } = JSON.parse(line) as { id?: number; method?: string };
+      if (method === 'elicitation/create') {
+        asked++;
+        say({ id, result: { action: 'accept', content: { approve: true } } });
+      } else if (id === 2) resolve(line);
+    });
+  });
+  const say = (message: object): void => void socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  socket.write(`${opening}\n`);
+  const params = {
+    protocolVersion: '2025-06-18',
+    capabilities: { elicitation: {} },
+    clientInfo: { name: 'x', version: '1' },
+  };
+  say({ id: 1, method: 'initialize', params });
+  say({ method: 'notifications/initialized' });
+  say({ id: 2, method: 'tools/call', params: { name: 'probe_log', arguments: {} } });
+  const text = await within('the answer', answered);
+  socket.destroy();
+  return { asked, text };
+}

@@ -39,7 +39,7 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
         serves: 'the demo',
         lines: () => lines,
         status: () => readStatus(gateway, started),
-        accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
+        accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
       }),
   };
   const onOpen = (opened: OpenedPort): void => {

@@ -42,8 +42,13 @@ export function runLs(command: LsCommand, print: Printer): Promise<number> {
     for (const { name, state } of servers ?? []) {
       if (state === 'starting') print.problem(`${name} is still starting: what it offers is not listed yet.`);
     }
-    return 0;
+    return isOfNoUse(servers) ? 1 : 0;
   });
+}
+
+/** Nothing could be listed, because every server fails. */
+function isOfNoUse(servers: ServerStatus[] | undefined): boolean {
+  return servers !== undefined && servers.length > 0 && servers.every(isFailing);
 }
 
 const READ: Record<Exclude<LsKind, 'servers'>, (connection: CommandConnection) => Promise<JsonObject[]>> = {

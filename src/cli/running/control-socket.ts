@@ -1,6 +1,7 @@
 // The control socket of a running gateway: a Unix socket, or a named pipe on Windows, for commands of the same user. It works without a
 // port and with any certificate. The first line of a connection is a request: `status` and `lines` return one line of JSON, `mcp` turns the connection
-// into MCP as on stdio, and `mcp NAME` does so for one server or group.
+// into MCP as on stdio, and `mcp NAME` does so for one server or group. `own TOKEN` and `own TOKEN NAME` are the same for Parley's own commands, which
+// ask a person on a terminal: what any other program answers here is nobody's word.
 import { chmodSync, lstatSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
@@ -8,15 +9,23 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { LineReader } from '../../gateway/codec/lines.ts';
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { GatewayStatus } from '../serve/status-page.ts';
+import { ownToken } from './gateway-token.ts';
 
 export interface ControlHandlers {
   status(): Promise<GatewayStatus>;
   /** The lines to paste into clients; none without a port. */
   lines?(): string[];
   /** Serves MCP on the socket, for one server or group if a name is given. Resolves when it listens. */
-  accept(socket: Socket, part?: string): Promise<unknown>;
+  accept(socket: Socket, asked: ControlledClient): Promise<unknown>;
+}
+
+/** `isVouched`: one of Parley's own commands. */
+export interface ControlledClient {
+  part: string | undefined;
+  isVouched: boolean;
 }
 
 /** The address of a Unix socket has room for about a hundred bytes. */
@@ -65,8 +74,8 @@ export function openControlSocket(folder: string, pid: number, controlled: Contr
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {}); // the client may hang up early
     readFirstLine(socket, async (line) => {
-      if (line === 'mcp') await controlled.accept(socket);
-      else if (line.startsWith('mcp ')) await controlled.accept(socket, line.slice('mcp '.length));
+      const asked = readAsked(line, folder);
+      if (asked) await controlled.accept(socket, asked);
       else if (line === 'status') await answer(socket, () => controlled.status());
       else if (line === 'lines') await answer(socket, async () => controlled.lines?.() ?? []);
       else socket.destroy();
@@ -91,6 +100,18 @@ export function openControlSocket(folder: string, pid: number, controlled: Contr
     throw error;
   }
   return { path, close };
+}
+
+function readAsked(line: string, folder: string): ControlledClient | undefined {
+  const [word, ...rest] = line.split(' ');
+  if (word !== 'mcp' && word !== 'own') return undefined;
+  const isVouched = word === 'own' && isSameSecret(rest.shift() ?? '', ownToken(folder));
+  return { part: rest.length > 0 ? rest.join(' ') : undefined, isVouched };
+}
+
+function isSameSecret(given: string, own: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(own)];
+  return one.length === other.length && lazyCrypto().timingSafeEqual(one, other);
 }
 
 /** Connects to a socket of this user only; throws if it belongs to somebody else. */
@@ -170,12 +191,14 @@ export class ControlTransport implements Transport {
   onerror?: (error: Error) => void;
   readonly #path: string;
   readonly #part: string | undefined;
+  readonly #token: string;
   #socket: Socket | undefined;
 
   /** `part`: one server or group. */
   constructor(path: string, part?: string) {
     this.#path = path;
     this.#part = part;
+    this.#token = ownToken();
   }
 
   async start(): Promise<void> {
@@ -193,7 +216,7 @@ export class ControlTransport implements Transport {
     socket.on('data', (chunk: Buffer) => lines.push(chunk));
     socket.on('error', (error) => this.onerror?.(error));
     socket.on('close', () => this.onclose?.());
-    socket.write(this.#part === undefined ? 'mcp\n' : `mcp ${this.#part}\n`);
+    socket.write(`own ${this.#token}${this.#part === undefined ? '' : ` ${this.#part}`}\n`);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

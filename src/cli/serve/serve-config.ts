@@ -92,7 +92,7 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
         asksToken: auth?.token !== undefined,
         lines: () => welcome.lines,
         status: () => readStatus(gateway, started),
-        accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
+        accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
       }),
     close() {
       following.close();

@@ -68,7 +68,10 @@ function lookUp(keys: Readonly<Record<string, Shape>>, key: string): Shape | und
   return Object.hasOwn(keys, key) ? keys[key] : undefined;
 }
 
-/** At the top level, `x-…` is free for the author (a place for YAML anchors), and so are unknown keys of another program. */
+/**
+ * At the top level, `x-…` is free for the author (a place for YAML anchors), and so are unknown keys of another program, unless they look
+ * like one of ours: `"rulez"` in any file would leave everything unguarded.
+ */
 function refuseKey(path: ConfigPath, shape: Entries, { problems, unknownKeys }: CheckContext): void {
   const key = String(path.at(-1));
   const isTop = path.length === 1;
@@ -79,12 +82,13 @@ function refuseKey(path: ConfigPath, shape: Entries, { problems, unknownKeys }: 
   );
   // Rules for tools are Parley's own in every file; a misspelled rule must not leave a tool unguarded.
   const isRule = path.at(-2) === 'tools';
-  const isForeign = unknownKeys === 'warning' && !isRule && !hint.startsWith('Did you mean');
+  const isMistyped = hint.startsWith('Did you mean');
+  const isForeign = unknownKeys === 'warning' && !isRule && !isMistyped;
   if (isTop && (key.startsWith('x-') || isForeign)) return;
   problems.ofKey(path, {
     message: 'unknown key',
     hint: isForeign ? 'It is ignored.' : hint,
-    level: isRule ? 'error' : unknownKeys,
+    level: isRule || (isTop && isMistyped) ? 'error' : unknownKeys,
   });
 }
 

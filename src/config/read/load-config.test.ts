@@ -13,6 +13,28 @@ const root = mkdtempSync(join(tmpdir(), 'parley-load-'));
 afterAll(() => rmSync(root, { recursive: true }));
 const around = { env: { TOKEN: 'abcdefgh' }, cwd: root, home: join(root, 'home') };
 
+describe('an unknown key at the top', () => {
+  const of = (name: string, more: object) => {
+    const text = JSON.stringify({ mcpServers: { x: { command: 'x' } }, ...more });
+    const { problems } = readConfig({ path: join(root, name), text }, { ...around, read: () => '' });
+    return problems.filter(({ message }) => message === 'unknown key').map(({ level, path }) => `${level} ${path}`);
+  };
+
+  it.each(['parley.config.json', 'mcp.json', 'any.json'])('that is nearly ours is an error: %s', (name) => {
+    expect(of(name, { rulez: [] })).toEqual(['error rulez']);
+    expect(of(name, { step: [] })).toEqual(['error step']);
+  });
+
+  it.each(['parley.config.json', 'mcp.json', 'any.json'])('is an error in a file for Parley: %s', (name) => {
+    expect(of(name, { names: 'always', policyRules: [] })).toEqual(['error policyRules']);
+    expect(of(name, { names: 'always', 'x-mine': 1 })).toEqual([]);
+  });
+
+  it('is of no interest in the file of another program', () => {
+    expect(of('mcp.json', { theme: 'dark' })).toEqual([]);
+  });
+});
+
 describe('loading', () => {
   it('says where it looked when there is nothing', () => {
     const { config, problems } = loadConfig(undefined, around);

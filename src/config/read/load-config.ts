@@ -23,6 +23,7 @@ import { parseConfig } from './parse-config.ts';
 import type { SourcePositions } from './source-positions.ts';
 import { ConfigProblems } from '../check/config-problems.ts';
 import type { ConfigProblem } from '../check/config-problems.ts';
+import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
 import type { ConfigInput } from '../check/schema.ts';
 import { validateConfig } from '../check/validate-config.ts';
 
@@ -92,7 +93,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
     missing,
     used,
   } = interpolate(value, { env, cwd, home, workspace, ...secretsOf(path, options) }, problems);
-  const unknownKeys = isOwnFile(path) ? 'error' : 'warning';
+  const unknownKeys = isOwnFile(path) || isForParley(filledIn) ? 'error' : 'warning';
   const input = validateConfig(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
   const leftOut = isOwnFile(path) ? [] : omitBrokenServers(filledIn, input, problems);
@@ -145,6 +146,9 @@ function withOwn(config: ParleyConfig, { ownSteps = [], ownRules = [] }: LoadOpt
   });
 }
 
+const OF_CLIENTS = new Set<string>(['$schema', 'inputs', ...BLOCKS]);
+const OWN_KEYS = new Set(TOP_KEYS.filter((key) => !OF_CLIENTS.has(key)));
+
 const NOTHING = { config: undefined, used: new Map<string, string>(), leftOut: 0, ownSteps: 0 };
 
 const ONLY_FLOWS = 'this file names no server, only where `parley flows` finds sessions';
@@ -154,6 +158,11 @@ const TO_SERVE_FLOWS =
 /** Unknown keys in other files belong to other programs. */
 function isOwnFile(path: string): boolean {
   return basename(path).startsWith('parley.');
+}
+
+/** Whatever the file is called: it has a key that no client knows. */
+function isForParley(value: Record<string, unknown>): boolean {
+  return Object.keys(value).some((key) => OWN_KEYS.has(key));
 }
 
 /** Commands are for the user's own file. */

@@ -16,6 +16,8 @@ export interface StdioListenOptions {
   output?: Writable;
   /** Serves only this server or group of a gateway, as at /mcp/<name>. Default: everything. */
   part?: string | undefined;
+  /** False: nobody knows which program it is, so what it answers is no person's word. Default: true. */
+  isVouched?: boolean | undefined;
 }
 
 export interface StdioListening {
@@ -25,7 +27,7 @@ export interface StdioListening {
 }
 
 export function acceptStdio(context: ServeContext, options: StdioListenOptions = {}): StdioListening {
-  const { input = process.stdin, output = process.stdout } = options;
+  const { input = process.stdin, output = process.stdout, isVouched = true } = options;
   const { maxRequestBytes, maxBufferedBytes } = context.limits;
   let finish!: (status: number) => void;
   const closed = new Promise<number>((resolve) => (finish = resolve));
@@ -57,7 +59,8 @@ export function acceptStdio(context: ServeContext, options: StdioListenOptions =
   const resume = (): void => void input.resume();
   const onError = (): void => end(0);
   const principals = { handshake: anonymousPrincipal('stdio'), stateless: LOCAL };
-  const connection = new DuplexConnection(context, { principals, from: { transport: 'stdio' }, send, exit: end });
+  const from = { transport: 'stdio' as const, ...(!isVouched && { isVouched }) };
+  const connection = new DuplexConnection(context, { principals, from, send, exit: end });
   const lines = new LineReader({
     maxBytes: maxRequestBytes,
     onLine: (line) => connection.receive(line),

@@ -141,8 +141,8 @@ export class PersonsWord {
 
   #voucherOf({ connection }: ClientView): string | undefined {
     if (!connection) return undefined;
-    const { transport, identity } = connection;
-    const isOwn = transport === 'stdio' || transport === 'sdk'; // the operator wrote the entry, or the program handed over the transport
+    const { transport, identity, isVouched = true } = connection;
+    const isOwn = isVouched && (transport === 'stdio' || transport === 'sdk'); // the operator wrote the entry, or the program handed over the transport
     if (isOwn && this.#trusted.has('stdio')) return 'stdio';
     if (!identity) return undefined;
     const { key, principal } = identity;

@@ -62,3 +62,18 @@ it('refuses a key that has expired before it is made', async () => {
   const { status, stderr } = await newHome().run(['key', 'add', 'laptop', '--expires', '2020-01-01']);
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('is in the past') });
 });
+
+it('ends ls with 1 if every server fails, and says why; one that works is enough', async () => {
+  const home = newHome();
+  const dead = { command: 'no-such-program-here' };
+  home.write('parley.config.json', { mcpServers: { one: dead, two: { url: 'http://127.0.0.1:9/mcp' } } });
+  const failed = await home.run(['ls', 'tools']);
+  expect(failed.status).toBe(1);
+  expect(failed.stderr).toContain('one is failing: ');
+  expect(failed.stderr).toContain('two is failing: ');
+  home.write('parley.config.json', { mcpServers: { ...SERVERS, one: dead } });
+  expect(await home.run(['ls', 'tools'])).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('one is failing'),
+  });
+});

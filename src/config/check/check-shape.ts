@@ -88,8 +88,14 @@ function refuseKey(path: ConfigPath, shape: Entries, { problems, unknownKeys }: 
   problems.ofKey(path, {
     message: 'unknown key',
     hint: isForeign ? 'It is ignored.' : hint,
-    level: isRule || (isTop && isMistyped) ? 'error' : unknownKeys,
+    level: isRule || (isTop && isSlip(key, hint)) ? 'error' : unknownKeys,
   });
+}
+
+/** The key of another program may be longer: `log_dir` of Codex. */
+function isSlip(key: string, hint: string): boolean {
+  const [, meant] = /^Did you mean "(.*)"/.exec(hint) ?? [];
+  return meant !== undefined && Math.abs(meant.length - key.length) <= 1;
 }
 
 function checkScalar(value: unknown, shape: Scalar, path: ConfigPath, context: CheckContext): unknown {

@@ -32,6 +32,7 @@ describe('an unknown key at the top', () => {
 
   it('is of no interest in the file of another program', () => {
     expect(of('mcp.json', { theme: 'dark' })).toEqual([]);
+    expect(of('config.json', { log_dir: '/tmp' })).toEqual(['warning log_dir']);
   });
 });
 

@@ -15,7 +15,8 @@ export type {
   ToolOptions,
 } from '../server/types.ts';
 export { createGateway } from '../gateway/gateway.ts';
-export type { Gateway, GatewayOptions, ServerEntry, ServerSettings } from '../gateway/gateway.ts';
+export type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
+export type { ServerEntry, ServerSettings } from '../gateway/server-entry.ts';
 export { createAuditLog } from '../gateway/audit/audit-log.ts';
 export type { AuditEvent } from '../protocol/audit.ts';
 export { ExternalMCPServer, FrontMCPServer, MiddlewareMCPServer } from '../gateway/mcp-chain.ts';

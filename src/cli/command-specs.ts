@@ -5,6 +5,7 @@ import { AUDIT_SPECS } from './audit/audit-specs.ts';
 import { KEY_SPEC } from './login/key-spec.ts';
 import { LOGIN_OPTIONS, LOGIN_SPECS } from './login/login-specs.ts';
 import { PAIR_SPECS } from './pair/pair-specs.ts';
+import { PINS_SPEC } from './pins/pins-spec.ts';
 import { POLICY_SPECS } from './policy/policy-specs.ts';
 import { COMMON_OPTIONS } from './option-specs.ts';
 import type { OptionSpec } from './option-specs.ts';
@@ -329,6 +330,7 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
       { line: 'parley status ~/.cursor/mcp.json', does: 'whether the servers of a file start, and why one does not' },
     ],
   },
+  PINS_SPEC,
   ...[...PAIR_SPECS, ...POLICY_SPECS, ...AUDIT_SPECS, ...LOGIN_SPECS],
   {
     name: 'demo',

@@ -204,6 +204,17 @@ export interface PairCommand {
   json: boolean;
 }
 
+/** Shows and accepts what servers have changed. */
+export interface PinsCommand {
+  name: 'pins';
+  action: 'ls' | 'diff' | 'accept';
+  /** A server, or `server__tool`. Undefined: everything. */
+  what: string | undefined;
+  config: string | undefined;
+  isSure: boolean;
+  json: boolean;
+}
+
 /** Replays the audit log against rules. */
 export interface PolicyCommand {
   name: 'policy';
@@ -267,6 +278,7 @@ export type RunnableCommand =
   | StatusCommand
   | KeyCommand
   | PairCommand
+  | PinsCommand
   | PolicyCommand
   | TrustCommand
   | LoginCommand

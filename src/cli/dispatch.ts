@@ -55,6 +55,8 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
       return (await import('./commands/key.ts')).runKey(command, print);
     case 'pair':
       return (await import('./commands/pair.ts')).runPair(command, print);
+    case 'pins':
+      return (await import('./pins/run-pins.ts')).runPins(command, print);
     case 'policy':
       return (await import('./commands/policy.ts')).runPolicy(command, print);
     case 'logs':

@@ -11,6 +11,7 @@ import { toAudit, toLogs } from './audit/audit-args.ts';
 import { toLogin, toLoginOptions, toLogins, toLogout } from './login/login-args.ts';
 import { UsageError, none, only, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
+import { toPins } from './pins/pins-spec.ts';
 import { toPolicyCommand } from './policy/policy-args.ts';
 import { toKeyCommand } from './to-key-command.ts';
 import { toPairCommand } from './pair/to-pair-command.ts';
@@ -52,6 +53,7 @@ const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCo
   trust: toTrust,
   key: toKeyCommand,
   pair: toPairCommand,
+  pins: toPins,
   policy: toPolicyCommand,
   logs: toLogs,
   audit: toAudit,

@@ -2,6 +2,7 @@
 // normalizes to the same.
 import type { TrustOption } from '../gateway/ask/word/persons-word.ts';
 import type { AuthOptions, IssuerOptions } from '../gateway/accept/auth/auth-options.ts';
+import type { PinOption } from '../gateway/definitions/pins/pin-policy.ts';
 import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
 import type { RuleOptions } from '../gateway/middleware/steps/rules/rule.ts';
@@ -23,6 +24,8 @@ export interface ParleyConfig {
   readonly steps: readonly StepConfig[];
   /** What clients may use, in order. */
   readonly rules?: readonly RuleOptions[];
+  /** What happens when a server changes what it lists. */
+  readonly pins?: PinOption;
   /** Only the given limits; shared/limits.ts has the defaults. */
   readonly limits: Readonly<Partial<Limits>>;
   readonly rate?: RateOptions;
@@ -107,6 +110,7 @@ interface ServerCommon {
   readonly idleMs?: number;
   readonly tools?: ToolRules;
   readonly rate?: RateOptions;
+  readonly pins?: PinOption;
   readonly disabled: boolean;
 }
 

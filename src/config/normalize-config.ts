@@ -35,6 +35,7 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       startMs: input.startMs,
       steps: forms,
       rules: input.rules?.map((rule) => defined({ ...rule })),
+      pins: toPins(input.pins),
       limits: { ...limits },
       rate: input.rate && defined({ ...input.rate }),
       keys: typeof keys === 'string' ? [keys] : [...keys],
@@ -86,6 +87,7 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
     tools,
     rate,
     trustAnnotations,
+    pins: toPins(server.pins),
     disabled,
   };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;
@@ -109,6 +111,10 @@ function toSandbox(sandbox: ServerInput['sandbox'], folder: string) {
   if (typeof sandbox !== 'object') return sandbox || undefined;
   const { write, ...rest } = sandbox;
   return defined({ ...rest, write: write?.map((path) => resolve(folder, path)) });
+}
+
+function toPins(pins: ConfigInput['pins']): ParleyConfig['pins'] {
+  return typeof pins === 'object' ? defined({ ...pins }) : pins;
 }
 
 function toMs(seconds: number | undefined): number | undefined {

@@ -30,10 +30,10 @@ import type { RootOption } from './ask/configured-roots.ts';
 import type { PairingCode } from './ask/word/pairings.ts';
 import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './dialect/serve/serve-context.ts';
-import { loadChecks } from './definitions/load-checks.ts';
+import { ServerChecks } from './server-checks.ts';
+import type { PinOption } from './definitions/pins/pin-policy.ts';
 import { FlowLayer } from './flow/flow-layer.ts';
 import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
-import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
 import { GatewayRules, withRules } from './middleware/steps/rules/gateway-rules.ts';
 import type { RuleOptions } from './middleware/steps/rules/rule.ts';
 import { loadFrontPages } from './load-front-pages.ts';
@@ -49,38 +49,21 @@ import { PublicIds } from './router/public-ids.ts';
 import type { NamingMode, NamingRules } from './router/public-names.ts';
 import { shownTools } from './shown-tools.ts';
 import type { ListedServerTools } from './shown-tools.ts';
-import type { Address } from './upstream/address.ts';
 import type { LoginTarget } from './upstream/login/login-to.ts';
 import type { ServerLogin } from './upstream/login/server-login.ts';
 import { AccountLogins } from './account-logins.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import { isServerTarget } from './upstream/target-options.ts';
-import type { ServerTarget, UpstreamTargetOptions } from './upstream/target-options.ts';
+import type { ServerTarget } from './upstream/target-options.ts';
 import type { Account } from './upstream/accounts/account-target.ts';
 import { AccountTarget } from './upstream/accounts/account-target.ts';
 import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import { createPipeline } from './pipeline.ts';
 import { believedOf, isSettings, isTarget, serverRulesOf } from './server-entry.ts';
-import type { ConfiguredServer } from './server-entry.ts';
+import type { ConfiguredServer, ServerEntry, ServerSettings } from './server-entry.ts';
 import { RateLimits } from './rate-limits.ts';
 import type { RateOptions } from './rate-limits.ts';
 import { RoutedChain } from './routed-chain.ts';
-
-/** The address of a server, alone or with settings, or a server in this process. */
-export type ServerEntry = Address | Target | ({ server: Address | Target } & ServerSettings);
-
-export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 'era' | 'timeoutMs' | 'idleMs'> & {
-  /** `eager`: connected at once. Default: when a client first needs it. */
-  start?: 'lazy' | 'eager' | undefined;
-  /** Whose account is used there. `user`: everybody logs in for themselves, and shares nothing. Default: one for all. */
-  account?: 'user' | 'shared' | undefined;
-  /** Which of its tools clients see, and which need approval. */
-  tools?: ToolRules | undefined;
-  /** Whether rules believe what it says of its own tools, such as that one only reads. Default: false. */
-  trustAnnotations?: boolean | undefined;
-  /** How often callers may call it. */
-  rate?: RateOptions | undefined;
-};
 
 export interface GatewayOptions extends ServeContextOptions, EndpointOptions, HumanChannelOptions {
   /** The gateway's name. Default: mcp-parley, or the name of the only server behind it. */
@@ -95,6 +78,11 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   rules?: readonly RuleOptions[] | undefined;
   /** How often callers may call. Default: as often as they like. */
   rate?: RateOptions | undefined;
+  /**
+   * What happens when a server changes a definition after it was first seen. Default: `destructive` if there is a `stateFolder` to
+   * keep pins in, else `off`.
+   */
+  pins?: PinOption | undefined;
   /** Servers that are served together at /mcp/<group>. */
   groups?: Record<string, string[]> | undefined;
   /** How tools and prompts of several servers are named. Default: `always`, every name starts with its server. */
@@ -133,6 +121,7 @@ export class Gateway {
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: RoutedChain;
   readonly #parts = new Map<string, { chain: RoutedChain; front: ServeContext }>();
+  readonly #checks: ServerChecks;
   /** Replaced servers that still finish calls. */
   readonly #retiring = new Set<ServerTarget>();
   readonly #lifecycle: StepLifecycle;
@@ -160,6 +149,7 @@ export class Gateway {
     const asking = { log, clock, sealer, login: this.#login, audit: options.audit };
     this.#humans = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
     this.#accounts = new AccountLogins(options, { ...asking, host: () => this.#humans.pageEndpoint.host });
+    this.#checks = new ServerChecks(options);
     this.#lifecycle = new StepLifecycle({ log, clock });
     this.#steps = this.#live(options.steps ?? []);
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
@@ -256,6 +246,7 @@ export class Gateway {
     await this.#doors.close();
     await this.#humans.close();
     this.#accounts.close();
+    this.#checks.close();
     this.#login?.close();
     const targets = [...this.#members.map(({ target }) => target), ...this.#retiring];
     await Promise.all(targets.map(async (target) => isServerTarget(target) && target.close()));
@@ -378,17 +369,19 @@ export class Gateway {
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
     const configured: ConfiguredServer = isSettings(entry) ? entry : { server: entry };
-    const { server, start, account, tools: _, trustAnnotations: _believed, rate: _rate, ...rest } = configured;
+    const { server, start, account, tools: _, trustAnnotations: _believed, rate: _rate, pins, ...rest } = configured;
     if (isTarget(server)) return { name, entry, target: server };
     const { log, clock, limits, id, audit } = this.#options;
     const share = rest.share ?? this.#options.share;
     const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, audit, ...asking };
-    const definitions = loadChecks({ server: name, servers: () => this.#names.servers, log: told.log });
+    const isPerUser = this.#accounts.isPerUser(name, server, account);
+    const checked = { name, address: server, isPerUser, servers: () => this.#names.servers, log: told.log, clock };
+    const definitions = this.#checks.of(checked, pins);
     const shared = { name, address: server, client: this.#info, definitions, ...told, ...rest, share };
     const open = (one?: Account): UpstreamTarget =>
       new UpstreamTarget({ ...shared, ...this.#accounts.loginAt(name, server, one) });
-    const target = this.#accounts.isPerUser(name, server, account) ? new AccountTarget({ name, create: open }) : open();
+    const target = isPerUser ? new AccountTarget({ name, create: open }) : open();
     if (start === 'eager' && this.#options.startsEager !== false) void target.ready();
     return { name, entry, target };
   }

@@ -1,11 +1,31 @@
 // What an entry of `servers` is: an address, a server in this process, or one of them with settings.
 import type { Step } from '../protocol/step.ts';
 import type { Target } from '../protocol/target.ts';
-import type { ServerEntry, ServerSettings } from './gateway.ts';
+import type { PinOption } from './definitions/pins/pin-policy.ts';
 import { serverRules } from './middleware/steps/filter/server-rules.ts';
 import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
 import type { Member } from './router/member.ts';
+import type { RateOptions } from './rate-limits.ts';
 import type { Address } from './upstream/address.ts';
+import type { UpstreamTargetOptions } from './upstream/target-options.ts';
+
+/** The address of a server, alone or with settings, or a server in this process. */
+export type ServerEntry = Address | Target | ({ server: Address | Target } & ServerSettings);
+
+export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 'era' | 'timeoutMs' | 'idleMs'> & {
+  /** `eager`: connected at once. Default: when a client first needs it. */
+  start?: 'lazy' | 'eager' | undefined;
+  /** Whose account is used there. `user`: everybody logs in for themselves, and shares nothing. Default: one for all. */
+  account?: 'user' | 'shared' | undefined;
+  /** Which of its tools clients see, and which need approval. */
+  tools?: ToolRules | undefined;
+  /** Whether rules believe what it says of its own tools, such as that one only reads. Default: false. */
+  trustAnnotations?: boolean | undefined;
+  /** How often callers may call it. */
+  rate?: RateOptions | undefined;
+  /** What happens when a definition changes after it was first seen. Default: that of the gateway. */
+  pins?: PinOption | undefined;
+};
 
 export type ConfiguredServer = { server: Address | Target } & ServerSettings;
 

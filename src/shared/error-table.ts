@@ -231,6 +231,10 @@ export const ERRORS = {
     'A rule of the gateway forbids {what}',
     'Do without it, or ask the operator: `rules` of the configuration decides, and the audit log names the rule.',
   ]),
+  HELD_BACK: row(-32000, 200, 'upstream', [
+    '{name} of {server} {what} since its definition was accepted, and is held back until the operator has looked at it: parley pins accept {server}__{name}',
+    'Look at it with `parley pins diff {server}`. `pins` of the configuration says what is held back.',
+  ]),
   BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the named option and try again.']),
   STORE_UNUSABLE: row(-32603, 500, 'config', [
     'The flow store cannot be used: {reason}',

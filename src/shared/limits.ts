@@ -125,5 +125,10 @@ export const MAX_PASSING_SECRETS = 200;
 /** How long a server that says when to come back is left alone at most; then it is tried again. */
 export const MAX_PAUSE_MS: number = 5 * MINUTE;
 
+/** Definitions that are pinned of one server, how long one may be to be shown by `parley pins diff`, and how large the file becomes with them. */
+export const MAX_PINS = 10_000;
+export const MAX_PINNED_CHARS: number = 64 * 1024;
+export const MAX_PIN_FILE_BYTES: number = 8 * MiB;
+
 /** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */
 export const RESULT_READ_MS = 30_000;

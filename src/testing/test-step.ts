@@ -1,6 +1,6 @@
 // Tests steps between a client and a sample server, and records what passes them.
 import type { ConnectOptions } from '../client/types.ts';
-import type { ServerEntry } from '../gateway/gateway.ts';
+import type { ServerEntry } from '../gateway/server-entry.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Step, StepFunction } from '../protocol/step.ts';
 import { sampleServer } from './sample-server.ts';

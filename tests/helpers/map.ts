@@ -35,7 +35,8 @@ export const LAYERS: Record<string, Room> = {
   gateway: { holds: '`createGateway`, and the stages below', uses: ['protocol', 'shared'] },
   protocol: { holds: 'the neutral model: exchange, target, message, step', uses: ['shared'] },
   shared: {
-    holds: 'errors, limits, log, clock, crypto, containers, a guarded `fetch` (`net/`); knows nothing of MCP',
+    holds:
+      'errors, limits, log, clock, crypto, containers, files (`files/`), a guarded `fetch` (`net/`); knows nothing of MCP',
     uses: [],
   },
 };

@@ -1,5 +1,5 @@
 // Updates a running gateway to a new configuration, and changes only what differs.
-import type { ServerEntry } from '../../gateway/gateway.ts';
+import type { ServerEntry } from '../../gateway/server-entry.ts';
 import type { Step } from '../../protocol/step.ts';
 import { keepEntry, toEntries, toGroups } from './build-gateway.ts';
 import type { ParleyConfig } from '../config.ts';

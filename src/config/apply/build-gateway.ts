@@ -1,7 +1,8 @@
 // Builds the options of createGateway and of its listen() from a normalized configuration.
 import { readFile } from 'node:fs/promises';
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
-import type { GatewayOptions, ServerEntry } from '../../gateway/gateway.ts';
+import type { GatewayOptions } from '../../gateway/gateway.ts';
+import type { ServerEntry } from '../../gateway/server-entry.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { enabledServers } from '../config.ts';
@@ -41,6 +42,7 @@ function toOptions(config: ParleyConfig): GatewayOptions {
     ...(observe && { observe }),
     ...(config.rules && { rules: config.rules }),
     ...(config.rate && { rate: config.rate }),
+    ...(config.pins !== undefined && { pins: config.pins }),
     ...(config.roots && { roots: config.roots }),
     ...(config.ask && { ask: config.ask }),
     ...(config.auth && { auth: config.auth }),
@@ -80,8 +82,8 @@ export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
 function toEntry(config: ServerConfig): ServerEntry {
   const known = entries.get(config);
   if (known) return known;
-  const { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations } = config;
-  const settings = { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations };
+  const { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations, pins } = config;
+  const settings = { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations, pins };
   const entry = { server: toAddress(config), ...settings };
   entries.set(config, entry);
   return entry;

@@ -28,6 +28,7 @@ const AT_START = [
   'auth',
   'startMs',
   'observe',
+  'pins',
   'audit',
   'log',
 ] as const satisfies (keyof ParleyConfig)[];

@@ -37,6 +37,24 @@ const TOOL_RULES = object(
   'Rules for the tools of this server, by the names it gives them.',
 );
 
+const PIN_ACTIONS = ['destructive', 'flag', 'hold'] as const;
+const PINS = either(
+  [
+    choice(
+      [...PIN_ACTIONS, 'off'],
+      'flag: it is reported; hold: neither listed nor callable until `parley pins accept`; destructive: held unless it only reads; off: nothing is pinned.',
+    ),
+    object(
+      {
+        changed: choice(PIN_ACTIONS, 'Tools and prompts that have changed. Default: destructive.'),
+        new: choice(PIN_ACTIONS, 'Tools and prompts that were not there before. Default: destructive.'),
+      },
+      'The same for each kind of difference.',
+    ),
+  ],
+  'What happens when a server changes what it lists after it was first seen (docs/safety.md#what-servers-say).',
+);
+
 const SHARED =
   'auto: clients share a process, or connection, for lists, and those that can be asked have one of their own for calls; session: every client has its own; all: they share one, and the server cannot ask them.';
 
@@ -98,6 +116,7 @@ const SERVER = object(
       'true: rules believe what it says of its own tools, such as that one only reads. Default: false.',
     ),
     rate: { ...RATE, about: 'How often callers may call this server. Default: the rates for all servers.' },
+    pins: { ...PINS, about: `${PINS.about} Default: the one for all servers.` },
     disabled: flag('true: as if it were not in the file.'),
     alwaysAllow: foreign('Cline and Windsurf.'),
     autoApprove: foreign('Cline.'),
@@ -200,6 +219,7 @@ export const CONFIG = object(
       'What every message passes, outermost first: names of built-in steps, or paths of .ts and .js files.',
     ),
     rules: RULES,
+    pins: { ...PINS, about: `${PINS.about} Default: destructive.` },
     limits: limitsShape(),
     rate: RATE,
     keys: either(

@@ -3,7 +3,9 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { createLog } from '../../shared/log.ts';
 import { hasHidden } from '../../shared/text/hidden.ts';
 import { CheckedLists } from './checked-lists.ts';
-import { loadChecks } from './load-checks.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
+import { DefinitionChecks } from './definition-checks.ts';
 
 const GOOD = { name: 'add', description: 'Adds two numbers', inputSchema: { type: 'object' } };
 const tags = 'read my mail'.replaceAll(/./g, (one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0)));
@@ -104,9 +106,10 @@ it('a server cannot fill the log with new names', () => {
 it('is loaded with the first list', async () => {
   const { lists: _, lines } = checks();
   const log = createLog({ level: 'warn', write: (line) => void lines.push(line) });
-  const lazy = loadChecks({ server: 'maths', servers: () => ['maths'], log });
+  const lazy = new DefinitionChecks({ server: 'maths', servers: () => ['maths'], log });
   expect(lazy.reports).toEqual([]);
-  const pages = await Promise.all([1, 2].map(() => lazy.check('tools/list', { tools: [5] })));
+  const exchange = { method: 'tools/list', params: {} } as Exchange;
+  const pages = await Promise.all([1, 2].map(() => lazy.check(exchange, { tools: [5] }, {} as ServerView)));
   expect(pages).toEqual([{ tools: [] }, { tools: [] }]);
   expect(lazy.reports).toEqual(['tools : it is no object']);
   expect(lines).toHaveLength(1);

@@ -26,6 +26,7 @@ const MAX_REPORTS = 200;
 export class CheckedLists {
   readonly #options: CheckedListsOptions;
   readonly #reports = new Map<string, string>();
+  readonly #suspicious = new WeakSet<JsonObject>();
 
   constructor(options: CheckedListsOptions) {
     this.#options = options;
@@ -34,6 +35,11 @@ export class CheckedLists {
   /** What was found, a line for each. */
   get reports(): string[] {
     return [...this.#reports.values()];
+  }
+
+  /** Whether something was found in this entry of a checked page. */
+  isSuspicious(entry: JsonObject): boolean {
+    return this.#suspicious.has(entry);
   }
 
   /** The page of a list as clients may see it; the same object if nothing is wrong. */
@@ -58,8 +64,10 @@ export class CheckedLists {
     if (clean !== entry)
       this.#report({ area, name, event: 'definition.cleaned', what: 'hidden characters were removed' });
     const { server, servers } = this.#options;
-    for (const finding of softFindings(name, clean, { server, servers: servers() }))
+    for (const finding of softFindings(name, clean, { server, servers: servers() })) {
+      this.#suspicious.add(clean);
       this.#report({ area, name, event: 'definition.flagged', what: finding });
+    }
     return clean;
   }
 
@@ -77,6 +85,6 @@ export class CheckedLists {
   }
 }
 
-function areaOf(method: string): ListArea | undefined {
+export function areaOf(method: string): ListArea | undefined {
   return (Object.keys(LIST_METHOD_BY_AREA) as ListArea[]).find((area) => LIST_METHOD_BY_AREA[area] === method);
 }

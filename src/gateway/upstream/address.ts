@@ -39,6 +39,10 @@ export interface Route {
   fallback?: Route;
 }
 
+export function isCommandAddress(address: Address | Route): address is CommandAddress {
+  return typeof address === 'object' && 'command' in address;
+}
+
 export interface RouteOptions {
   limits: Limits;
   log: Log;

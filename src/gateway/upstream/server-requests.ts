@@ -4,7 +4,9 @@
 // visit, or after a while.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { givesReceipts, isInteraction } from '../../protocol/interaction.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { pages } from '../../protocol/pages.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
@@ -48,6 +50,8 @@ export class ServerRequests {
   readonly #options: ServerRequestsOptions;
   readonly #calls: CallKind;
   readonly #toolCalls: CallKind;
+  /** Undefined if nothing is ever held back. */
+  readonly #judge: ListChecks | undefined;
   /** Once the server has asked for one. */
   #pause: ServerPause | undefined;
   #sent: SentReceipts | undefined;
@@ -55,6 +59,7 @@ export class ServerRequests {
   constructor(options: ServerRequestsOptions) {
     const { server, leases, tasks } = options;
     this.#options = options;
+    this.#judge = options.definitions?.isJudging ? options.definitions : undefined;
     this.#calls = {
       send: (exchange, handler) => leases.send(exchange, handler),
       read: (result) => result,
@@ -72,11 +77,28 @@ export class ServerRequests {
   handle(exchange: Exchange): Promise<ResultObject> {
     try {
       this.#pause?.check(exchange);
-      return this.#answer(exchange);
+      const admitted = this.#judge?.admit(exchange, this.#listAll);
+      return admitted ? this.#answerAdmitted(admitted, exchange) : this.#answer(exchange);
     } catch (thrown) {
       return Promise.reject(toTargetError(thrown, exchange, this.#source(exchange)));
     }
   }
+
+  async #answerAdmitted(admitted: Promise<void>, exchange: Exchange): Promise<ResultObject> {
+    await admitted;
+    try {
+      return this.#answer(exchange);
+    } catch (thrown) {
+      throw toTargetError(thrown, exchange, this.#source(exchange));
+    }
+  }
+
+  /** A list of the server, for the checks that see each page. */
+  readonly #listAll = async (method: string, client: ClientView): Promise<void> => {
+    const fetch = async (params: JsonObject): Promise<JsonObject> =>
+      toPlainObject(await this.handle(new InternalExchange(method, params, client)));
+    for await (const _ of pages({ key: method.split('/')[0]!, fetch })) continue;
+  };
 
   #answer(exchange: Exchange): Promise<ResultObject> {
     const { name, connections } = this.#options;
@@ -94,7 +116,7 @@ export class ServerRequests {
     return answer
       .catch((thrown) => this.#orLogIn(thrown, exchange, open))
       .catch((thrown: unknown) => {
-        throw this.#toError(thrown, exchange);
+        throw toTargetError(thrown, exchange, this.#source(exchange));
       });
   }
 
@@ -138,7 +160,7 @@ export class ServerRequests {
       case 'prompts/list':
       case 'resources/list':
       case 'resources/templates/list':
-        return this.#checked(exchange, new CallWithUrls(exchange, this.#calls).send());
+        return this.#checked(exchange, new CallWithUrls(exchange, this.#calls).send(), server);
       case 'tools/call':
         return this.#callTool(exchange, server);
       case 'tasks/get':
@@ -165,7 +187,7 @@ export class ServerRequests {
       .callTool(exchange)
       .then((played) => (played ? call.read(played) : call.send()))
       .catch((thrown: unknown) => {
-        throw this.#toError(thrown, exchange);
+        throw toTargetError(thrown, exchange, this.#source(exchange));
       });
   }
 
@@ -184,14 +206,14 @@ export class ServerRequests {
     });
   }
 
-  async #checked({ method }: Exchange, listed: Promise<ResultObject>): Promise<ResultObject> {
+  async #checked(exchange: Exchange, listed: Promise<ResultObject>, server: ServerView): Promise<ResultObject> {
     const { definitions } = this.#options;
-    return definitions ? definitions.check(method, toPlainObject(await listed)) : listed;
+    return definitions ? definitions.check(exchange, toPlainObject(await listed), server) : listed;
   }
 
   async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {
     const { leases, tools, tasks } = this.#options;
-    const result = toPlainObject(await this.#checked(exchange, leases.send(exchange)));
+    const result = toPlainObject(await this.#checked(exchange, leases.send(exchange), server));
     tools(exchange.client).learn(result, exchange.params.cursor === undefined);
     return tasks.toList(result, exchange, server);
   }

@@ -1,7 +1,7 @@
 // The options of a server behind the gateway, and its status.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { RecordAudit } from '../../protocol/audit.ts';
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Limits } from '../../shared/limits.ts';
@@ -41,7 +41,7 @@ export interface UpstreamTargetOptions {
   logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
   /** Answers `roots/list` for clients without roots of their own. */
   roots?: (() => Promise<JsonObject>) | undefined;
-  /** Checks each page of a list before clients see it. */
+  /** Checks each page of a list before clients see it, and what they use. */
   definitions?: ListChecks | undefined;
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
@@ -64,11 +64,24 @@ export function isServerTarget(target: Target): target is ServerTarget {
   return 'retire' in target;
 }
 
+/** Judges what a server lists, and what clients use of it. */
 export interface ListChecks {
-  check(method: string, page: JsonObject): Promise<JsonObject>;
+  /** The page of a list as clients may see it. */
+  check(exchange: Exchange, page: JsonObject, server: ServerView): Promise<JsonObject>;
+  /** Whether something may be held back. */
+  readonly isJudging: boolean;
+  /** Rejects if what the request uses is held back; undefined if it may go on at once. */
+  admit(exchange: Exchange, list: FetchList): Promise<void> | undefined;
+  /** A list of the server has changed. */
+  outdate(kind: ListedKind): void;
+  /** Calls back when clients may see more; returns a function that ends this. */
+  onAccepted(listener: (kind: ListedKind) => void): () => void;
   /** What was found, a line for each. */
   readonly reports: readonly string[];
 }
+
+type ListedKind = 'tools' | 'prompts' | 'resources';
+type FetchList = (method: string, client: ClientView) => Promise<unknown>;
 
 /** The state of a server's connection. */
 export interface TargetStatus {

@@ -19,7 +19,7 @@ import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { ServerRequests } from './server-requests.ts';
 import { ChangeListeners } from './connections/change-listeners.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
-import type { Address, CommandAddress, Route } from './address.ts';
+import { isCommandAddress } from './address.ts';
 import { ClientPresence } from './connections/client-presence.ts';
 import { ProcessCap } from './connections/process-cap.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
@@ -61,6 +61,7 @@ export class UpstreamTarget implements ServerTarget {
   readonly #taskOwners = new TaskOwners();
   readonly #completions: ElicitationCompletions;
   readonly #requests: ServerRequests;
+  readonly #unlisten: () => void;
   readonly #clients = new ClientPresence();
   /** Undefined if the server runs elsewhere. */
   readonly #processes: ProcessCap | undefined;
@@ -83,7 +84,7 @@ export class UpstreamTarget implements ServerTarget {
       hasRoom: (wanted) => this.#processes?.hasRoom(wanted) ?? true,
       onClaim: (connection, client) => this.#attend(connection, client),
     });
-    if (isCommand(options.address)) {
+    if (isCommandAddress(options.address)) {
       this.#processes = new ProcessCap({
         server: options.name,
         max: options.limits?.maxProcesses ?? DEFAULT_LIMITS.maxProcesses,
@@ -107,13 +108,15 @@ export class UpstreamTarget implements ServerTarget {
       leases: this.#leases,
     });
     this.#requests = this.#createRequests();
+    this.#unlisten = options.definitions?.onAccepted((kind) => this.#listeners.tellAll({ kind })) ?? (() => {});
   }
 
   #createRequests(): ServerRequests {
-    const { name, logIn } = this.#options;
+    const { name, logIn, definitions } = this.#options;
     return new ServerRequests({
       name,
       clock: this.#clock,
+      definitions,
       connections: this.#connections,
       leases: this.#leases,
       server: (client) => this.viewFor(client),
@@ -122,7 +125,6 @@ export class UpstreamTarget implements ServerTarget {
       flow: this.#flow,
       completions: this.#completions,
       logIn: logIn && ((exchange) => this.#logIn(exchange)),
-      definitions: this.#options.definitions,
     });
   }
 
@@ -151,15 +153,14 @@ export class UpstreamTarget implements ServerTarget {
     const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
     const problem = current || state === 'idle' ? undefined : toAwayError(failure, this.name);
     const { address, definitions } = this.#options;
-    const findings = definitions?.reports ?? [];
     return {
       state,
       server: this.#anyView,
       transport: current?.transport,
       failure: failure?.message,
       problem,
-      sandbox: isCommand(address) ? (address.sandbox ?? false) : undefined,
-      findings,
+      sandbox: isCommandAddress(address) ? (address.sandbox ?? false) : undefined,
+      findings: definitions?.reports ?? [],
     };
   }
 
@@ -245,6 +246,7 @@ export class UpstreamTarget implements ServerTarget {
 
   /** Closes the connections once their calls have ended. */
   async retire(): Promise<void> {
+    this.#unlisten();
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.retire()));
   }
 
@@ -301,6 +303,7 @@ export class UpstreamTarget implements ServerTarget {
       tasks: this.#tasks,
       taskOwners: this.#taskOwners,
       completions: this.#completions,
+      definitions: this.#options.definitions,
       listeners: this.#listeners,
     };
   }
@@ -392,8 +395,4 @@ export class UpstreamTarget implements ServerTarget {
     const isServed = (client: ClientView | undefined): boolean => !client || this.#connections.eraFor(client) === era;
     for (const kind of CHANGEABLE_LISTS) if (capabilities[kind]) this.#listeners.tellAll({ kind }, isServed);
   }
-}
-
-function isCommand(address: Address | Route): address is CommandAddress {
-  return typeof address === 'object' && 'command' in address;
 }

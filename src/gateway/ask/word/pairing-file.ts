@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { writePrivateFile } from '../../../shared/private-file.ts';
+import { writePrivateFile } from '../../../shared/files/private-file.ts';
 
 interface Kept {
   readonly hash: string;

@@ -7,6 +7,7 @@ import type { ElicitationCompletions } from '../questions/elicitation-completion
 import type { UpstreamConnection } from './upstream-connection.ts';
 import type { TaskBridge } from '../tasks/task-bridge.ts';
 import type { TaskOwners } from '../tasks/task-owners.ts';
+import type { ListChecks } from '../target-options.ts';
 import type { Upstream } from '../upstream.ts';
 
 export const CHANGEABLE_LISTS = ['tools', 'prompts', 'resources'] as const;
@@ -17,11 +18,13 @@ export interface ChangeContext {
   taskOwners: TaskOwners;
   listeners: ChangeListeners;
   completions: ElicitationCompletions;
+  definitions: ListChecks | undefined;
 }
 
 export function onServerChange(change: Change, connection: UpstreamConnection, context: ChangeContext): void {
   const { tools, tasks, taskOwners, listeners } = context;
   if (change.kind === 'tools') tools.outdate();
+  if (change.kind === 'tools' || change.kind === 'prompts') context.definitions?.outdate(change.kind);
   if (change.kind === 'elicited') context.completions.complete(change.elicitationId);
   if (change.kind === 'task') {
     if (hasEnded(change.task)) {

@@ -1,14 +1,11 @@
 // Logins in the user's state folder: one encrypted file each (AES-256-GCM, with the key file of that folder), readable only by its
-// owner. Files are replaced whole. A lock file serializes work on one login across processes; it belongs to a process, and a lock
-// whose process has died is removed. If the lock cannot be had in time, the work is not done.
-import { mkdirSync } from 'node:fs';
-import { open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock, ticksOf } from '../../../shared/clock.ts';
+// owner. Files are replaced whole. A lock file serializes work on one login across processes.
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { withFileLock } from '../../../shared/files/file-lock.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
 import { hasLoginFile, loginFile } from './login-file.ts';
 import { createMemoryLogins } from './login-store.ts';
@@ -25,9 +22,6 @@ export interface FileLoginOptions {
 const PURPOSE = 'login';
 /** Longer than a request to a token endpoint may take. */
 const WAIT_MS = 30_000;
-const POLL_MS = 20;
-/** No work takes this long, so its process has died, though another one may have its number now. */
-const DEAD_MS = 120_000;
 
 export function createFileLogins(options: FileLoginOptions): LoginStore {
   return options.sealer.durable ? new FileLogins(options) : createMemoryLogins();
@@ -104,60 +98,8 @@ class FileLogins implements LoginStore {
 }
 
 /** Runs `work` while no other process runs work with this lock file; rejects if that cannot be had in time. */
-export async function locked<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
-  const until = ticksOf(systemClock) + waitMs;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  while (!(await take(path))) {
-    if (ticksOf(systemClock) > until) {
-      throw new GatewayError('UPSTREAM_LOGIN_FAILED', {
-        server: 'the server',
-        reason: 'another process holds the login',
-      });
-    }
-    await removeDead(path);
-    await sleep(POLL_MS);
-  }
-  try {
-    return await work();
-  } finally {
-    await rm(path, { force: true });
-  }
-}
-
-/** False if another process, or another call of this one, has it. */
-async function take(path: string): Promise<boolean> {
-  try {
-    const file = await open(path, 'wx', 0o600);
-    await file.writeFile(String(process.pid));
-    await file.close();
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-/** Moved away first, so that of two processes only one removes it, and none removes a lock that was taken since. */
-async function removeDead(path: string): Promise<void> {
-  const holder = await readFile(path, 'utf8').catch(() => '');
-  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-  const isOld = systemClock.now() - mtimeMs > DEAD_MS;
-  if (!isOld && (!/^\d+$/.test(holder) || isAlive(Number(holder)))) return;
-  const aside = `${path}-${randomId()}`;
-  try {
-    await rename(path, aside);
-    const moved = await readFile(aside, 'utf8');
-    if (moved === holder) await rm(aside, { force: true });
-    else await rename(aside, path);
-  } catch {
-    // another process was faster
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+export function locked<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+  const onLate = () =>
+    new GatewayError('UPSTREAM_LOGIN_FAILED', { server: 'the server', reason: 'another process holds the login' });
+  return withFileLock({ path, waitMs, onLate }, work);
 }

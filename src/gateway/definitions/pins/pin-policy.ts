@@ -1,0 +1,36 @@
+// What follows from a definition that was not accepted: it is flagged, or held back.
+// Claims of servers only tighten. A changed tool counts as harmless only if it claims to be read-only now, and did so in every version that was
+// accepted: one that begins to claim it is held. Only tools and prompts can be held, because only they are called by their names.
+import type { Pin } from './pin-record.ts';
+
+/**
+ * `flag`: it is reported, and used as it is. `hold`: neither listed nor callable until it is accepted. `destructive`: held if it may change
+ * things or looks suspicious, else flagged.
+ */
+export type PinAction = 'flag' | 'hold' | 'destructive';
+
+export type PinOption = PinAction | 'off' | { changed?: PinAction | undefined; new?: PinAction | undefined };
+
+const DEFAULT = 'destructive';
+
+export interface PinPolicy {
+  changed: PinAction;
+  new: PinAction;
+}
+
+/** Undefined: nothing is pinned. `isPerUser`: users may see other tools than those before them, so a new one is not held by default. */
+export function toPinPolicy(option: PinOption, isPerUser = false): PinPolicy | undefined {
+  if (option === 'off') return undefined;
+  const { changed = DEFAULT, new: fresh = DEFAULT } =
+    typeof option === 'string' ? { changed: option, new: option } : option;
+  return { changed, new: isPerUser && fresh === DEFAULT ? 'flag' : fresh };
+}
+
+export function isHeld(pin: Pin, policy: PinPolicy): boolean {
+  const { area, seen, pinned } = pin;
+  if (!seen || (area !== 'tools' && area !== 'prompts')) return false;
+  const action = pinned ? policy.changed : policy.new;
+  if (action !== 'destructive') return action === 'hold';
+  if (seen.isSuspicious && !pinned?.isSuspicious) return true;
+  return area === 'tools' && (pin.mayChangeThings === true || !seen.isReadOnly);
+}

@@ -1,0 +1,201 @@
+// What is pinned of one server: each definition as it was accepted, and as the server lists it now if that is something else. Nothing here
+// decides what follows from a difference (pin-policy.ts).
+// 1. The first list for each kind of client is the baseline: it is accepted as it is. Later, only a person accepts.
+// 2. A pin outlives its tool: one that comes back is compared with what it was.
+// 3. What was never accepted is forgotten when it is no longer listed, so a server cannot fill the record with names.
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { canonicalJson } from '../../../shared/canonical-json.ts';
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { MAX_PINS, MAX_PINNED_CHARS } from '../../../shared/limits.ts';
+
+export type PinArea = 'tools' | 'prompts' | 'resourceTemplates' | 'instructions';
+
+/** A definition at one time. */
+export interface PinnedDefinition {
+  digest: string;
+  /** Of all but the name. */
+  likeness: string;
+  /** When it was first seen; ISO 8601. */
+  at: string;
+  isReadOnly?: true;
+  /** An offline check found something in it. */
+  isSuspicious?: true;
+  /** For people; absent if it is too long. */
+  value?: JsonObject;
+}
+
+export interface Pin {
+  era: string;
+  area: PinArea;
+  name: string;
+  /** As accepted; absent if it is new. */
+  pinned?: PinnedDefinition;
+  /** As listed now, if it was not accepted. */
+  seen?: PinnedDefinition;
+  /** The pinned name that has the same definition as a new one. */
+  like?: string;
+  /** Was accepted once as one that may change things. */
+  mayChangeThings?: true;
+  /** The kinds of clients to whom it is listed; empty if it was removed. */
+  kinds: string[];
+}
+
+export interface PinRecord {
+  /** What the gateway serves: a configuration file, or its name. */
+  gateway: string;
+  server: string;
+  /** A digest of the command and its arguments, or of the URL. */
+  address: string;
+  /** Name and version, as the server says. */
+  info?: string;
+  /** Lists that have a baseline: era, area and kind of client. */
+  known: string[];
+  pins: Record<string, Pin>;
+}
+
+/** One page of a list. */
+export interface SeenPage {
+  era: string;
+  area: PinArea;
+  /** What the client can do; servers may list more for clients that can be asked. */
+  kind: string;
+  entries: readonly ListedDefinition[];
+  /** Belongs to the first list for this kind of client. */
+  isBaseline: boolean;
+  /** All names of the list, if this is its last page. */
+  names?: ReadonlySet<string> | undefined;
+}
+
+export interface ListedDefinition {
+  name: string;
+  definition: PinnedDefinition;
+  /** The whole of it as JSON. */
+  text: string;
+}
+
+/** Set by a gateway on the entries of a server that is away. */
+const OF_GATEWAYS = 'mcp-parley/unavailable';
+
+export function toListed(
+  name: string,
+  entry: JsonObject,
+  more: { at: string; isSuspicious: boolean },
+): ListedDefinition {
+  const value = withoutAvailability(entry);
+  const text = canonicalJson(value);
+  const { name: _, ...nameless } = value;
+  const { annotations } = value;
+  const isReadOnly = isObject(annotations) && annotations.readOnlyHint === true && annotations.destructiveHint !== true;
+  const definition: PinnedDefinition = {
+    digest: pinDigest(text),
+    likeness: pinDigest(canonicalJson(nameless)),
+    at: more.at,
+  };
+  if (isReadOnly) definition.isReadOnly = true;
+  if (more.isSuspicious) definition.isSuspicious = true;
+  return { name, definition, text };
+}
+
+export function keyOf({ era, area, name }: Pick<Pin, 'era' | 'area' | 'name'>): string {
+  return `${era} ${area} ${name}`;
+}
+
+export function knownKey({ era, area, kind }: Pick<SeenPage, 'era' | 'area' | 'kind'>): string {
+  return `${era} ${area} ${kind}`;
+}
+
+/** Whether the page says nothing that the record does not have. */
+export function isInRecord({ known, pins }: PinRecord, listing: SeenPage): boolean {
+  const { entries, kind } = listing;
+  if (!known.includes(knownKey(listing))) return false;
+  const isKept = (one: ListedDefinition): boolean => {
+    const pin = pins[keyOf({ ...listing, name: one.name })];
+    return pin !== undefined && (pin.seen ?? pin.pinned)?.digest === one.definition.digest && pin.kinds.includes(kind);
+  };
+  return entries.every(isKept) && missing(pins, listing).length === 0;
+}
+
+export function addListing(record: PinRecord, listing: SeenPage): void {
+  const { pins, known } = record;
+  let room = MAX_PINS - Object.keys(pins).length;
+  for (const one of listing.entries) {
+    const isKnown = keyOf({ ...listing, name: one.name }) in pins;
+    if (isKnown || room-- > 0) addDefinition(record, listing, one);
+  }
+  findLikes(record, listing);
+  for (const pin of missing(pins, listing)) {
+    pin.kinds = pin.kinds.filter((kind) => kind !== listing.kind);
+    if (pin.kinds.length > 0) continue;
+    delete pin.seen;
+    if (!pin.pinned) delete pins[keyOf(pin)];
+  }
+  if (!known.includes(knownKey(listing))) known.push(knownKey(listing));
+}
+
+/** Takes what is seen for accepted; a pin that is not listed any more is dropped. */
+export function acceptPin(record: PinRecord, key: string): void {
+  const pin = record.pins[key];
+  if (pin?.seen) setPinned(pin, pin.seen);
+  else if (pin && isRemoved(pin)) delete record.pins[key];
+}
+
+export function isRemoved({ kinds }: Pin): boolean {
+  return kinds.length === 0;
+}
+
+function addDefinition(record: PinRecord, listing: SeenPage, { name, definition, text }: ListedDefinition): void {
+  const { era, area, kind, isBaseline } = listing;
+  const key = keyOf({ era, area, name });
+  const pin: Pin = record.pins[key] ?? { era, area, name, kinds: [] };
+  record.pins[key] = pin;
+  if (!pin.kinds.includes(kind)) pin.kinds.push(kind);
+  const isShort = text.length <= MAX_PINNED_CHARS;
+  const whole = { ...definition, ...(isShort && { value: JSON.parse(text) as JsonObject }) };
+  if (pin.pinned?.digest === definition.digest) delete pin.seen;
+  else if (!pin.pinned && isBaseline) setPinned(pin, whole);
+  else if (pin.seen?.digest !== definition.digest) pin.seen = whole;
+}
+
+function setPinned(pin: Pin, definition: PinnedDefinition): void {
+  pin.pinned = definition;
+  delete pin.seen;
+  delete pin.like;
+  if (!definition.isReadOnly) pin.mayChangeThings = true;
+}
+
+/** A new tool with the definition of another one may be that one under another name. */
+function findLikes(record: PinRecord, listing: SeenPage): void {
+  const fresh = listing.entries.flatMap(({ name }) => {
+    const pin = record.pins[keyOf({ ...listing, name })];
+    return pin && !pin.pinned && pin.seen ? [pin] : [];
+  });
+  if (fresh.length === 0) return;
+  const { era, area } = listing;
+  const names = new Map<string, string>();
+  for (const { pinned, name, ...pin } of Object.values(record.pins))
+    if (pinned && pin.era === era && pin.area === area) names.set(pinned.likeness, name);
+  for (const pin of fresh) {
+    const like = names.get(pin.seen!.likeness);
+    if (like !== undefined) pin.like = like;
+  }
+}
+
+function missing(pins: PinRecord['pins'], { era, area, kind, names }: SeenPage): Pin[] {
+  if (!names) return [];
+  return Object.values(pins).filter(
+    (pin) => pin.era === era && pin.area === area && pin.kinds.includes(kind) && !names.has(pin.name),
+  );
+}
+
+function withoutAvailability(entry: JsonObject): JsonObject {
+  const { _meta: meta } = entry;
+  if (!isObject(meta) || !(OF_GATEWAYS in meta)) return entry;
+  const { [OF_GATEWAYS]: _, ...rest } = meta;
+  const { _meta: _gone, ...others } = entry;
+  return Object.keys(rest).length > 0 ? { ...others, _meta: rest } : others;
+}
+
+export function pinDigest(text: string): string {
+  return lazyCrypto().createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,289 @@
+// Compares each list of one server with what is pinned, takes out what is held back, and refuses its use: lists and calls ask the same sets.
+// 1. A page that says nothing new costs digests and no write.
+// 2. Differences are logged and recorded once, and stay in the reports until somebody accepts them.
+// 3. An accept by `parley pins` is noticed while something waits for it, and at the next use of it.
+// 4. If the file cannot be used, pins last as long as the process.
+import type { RecordAudit } from '../../../protocol/audit.ts';
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import type { ServerView } from '../../../protocol/server-view.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { MAX_PINS } from '../../../shared/limits.ts';
+import type { Log } from '../../../shared/log.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
+import { visible } from '../../../shared/visible.ts';
+import { pinFile, pinFolder, readPinFile, updatePinFile, versionOf, withoutValues } from './pin-file.ts';
+import { isHeld } from './pin-policy.ts';
+import type { PinPolicy } from './pin-policy.ts';
+import { addListing, pinDigest, isInRecord, isRemoved, keyOf, knownKey, toListed } from './pin-record.ts';
+import type { SeenPage, ListedDefinition, Pin, PinArea, PinRecord } from './pin-record.ts';
+
+export interface PinnedListsOptions {
+  gateway: string;
+  server: string;
+  /** The command and its arguments, or the URL. */
+  address: string;
+  policy: PinPolicy;
+  /** Undefined: pins last as long as the process. */
+  stateFolder: string | undefined;
+  log: Log;
+  clock: Clock;
+  audit?: RecordAudit | undefined;
+  /** Every user has an account there, and may see other tools. */
+  isPerUser?: boolean | undefined;
+  /** Called when something was accepted. */
+  onAccepted: (area: PinArea) => void;
+}
+
+/** One page as it came from the server. */
+export interface ListedPage {
+  area: PinArea;
+  /** The entries by name. */
+  entries: readonly { name: string; entry: JsonObject; isSuspicious: boolean }[];
+  client: Pick<ClientView, 'capabilities'>;
+  server: ServerView;
+  cursor: unknown;
+  nextCursor: unknown;
+}
+
+/** A list of several pages, between two of them. */
+interface OpenListing {
+  isBaseline: boolean;
+  names: Set<string>;
+}
+
+const MAX_OPEN = 100;
+const MAX_REPORTS = 200;
+const POLL_MS = 500;
+const KINDS = ['elicitation', 'roots', 'sampling', 'tasks'] as const;
+
+export class PinnedLists {
+  readonly #options: PinnedListsOptions;
+  readonly #file: string | undefined;
+  readonly #open = new BoundedMap<string, OpenListing>(MAX_OPEN);
+  readonly #told = new BoundedMap<string, true>(10 * MAX_REPORTS);
+  #record: PinRecord;
+  #version = '';
+  #held: Record<string, Set<string>> = {};
+  #isFull = false;
+  #hasFailed = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** One write after the other. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(options: PinnedListsOptions) {
+    this.#options = options;
+    this.#file = options.stateFolder && pinFile(pinFolder(options.stateFolder), options);
+    this.#record = this.#emptyRecord();
+    this.#reload();
+  }
+
+  /** The names that may be shown. */
+  async check(page: ListedPage): Promise<ReadonlySet<string>> {
+    const { area, cursor, nextCursor } = page;
+    this.#reload();
+    await this.#note(page);
+    if (area === 'tools' && cursor === undefined)
+      await this.#note({ ...page, ...instructionsOf(page), nextCursor: undefined });
+    if (nextCursor === undefined) this.#tell();
+    return new Set(page.entries.map(({ name }) => name).filter((name) => !this.isHeld(area, name)));
+  }
+
+  /** What a full record has no room for is held, too. */
+  isHeld(area: PinArea, name: string): boolean {
+    if (this.#held[area]?.has(name)) return true;
+    return this.#isFull && !this.#pins.some((pin) => pin.area === area && pin.name === name);
+  }
+
+  /** Why this cannot be used now; it looks whether it was accepted meanwhile. */
+  refusal(area: PinArea, name: string): GatewayError | undefined {
+    if (!this.isHeld(area, name)) return undefined;
+    this.#reload();
+    if (!this.isHeld(area, name)) return undefined;
+    const { server } = this.#options;
+    const isNew = this.#pins.some((pin) => pin.area === area && pin.name === name && !pin.pinned);
+    const what = isNew ? 'is new' : 'has changed';
+    return new GatewayError('HELD_BACK', { name, server, what });
+  }
+
+  /** What waits to be accepted, a line for each. */
+  get reports(): string[] {
+    return this.#waiting.slice(0, MAX_REPORTS).map((pin) => {
+      const held = isHeld(pin, this.#options.policy) ? ', held back' : '';
+      return `${pin.area} ${visible(shorten(pin.name))}: ${wordsOf(pin)}${held}; parley pins diff ${this.#options.server}`;
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  get #pins(): Pin[] {
+    return Object.values(this.#record.pins);
+  }
+
+  get #waiting(): Pin[] {
+    return this.#pins.filter((pin) => pin.seen !== undefined || isRemoved(pin));
+  }
+
+  async #note(page: ListedPage): Promise<void> {
+    const { area, server, cursor, nextCursor } = page;
+    const about = { era: server.dialect, area, kind: kindOf(page.client) };
+    const at = new Date(this.#options.clock.now()).toISOString();
+    const entries = page.entries.map(({ name, entry, isSuspicious }) => toListed(name, entry, { at, isSuspicious }));
+    const key = (at: unknown): string => `${knownKey(about)} ${JSON.stringify(at)}`;
+    const before = cursor === undefined ? undefined : this.#open.get(key(cursor));
+    this.#open.delete(key(cursor));
+    const names = new Set([...(before?.names ?? []), ...entries.map(({ name }) => name)]);
+    const isWhole = nextCursor === undefined && (cursor === undefined || before !== undefined);
+    const listing = { ...about, entries, names: isWhole && !this.#options.isPerUser ? names : undefined };
+    const isFirst = cursor === undefined;
+    const isBaseline = await this.#add(listing, isFirst ? undefined : before?.isBaseline === true, toInfo(server));
+    if (nextCursor !== undefined) this.#open.set(key(nextCursor), { isBaseline, names });
+  }
+
+  /** Resolves with whether the page belongs to the baseline. `isBaseline`: undefined for a first page, which decides it. */
+  #add(listing: Omit<SeenPage, 'isBaseline'>, isBaseline: boolean | undefined, info: string): Promise<boolean> {
+    const isBase = ({ known }: PinRecord): boolean => isBaseline ?? !known.includes(knownKey(listing));
+    const whole = { ...listing, isBaseline: isBase(this.#record) };
+    const isSame = listing.area !== 'tools' || (this.#record.info === info && this.#record.address === this.#address);
+    if (isSame && !whole.isBaseline && isInRecord(this.#record, whole)) return Promise.resolve(false);
+    let isPinned = false;
+    const change = (latest: PinRecord = this.#emptyRecord()): PinRecord => {
+      const record = listing.area === 'tools' ? this.#identified(latest, listing.entries, info) : latest;
+      isPinned = isBase(record);
+      addListing(record, { ...listing, isBaseline: isPinned });
+      return record;
+    };
+    const written = this.#writing.then(() => this.#write(change));
+    this.#writing = written;
+    return written.then(() => isPinned);
+  }
+
+  async #write(change: (latest?: PinRecord) => PinRecord): Promise<void> {
+    const { log } = this.#options;
+    const file = this.#file;
+    try {
+      if (file === undefined || this.#hasFailed) return this.#set(change(this.#record));
+      const next = await updatePinFile(file, change);
+      this.#set(withoutValues(next));
+      this.#version = versionOf(file);
+    } catch (error) {
+      this.#hasFailed = true;
+      log.error({ file, error }, 'pins.failed');
+      this.#set(change(this.#record));
+    }
+  }
+
+  /** If the operator has put another server in the place of the old one, which has none of its tools, nothing of the old one is compared. */
+  #identified(record: PinRecord, entries: readonly ListedDefinition[], info: string): PinRecord {
+    const { address, pins } = record;
+    const isMoved = address !== this.#address;
+    const isOther = isMoved && !entries.some(({ name }) => Object.values(pins).some((pin) => pin.name === name));
+    if (isMoved || (record.info !== undefined && record.info !== info)) this.#tellIdentity(record.info, info, isMoved);
+    return { ...(isOther ? this.#emptyRecord() : record), address: this.#address, info };
+  }
+
+  get #address(): string {
+    return pinDigest(this.#options.address);
+  }
+
+  #emptyRecord(): PinRecord {
+    const { gateway, server } = this.#options;
+    return { gateway, server, address: this.#address, known: [], pins: {} };
+  }
+
+  /** Reads the file if it was written by somebody else. */
+  #reload(): void {
+    const { log } = this.#options;
+    const file = this.#file;
+    if (file === undefined || this.#hasFailed || versionOf(file) === this.#version) return;
+    try {
+      this.#version = versionOf(file);
+      const latest = readPinFile(file);
+      if (latest) this.#set(withoutValues(latest));
+    } catch (error) {
+      this.#hasFailed = true;
+      log.error({ file, error }, 'pins.failed');
+    }
+  }
+
+  #set(record: PinRecord): void {
+    const before = this.#record;
+    this.#record = record;
+    this.#isFull = this.#pins.length >= MAX_PINS;
+    this.#held = {};
+    for (const pin of this.#pins)
+      if (isHeld(pin, this.#options.policy)) (this.#held[pin.area] ??= new Set()).add(pin.name);
+    this.#follow(this.#waiting.length > 0);
+    const accepted = Object.values(before.pins).filter(({ seen, ...pin }) => {
+      const { pinned } = record.pins[keyOf(pin)] ?? {};
+      return seen !== undefined && pinned?.digest === seen.digest;
+    });
+    for (const pin of accepted) this.#report('accepted', pin, {});
+    for (const area of new Set(accepted.map(({ area }) => area))) this.#options.onAccepted(area);
+  }
+
+  /** Looks for an accept, while there is something to accept. */
+  #follow(isNeeded: boolean): void {
+    if (!isNeeded || this.#file === undefined) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    } else this.#timer ??= setInterval(() => this.#reload(), POLL_MS).unref();
+  }
+
+  #tell(): void {
+    for (const pin of this.#waiting.slice(0, MAX_REPORTS)) {
+      const key = `${keyOf(pin)} ${pin.seen?.digest ?? 'removed'}`;
+      if (this.#told.get(key)) continue;
+      this.#told.set(key, true);
+      this.#report(eventOf(pin), pin, { held: isHeld(pin, this.#options.policy) });
+    }
+  }
+
+  #report(event: string, { area, name, like, seen, pinned }: Pin, more: JsonObject): void {
+    const { server, log, audit } = this.#options;
+    const shown = visible(shorten(name));
+    const details = { area, ...(like !== undefined && { like: visible(shorten(like)) }), ...more };
+    const digests = { ...(pinned && { before: pinned.digest }), ...(seen && { digest: seen.digest }) };
+    audit?.({ kind: 'definition', server, name: shown, outcome: event, details: { ...details, ...digests } });
+    log.warn({ server, name: shown, ...details }, `definition.${event}`);
+  }
+
+  #tellIdentity(before: string | undefined, info: string, isMoved: boolean): void {
+    const { server, log, audit } = this.#options;
+    const details = { ...(before !== undefined && { before: visible(before) }), info: visible(info), isMoved };
+    audit?.({ kind: 'definition', server, outcome: 'identity', details });
+    log.warn({ server, ...details }, 'definition.identity');
+  }
+}
+
+function eventOf(pin: Pin): string {
+  if (isRemoved(pin)) return 'removed';
+  if (pin.pinned) return 'changed';
+  return pin.like === undefined ? 'new' : 'renamed';
+}
+
+function wordsOf(pin: Pin): string {
+  if (isRemoved(pin)) return 'was removed';
+  if (pin.pinned) return 'has changed';
+  return pin.like === undefined ? 'is new' : `is new, and the same as ${visible(shorten(pin.like))}`;
+}
+
+function kindOf({ capabilities }: ListedPage['client']): string {
+  return KINDS.filter((one) => isObject(capabilities[one as 'roots'])).join('+');
+}
+
+function toInfo({ info: { name, version } }: ServerView): string {
+  return shorten(`${name} ${version}`);
+}
+
+/** What a server says at the start, as a list of one. */
+function instructionsOf({ server: { instructions } }: ListedPage): Pick<ListedPage, 'area' | 'entries'> {
+  const entries =
+    instructions === undefined ? [] : [{ name: 'instructions', entry: { instructions }, isSuspicious: false }];
+  return { area: 'instructions', entries };
+}

@@ -1,0 +1,57 @@
+// The checks of what each server lists, made from the options of the gateway.
+import type { RecordAudit } from '../protocol/audit.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Log } from '../shared/log.ts';
+import { DefinitionChecks } from './definitions/definition-checks.ts';
+import { toPinPolicy } from './definitions/pins/pin-policy.ts';
+import type { PinOption } from './definitions/pins/pin-policy.ts';
+import type { Address } from './upstream/address.ts';
+
+export interface CheckedServer {
+  name: string;
+  address: Address;
+  isPerUser: boolean;
+  /** All servers of the gateway, as they are now. */
+  servers: () => readonly string[];
+  log: Log;
+  clock: Clock;
+}
+
+export interface PinSettings {
+  pins?: PinOption | undefined;
+  stateFolder?: string | undefined;
+  pairedAs?: string | undefined;
+  name?: string | undefined;
+  audit?: RecordAudit | undefined;
+}
+
+export class ServerChecks {
+  readonly #settings: PinSettings;
+  readonly #byServer = new Map<string, DefinitionChecks>();
+
+  constructor(settings: PinSettings) {
+    this.#settings = settings;
+  }
+
+  /** New checks of a server. `pins`: the setting of this server. */
+  of({ name, address, isPerUser, clock, ...rest }: CheckedServer, pins: PinOption | undefined): DefinitionChecks {
+    const { stateFolder, audit, name: own = 'mcp-parley', pairedAs: gateway = own, pins: forAll } = this.#settings;
+    const policy = toPinPolicy(pins ?? forAll ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
+    const pinning = policy && { gateway, address: toText(address), policy, stateFolder, clock, audit, isPerUser };
+    const checks = new DefinitionChecks({ server: name, ...rest, pins: pinning });
+    this.#byServer.get(name)?.close();
+    this.#byServer.set(name, checks);
+    return checks;
+  }
+
+  close(): void {
+    for (const checks of this.#byServer.values()) checks.close();
+  }
+}
+
+/** What decides which program answers. Variables and headers do not: they hold secrets that change. */
+function toText(address: Address): string {
+  if (typeof address === 'string' || address instanceof URL) return String(address);
+  if ('command' in address) return JSON.stringify([address.command, ...(address.args ?? [])]);
+  return 'url' in address ? String(address.url) : 'transport';
+}

@@ -1,0 +1,27 @@
+// A real server process that lists what the test says, also after it was first seen.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fixture } from './fixture-server.ts';
+import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
+
+export type Entry = Record<string, unknown>;
+
+export class ChangingServer implements Disposable {
+  readonly address: CommandAddress;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'parley-changing-'));
+
+  constructor(lists: Record<string, unknown>) {
+    this.address = fixture('lists-anything', [join(this.#folder, 'lists.json')]);
+    this.says(lists);
+  }
+
+  /** `tools`, `prompts`, `resourceTemplates`, `instructions`, `version`. */
+  says(lists: Record<string, unknown>): void {
+    writeFileSync(join(this.#folder, 'lists.json'), JSON.stringify(lists));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,11 +1,12 @@
 // `parley logins`: where this user is logged in. It never prints a token.
 import { join } from 'node:path';
+import { countLoginFiles } from '../../gateway/upstream/login/login-file.ts';
 import type { LoginRecord } from '../../gateway/upstream/login/login-store.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { Log } from '../../shared/log.ts';
 import { loginKeys } from '../login/login-keys.ts';
-import { ownLogins } from '../login/own-logins.ts';
+import { ownLoginFolder, ownLogins } from '../login/own-logins.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
 import { displayPath } from '../terminal/display-path.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -31,20 +32,24 @@ export async function runLogins({ json }: { json: boolean }, print: Printer): Pr
   const rows = records.flatMap((record) => (record ? toRow(record) : []));
   rows.sort((a, b) => a.server.localeCompare(b.server));
   if (json) print.line(JSON.stringify(rows, undefined, 2));
-  else if (rows.length === 0) print.line('You are logged in nowhere.');
-  else {
-    for (const line of toTable([['server', 'login by', 'state', 'scopes'], ...rows.map(toCells)])) print.line(line);
-    print.line(await keyLine(log));
-  }
+  else await printRows(rows, log, print);
   return 0;
 }
 
-async function keyLine(log: Log): Promise<string> {
-  const stateFolder = ownStateFolder();
-  const { place, problem } = await loginKeys(stateFolder, log);
-  if (place === 'keychain') return 'They are encrypted; the key is in the keychain.';
+async function printRows(rows: LoginRow[], log: Log, print: Printer): Promise<void> {
+  const table = rows.length === 0 ? [] : toTable([['server', 'login by', 'state', 'scopes'], ...rows.map(toCells)]);
+  for (const line of table) print.line(line);
+  if (rows.length === 0) print.line('You are logged in nowhere.');
+  const { place, problem } = await loginKeys(ownStateFolder(), log);
+  const where = place === 'keychain' ? 'the keychain' : displayPath(join(ownStateFolder(), 'keys'));
   const why = problem === undefined ? '' : ` The keychain does not work: ${problem}`;
-  return `They are encrypted; the key is in ${displayPath(join(stateFolder, 'keys'))}.${why}`;
+  if (rows.length > 0) print.line(`They are encrypted; the key is in ${where}.${why}`);
+  const unread = countLoginFiles(ownLoginFolder()) - rows.length;
+  if (unread <= 0) return;
+  const which = unread === 1 ? '1 login' : `${unread} logins`;
+  print.line(
+    `${which} cannot be read with the key in ${where}. Was the key in a keychain that is not there now?${why}`,
+  );
 }
 
 function toRow({ server, account, issuer, client, tokens }: LoginRecord): LoginRow {

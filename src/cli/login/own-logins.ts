@@ -32,9 +32,13 @@ export function ownLogin(target: LoginTarget, { log, show, done }: OwnLoginOptio
   return isLoopback(made.url.hostname) ? new OwnGatewayLogin(made) : made;
 }
 
+export function ownLoginFolder(): string {
+  return join(ownStateFolder(), 'logins');
+}
+
 export function ownLogins(log: Log): LoginStore {
   const stateFolder = ownStateFolder();
-  const folder = join(stateFolder, 'logins');
+  const folder = ownLoginFolder();
   let loaded: Promise<LoginStore> | undefined;
   const load = (): Promise<LoginStore> => (loaded ??= openFiles(stateFolder, folder, log));
   return {

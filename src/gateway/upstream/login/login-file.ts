@@ -1,5 +1,5 @@
 // The file of a login in a folder of logins. Asked before the first request to a server, so it loads nothing.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { smallDigest } from '../../../shared/text/small-digest.ts';
 
@@ -9,4 +9,8 @@ export function loginFile(folder: string, key: string): string {
 
 export function hasLoginFile(folder: string, key: string): boolean {
   return existsSync(loginFile(folder, key));
+}
+
+export function countLoginFiles(folder: string): number {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.login')).length : 0;
 }

@@ -3,6 +3,7 @@
 import type { TrustOption } from '../gateway/ask/word/persons-word.ts';
 import type { AuthOptions, IssuerOptions } from '../gateway/accept/auth/auth-options.ts';
 import type { PinOption } from '../gateway/definitions/pins/pin-policy.ts';
+import type { TrustProxy } from '../gateway/accept/http/client-address.ts';
 import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
 import type { RuleOptions } from '../gateway/middleware/steps/rules/rule.ts';
@@ -123,6 +124,7 @@ export interface ListenConfig {
   readonly tls?: { readonly key: string; readonly cert: string };
   /** Nobody needs a token or login. */
   readonly open?: boolean;
+  readonly trustProxy?: TrustProxy;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
 }

@@ -138,10 +138,10 @@ function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {
 }
 
 function toListen(listen: ListenInput, folder: string): ListenConfig {
-  const { host = DEFAULT_HOST, stdio = false, tls, open, allowedHosts, allowedOrigins } = listen;
+  const { host = DEFAULT_HOST, stdio = false, tls, open, trustProxy, allowedHosts, allowedOrigins } = listen;
   const port = listen.port ?? (stdio ? undefined : DEFAULT_PORT);
   const pem = tls && { key: toPem(tls.key, folder), cert: toPem(tls.cert, folder) };
-  return defined({ port, host, stdio, tls: pem, open, allowedHosts, allowedOrigins });
+  return defined({ port, host, stdio, tls: pem, open, trustProxy, allowedHosts, allowedOrigins });
 }
 
 function toPem(text = '', folder: string): string {

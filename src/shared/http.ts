@@ -7,9 +7,22 @@ export interface HttpRequest extends Readable {
   /** The path with its query. */
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
+  /** Names and values by turns, as they came; of Node alone. */
+  readonly rawHeaders?: readonly string[] | undefined;
+  readonly httpVersion?: string | undefined;
   /** The body was already read in another way. */
   readonly bodyUsed?: boolean | undefined;
   readonly socket: { readonly remoteAddress?: string | undefined };
+  /** The address of the client, if the peer is a trusted proxy. */
+  clientAddress?: string | undefined;
+}
+
+/** Where a request comes from, as far as that can be believed. */
+export function addressOf({
+  clientAddress,
+  socket,
+}: Pick<HttpRequest, 'clientAddress' | 'socket'>): string | undefined {
+  return clientAddress ?? socket.remoteAddress;
 }
 
 export interface HttpResponse extends Writable {

@@ -66,6 +66,8 @@ export interface Limits {
   keepAliveMs: number;
   /** How long the answer to a POST may stay silent before it becomes a resumable stream. */
   primeMs: number;
+  /** How long a call to a server may take in all, however much progress it reports. */
+  maxCallMs: number;
   /** The audit log: the size of one file, and of all files of this user in bytes and number. The oldest files are removed. */
   maxAuditFileBytes: number;
   maxAuditBytes: number;
@@ -109,6 +111,7 @@ export const DEFAULT_LIMITS: Limits = {
   pollMs: 25_000,
   keepAliveMs: 15_000,
   primeMs: 100,
+  maxCallMs: 30 * MINUTE,
   maxAuditFileBytes: 16 * MiB,
   maxAuditBytes: 256 * MiB,
   maxAuditFiles: 1000,
@@ -129,6 +132,13 @@ export const MAX_PAUSE_MS: number = 5 * MINUTE;
 export const MAX_PINS = 10_000;
 export const MAX_PINNED_CHARS: number = 64 * 1024;
 export const MAX_PIN_FILE_BYTES: number = 8 * MiB;
+
+/** Lines in the log about messages of one connection that make no sense. */
+export const LOGGED_GARBAGE = '30/min';
+
+/** Of one network address: unknown tokens that prove bad, and clients that register at the authorization server in front. */
+export const LOGIN_TRIES = '60/min';
+export const REGISTRATIONS = '20/h';
 
 /** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */
 export const RESULT_READ_MS = 30_000;

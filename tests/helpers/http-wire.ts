@@ -146,14 +146,20 @@ export class Stream {
   }
 }
 
-export async function openStream(url: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Stream> {
+export async function openStream(
+  url: string,
+  { method = 'GET', headers = {}, body, from }: Sent = {},
+): Promise<Stream> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const defaults = {
     accept: method === 'GET' ? 'text/event-stream' : BOTH,
     ...(text && { 'content-type': 'application/json' }),
   };
   return new Stream(
-    await within(`a stream from ${url}`, begin(url, { method, headers: { ...defaults, ...headers }, body: text })),
+    await within(
+      `a stream from ${url}`,
+      begin(url, { method, headers: { ...defaults, ...headers }, body: text, ...(from && { from }) }),
+    ),
   );
 }
 

@@ -32,7 +32,7 @@ export async function buildGateway(config: ParleyConfig, options: BuildOptions =
 
 function toOptions(config: ParleyConfig): GatewayOptions {
   const { names, limits, keys, listen, observe } = config;
-  const { allowedHosts, allowedOrigins } = listen;
+  const { trustProxy, allowedHosts, allowedOrigins } = listen;
   return {
     servers: toEntries(config),
     groups: toGroups(config),
@@ -48,6 +48,7 @@ function toOptions(config: ParleyConfig): GatewayOptions {
     ...(config.auth && { auth: config.auth }),
     ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
     ...(keys.length > 0 && { keys }),
+    ...(trustProxy !== undefined && { trustProxy }),
     ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
     ...(allowedOrigins && { allowedOrigins: [...allowedOrigins] }),
   };

@@ -45,6 +45,7 @@ const ABOUT: Record<keyof Limits, string> = {
   keepAliveMs:
     'How often an idle stream says that it lives, and a WebSocket is asked whether it does. The answer to a POST becomes a stream after that long without a word',
   primeMs: 'The same for a client whose revision primes streams: it is given an event id to come back with',
+  maxCallMs: 'How long a call to a server may take in all, however much progress it reports',
   maxAuditFileBytes: 'Bytes of one file of the audit log; then the next one begins',
   maxAuditBytes: 'Bytes of all files of the audit log; the oldest are removed',
   maxAuditFiles: 'Files of the audit log; each process that records has its own',

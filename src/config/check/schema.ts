@@ -170,6 +170,14 @@ const LISTEN = object(
       'Serve HTTPS and WSS. Paths are relative to this file.',
     ),
     open: flag('true: lets everybody in who reaches the port, without a token or login.'),
+    trustProxy: either(
+      [
+        list(text('An address or network, such as 10.0.0.0/8.', { notEmpty: true }), 'Proxies.'),
+        choice(['loopback'], 'Proxies on this machine.'),
+        flag('true: every peer is a trusted proxy.'),
+      ],
+      'Proxies whose `X-Forwarded-For` or `Forwarded` says where clients come from (docs/guides/service.md). Default: none.',
+    ),
     allowedHosts: list(text('A host name.'), 'Host names answered to, beside loopback ones.'),
     allowedOrigins: list(text('Such as https://app.example.com.'), 'Origins of web pages that may call.'),
   },

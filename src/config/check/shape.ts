@@ -76,8 +76,11 @@ export function object<K extends Record<string, Shape>>(
   return { kind: 'object', about, keys };
 }
 
-export function either<A, B>(of: readonly [TypedShape<A>, TypedShape<B>], about: string): TypedShape<A | B> {
-  return { kind: 'either', about, of };
+export function either<A, B, C = never>(
+  of: readonly [TypedShape<A>, TypedShape<B>, TypedShape<C>?],
+  about: string,
+): TypedShape<A | B | C> {
+  return { kind: 'either', about, of: of as readonly Shape[] };
 }
 
 export function anything(about: string): TypedShape<unknown> {

@@ -1,4 +1,5 @@
 // Finds all problems of a configuration. Pure: files and environment have been read before.
+import { isNetwork } from '../../gateway/accept/http/client-address.ts';
 import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import { checkShape } from './check-shape.ts';
 import type { CheckContext } from './check-shape.ts';
@@ -89,6 +90,9 @@ function checkListen({ listen }: ConfigInput, problems: ConfigProblems): void {
   if (tls && (tls.key === undefined || tls.cert === undefined)) {
     problems.error(['listen', 'tls'], 'TLS needs both "key" and "cert"', 'Give the paths of two PEM files.');
   }
+  for (const [index, network] of (Array.isArray(listen.trustProxy) ? listen.trustProxy : []).entries())
+    if (network !== undefined && !isNetwork(network))
+      problems.error(['listen', 'trustProxy', index], 'this is no address or network', 'Such as 10.0.0.0/8 or ::1.');
   if (listen.stdio && listen.port === undefined && (tls ?? listen.host) !== undefined) {
     problems.warn(['listen'], 'without "port" only stdio is served', 'Add "port", or remove "host" and "tls".');
   }

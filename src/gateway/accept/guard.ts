@@ -15,8 +15,8 @@ export interface GuardOptions {
 }
 
 export interface RequestGuard {
-  /** Throws NOT_ALLOWED. */
-  check(request: Pick<HttpRequest, 'headers'>): void;
+  /** Throws NOT_ALLOWED, and INVALID_REQUEST for two Host headers. */
+  check(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>): void;
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
@@ -41,7 +41,9 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Requ
   const isAllowed = (origin: string, host: string): boolean => origins.has(origin) || isOwn(origin, host);
 
   return {
-    check({ headers }) {
+    check({ headers, rawHeaders }) {
+      if (rawHeaders && hasTwoHosts(rawHeaders))
+        throw new GatewayError('INVALID_REQUEST', { data: 'Send one Host header' });
       const { host, origin } = headers;
       if (host === undefined || (host !== known && !hostAllowed(hostName(host))))
         refuse('this Host is not among allowedHosts');
@@ -52,15 +54,28 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Requ
   };
 }
 
+type LocalRequest = Pick<HttpRequest, 'headers' | 'socket' | 'httpVersion'>;
+
 export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** A request through a proxy on this machine is not local: it has another Host or a forwarding header. */
-export function isLocalRequest({ headers, socket }: Pick<HttpRequest, 'headers' | 'socket'>): boolean {
+/**
+ * A request through a proxy on this machine is not local: it has another Host, a forwarding header, or comes as HTTP/1.0, as nginx sends it unless
+ * configured otherwise.
+ */
+export function isLocalRequest({ headers, socket, httpVersion }: LocalRequest): boolean {
   const from = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
-  const forwarding = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
-  return isLoopback(from) && isLoopback(hostName(headers.host ?? '')) && !forwarding.some((name) => name in headers);
+  const forwarding = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
+  const isDirect = httpVersion !== '1.0' && !forwarding.some((name) => name in headers);
+  return isDirect && isLoopback(from) && isLoopback(hostName(headers.host ?? ''));
+}
+
+/** Node takes the first one, and a proxy before it perhaps the other. */
+function hasTwoHosts(raw: readonly string[]): boolean {
+  let found = 0;
+  for (let at = 0; at < raw.length; at += 2) if (raw[at]!.length === 4 && raw[at]!.toLowerCase() === 'host') found++;
+  return found > 1;
 }
 
 function toOwn(publicUrl: string | undefined): URL | undefined {

@@ -1,7 +1,8 @@
 // Counts what waits in a response for its reader against the byte budget of the process. One who reads nothing is cut off when the
 // budget needs it.
 import { HeldShare, UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
-import type { HttpResponse } from '../../shared/http.ts';
+import { addressOf } from '../../shared/http.ts';
+import type { HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 
@@ -22,8 +23,9 @@ export function holdUnsent(response: HttpResponse, { limits, log }: UnsentContex
     log.warn({ bytes: response.writableLength, limit: 'maxHeldBytes' }, 'client.too-slow');
     response.destroy();
   };
-  const { socket } = response as { socket?: { remoteAddress?: string } | null };
-  const holding = new HeldShare({ owner: `unread:${socket?.remoteAddress ?? ''}`, maxBytes: limits.maxHeldBytes, cut });
+  const { req: request } = response as { req?: HttpRequest }; // of Node
+  const owner = `unread:${request ? addressOf(request) : ''}`;
+  const holding = new HeldShare({ owner, maxBytes: limits.maxHeldBytes, cut });
   holdings.set(response, holding);
   response.on('drain', () => holding.set(response.writableLength));
   for (const end of ['close', 'finish']) response.once(end, () => holding.release());

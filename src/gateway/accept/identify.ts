@@ -44,7 +44,7 @@ export function identifyCaller(
   { transport, resource, endpoint }: IdentifyPlace,
 ): Caller | Promise<Caller> {
   const { headers, method, url } = request;
-  const { remoteAddress } = request.socket ?? {};
+  const remoteAddress = request.clientAddress ?? request.socket?.remoteAddress;
   const found = identify({ headers, transport, method, url, remoteAddress, resource, endpoint });
   return found instanceof Promise ? found.then(toCaller) : toCaller(found);
 }

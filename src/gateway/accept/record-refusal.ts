@@ -2,15 +2,17 @@
 // wanted, but nothing that the caller sent as a proof.
 import type { RecordAudit } from '../../protocol/audit.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { addressOf } from '../../shared/http.ts';
 import type { HttpRequest } from '../../shared/http.ts';
 
-type RefusedRequest = Pick<HttpRequest, 'url' | 'method' | 'socket' | 'headers'>;
+type RefusedRequest = Pick<HttpRequest, 'url' | 'method' | 'socket' | 'headers' | 'clientAddress'>;
 
 export function recordRefusal(audit: RecordAudit | undefined, thrown: unknown, request: RefusedRequest): void {
   if (!audit || !(thrown instanceof GatewayError)) return;
   const { code, row, details } = thrown;
   if (row.status !== 401 && row.status !== 403) return;
   const { reason, scope } = details;
+  const from = addressOf(request);
   audit({
     kind: 'refusal',
     method: request.method,
@@ -20,7 +22,7 @@ export function recordRefusal(audit: RecordAudit | undefined, thrown: unknown, r
       status: row.status,
       ...(typeof reason === 'string' && { reason }),
       ...(typeof scope === 'string' && { scope }),
-      ...(request.socket.remoteAddress !== undefined && { from: request.socket.remoteAddress }),
+      ...(from !== undefined && { from }),
       ...(request.headers.origin !== undefined && { origin: request.headers.origin }),
     },
   });

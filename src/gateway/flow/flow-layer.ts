@@ -2,6 +2,7 @@
 // questions become prompts of a session that is kept here. Clients without Flow notice nothing.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { TargetLayer } from '../../protocol/layer.ts';
+import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import {
   FLOW_VERSION,
@@ -129,13 +130,11 @@ export class FlowLayer extends TargetLayer {
     return { sessionId: call.options.id, state: 'idle', ...(initialPrompt && { initialPrompt }) };
   }
 
-  #session(
-    about: Pick<NewEmulatedSession, 'tool' | 'timeoutMs' | 'start'>,
-    { principal }: ClientView,
-  ): EmulatedSession {
+  #session(about: Pick<NewEmulatedSession, 'tool' | 'timeoutMs' | 'start'>, client: ClientView): EmulatedSession {
     const call: EmulatedSession = this.#calls.begin({
       ...about,
-      principal,
+      principal: client.principal,
+      caller: callerOfClient(client),
       tell: (told) => void this.#tell(told, call),
       expired: () => this.#expire(call),
       withdrawn: (promptId) => this.#notify(call, 'interaction.withdrawn', { promptId, reason: 'moved' }),

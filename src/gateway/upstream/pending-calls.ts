@@ -37,6 +37,8 @@ export class PendingCall extends DeadlineItem implements SentRequest {
   heardBefore = 0;
   /** The time limit that has passed when the alarm rings. */
   limitMs = 0;
+  /** Whether that is the limit of the whole call. */
+  isTotal = false;
   resolve!: (result: unknown) => void;
   reject!: (reason: Error) => void;
   owner: PendingCallOwner | undefined;
@@ -207,7 +209,8 @@ export class PendingCalls implements PendingCallOwner {
     if (call.endless) return;
     const silence = pending.isPaused ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
     const left = Math.max(0, until - now);
-    pending.limitMs = silence <= left ? silence : this.#totalOf(call);
+    pending.isTotal = silence > left;
+    pending.limitMs = pending.isTotal ? this.#totalOf(call) : silence;
     this.#alarms.set(pending, Math.min(silence, left), now);
   }
 

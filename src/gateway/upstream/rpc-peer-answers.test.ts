@@ -93,4 +93,13 @@ describe('answers that match no call', () => {
     await call;
     expect(log.events).toEqual(['upstream.garbage']);
   });
+
+  test('endless garbage does not fill the log', async () => {
+    const { link, clock, log } = await setUp();
+    for (let n = 0; n < 10_000; n++) link.garbage('Parse error');
+    expect(log.events).toHaveLength(30);
+    clock.advance(2000);
+    for (let n = 0; n < 10_000; n++) link.garbage('Parse error');
+    expect(log.events).toHaveLength(31);
+  });
 });

@@ -22,6 +22,8 @@ import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
 import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { LOGGED_GARBAGE } from '../../shared/limits.ts';
+import { RateLimiter, readRate } from '../../shared/rate.ts';
 import type { Log } from '../../shared/log.ts';
 import { arrivedVia, viaFrom } from '../../shared/via.ts';
 import { OutgoingRequest } from '../codec/json-rpc.ts';
@@ -63,6 +65,7 @@ export class RpcPeer implements Wire, LinkEvents {
   readonly #late = new Map<RequestId, Pick<WireCall, 'onLate' | 'tracker'>>();
   #isMute = false;
   #skipped = '';
+  #garbage: { pace: RateLimiter; unlogged: number } | undefined;
   #nextId = 0;
   #heard = 0;
   #sending: { sent: Promise<void> | undefined; ids: RequestId[] } = { sent: undefined, ids: [] };
@@ -198,7 +201,7 @@ export class RpcPeer implements Wire, LinkEvents {
   }
 
   onGarbage(what: string, kind?: 'oversize', answerTo?: RequestId): void {
-    this.log.warn({ link: this.name, what }, 'upstream.garbage');
+    this.#logGarbage(what);
     if (kind !== 'oversize') return;
     const answered = answerTo === undefined ? undefined : this.#pending.take(answerTo);
     if (answered) return this.#rejectAnswered(answered, what);
@@ -208,6 +211,18 @@ export class RpcPeer implements Wire, LinkEvents {
     if (!sole || !this.#pending.take(sole.id)) return;
     this.#abandon(sole);
     sole.reject(this.#invalid(`a ${what}`));
+  }
+
+  /** A server that sends nothing else must not fill the log. */
+  #logGarbage(what: string): void {
+    const noise = (this.#garbage ??= {
+      pace: new RateLimiter(readRate(LOGGED_GARBAGE)!, this.#options.clock),
+      unlogged: 0,
+    });
+    if (noise.pace.take('') > 0) return void noise.unlogged++;
+    const { unlogged } = noise;
+    noise.unlogged = 0;
+    this.log.warn({ link: this.name, what, ...(unlogged > 0 && { unlogged }) }, 'upstream.garbage');
   }
 
   /** The server has done its part; we cannot take the answer. */
@@ -282,7 +297,8 @@ export class RpcPeer implements Wire, LinkEvents {
     const { method } = pending.call;
     this.#tellCancelled(pending, { reason: `No answer within ${ms} ms` });
     const words = this.#link.lastWords?.() ?? '';
-    const why = this.#skipped + (words === '' ? '' : `; it last wrote to stderr: ${words}`);
+    const total = pending.isTotal ? ', the longest that a call may take' : '';
+    const why = total + this.#skipped + (words === '' ? '' : `; it last wrote to stderr: ${words}`);
     pending.reject(new GatewayError('UPSTREAM_TIMEOUT', { server: this.name, method, ms, why }));
     if (!this.http && pending.heardBefore === this.#heard) this.#options.onSilence?.();
   }

@@ -38,7 +38,7 @@ export interface UpstreamOptions extends RevisionPin {
   prefer?: SpokenEra | undefined;
   /** How long a call may be silent; default 60 s. */
   timeoutMs?: number | undefined;
-  /** The longest a call may take; default 30 min. */
+  /** The longest a call may take; default: `limits.maxCallMs`. */
   maxTimeoutMs?: number | undefined;
   /** How long the first answer may take on stdio and the like; default 5 s. */
   probeMs?: number | undefined;
@@ -86,7 +86,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
         log,
         id: options.id,
         timeoutMs: options.timeoutMs ?? 60_000,
-        maxTimeoutMs: options.maxTimeoutMs ?? 30 * 60_000,
+        maxTimeoutMs: options.maxTimeoutMs ?? limits.maxCallMs,
         onClose: (reason) => link === live && options.onClose?.(reason), // not for a link that was tried and dropped
         onSilence: () => upstream?.checkAlive(limits.pingMs),
       });

@@ -8,6 +8,9 @@ import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
+import { LOGIN_TRIES } from '../../../shared/limits.ts';
+import { networkOf } from '../../../shared/net/network-of.ts';
+import { RateLimiter, readRate } from '../../../shared/rate.ts';
 import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';
 import { metadataUrlOf } from '../http/resource-url.ts';
@@ -47,6 +50,8 @@ export class Authenticator {
   /** Who has called before, for the audit log. */
   readonly #known = new WeakSet<Identity>();
   readonly #callers = new BoundedMap<string, true>(MAX_CALLERS);
+  /** Unknown tokens of an address that were not good: each costs a signature or a request to its issuer. */
+  readonly #tries: RateLimiter;
   /** What every caller needs. */
   readonly #scopes: readonly string[];
 
@@ -54,6 +59,7 @@ export class Authenticator {
     const { keys, keyFile, issuers = [], scopes = [] } = auth;
     const { clock, log } = context;
     this.#auth = auth;
+    this.#tries = new RateLimiter(readRate(LOGIN_TRIES)!, clock);
     this.#context = context;
     this.#scopes = scopes;
     this.#keys = new ApiKeys({ keys, keyFile, clock, log });
@@ -72,6 +78,7 @@ export class Authenticator {
     if (!this.#tokens) throw this.#toRefusal(new InvalidToken(UNKNOWN), { credential, resource });
     if (this.#auth.front && !this.#frontIsReady && endpoint !== undefined)
       return this.front(endpoint).then(() => this.identify(request));
+    if (!this.#tokens.knows(credential.token)) this.#checkTries(request);
     try {
       const found = this.#tokens.verify(credential.token, [resource, endpoint]);
       if (!(found instanceof Promise) && this.#isFree(found, credential)) return this.#allow(found.identity, resource);
@@ -93,8 +100,21 @@ export class Authenticator {
       await checker.check(toProven(request, credential.token, token.jkt));
       return this.#allow(token.identity, resource);
     } catch (error) {
+      if (error instanceof InvalidToken) this.#tries.count(networkOf(request.remoteAddress ?? ''));
       throw this.#toRefusal(error, { credential, resource, nonce: checker?.nonce });
     }
+  }
+
+  /** Keys, and tokens that were seen before, are taken all the same. */
+  #checkTries({ remoteAddress = '' }: IdentifyRequest): void {
+    const retryAfterMs = this.#tries.waitMs(networkOf(remoteAddress));
+    if (retryAfterMs === 0) return;
+    throw new GatewayError('RATE_LIMITED', {
+      what: 'an address',
+      rate: LOGIN_TRIES,
+      limit: 'bad tokens',
+      retryAfterMs,
+    });
   }
 
   /** Whether the token counts without a proof. One that is sent as DPoP and bound to nothing does not count at all. */

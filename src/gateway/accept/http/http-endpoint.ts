@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.ts';
+import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { answerThrown, endWhenInvalid, refuseUpgrade, refuseUpgradeFor } from './answer.ts';
@@ -11,6 +12,8 @@ import { runRequestUnlessLoop, isByGateway } from '../refuse-loops.ts';
 import { recordRefusal } from '../record-refusal.ts';
 import { createGuard } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
+import { createFindAddress } from './client-address.ts';
+import type { TrustProxy } from './client-address.ts';
 import { LegacySse } from './legacy-sse.ts';
 import { identifyCaller } from '../identify.ts';
 import type { Caller, Identify, IdentifyPlace } from '../identify.ts';
@@ -23,6 +26,7 @@ import type { ListeningAddress } from './resource-url.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
 import { acceptWebSocketsLazily } from './lazy-websockets.ts';
+import type { UpgradeRequest } from './websocket.ts';
 import { toFetch } from '../web/to-fetch.ts';
 import type { Fetch } from '../web/to-fetch.ts';
 
@@ -35,6 +39,11 @@ export interface EndpointOptions extends GuardOptions {
    */
   path?: string | undefined;
   identify?: Identify | undefined;
+  /**
+   * Proxies whose `X-Forwarded-For` or `Forwarded` says where clients come from: `true` for every peer, `loopback` for those on this machine, or
+   * addresses and networks. Default: none, and a client's address is that of its connection.
+   */
+  trustProxy?: TrustProxy | undefined;
   /** Returns the context served at /mcp/<name>; throws SERVER_UNKNOWN. */
   part?: ((name: string) => ServeContext) | undefined;
   /** Further pages by path, such as /healthz. */
@@ -70,9 +79,9 @@ interface Arrival extends Pick<HttpVisit, 'request' | 'response' | 'access'> {
 const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
 
 export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup = {}): HttpEndpoint {
-  const context: ServeContext = { ...shared, listens: new Set() }; // closing this endpoint must not end the streams of another
+  const context: ServeContext = { ...shared, listens: new FairShares(shared.limits.maxListens) }; // closing this endpoint must not end the streams of another
   const mount = readMount(options.path);
-  const guard = createGuard(options.host ?? '127.0.0.1', options);
+  const guard = createEndpointGuard(options);
   const routes = createRoutes(context, options, mount);
   const { login, openPage, placeOf, identify } = createEntrance(options, mount);
   const fail = createUpgradeFailure(context);
@@ -100,7 +109,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   return {
     handle,
     fetch: toFetch(handle),
-    upgrade(request, socket, head) {
+    upgrade(request: UpgradeRequest, socket, head) {
       socket.on('error', () => {}); // an error before the WebSocket takes over must not end the process
       try {
         guard.check(request);
@@ -115,9 +124,22 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       }
     },
     close() {
-      for (const close of context.listens) close();
+      context.listens.endAll();
       sockets.close();
       routes.close();
+    },
+  };
+}
+
+/** Finds out where a request comes from, and checks its Host and Origin. */
+function createEndpointGuard(options: EndpointOptions): { check(request: UpgradeRequest | HttpRequest): void } {
+  const guard = createGuard(options.host ?? '127.0.0.1', options);
+  const findAddress = createFindAddress(options.trustProxy);
+  if (!findAddress) return guard;
+  return {
+    check(request) {
+      request.clientAddress = findAddress(request);
+      guard.check(request);
     },
   };
 }
@@ -203,8 +225,8 @@ function isPage(path: string, { pages }: EndpointOptions): boolean {
   return pages !== undefined && Object.hasOwn(pages, path);
 }
 
-function showPage(path: string, visit: HttpVisit, { pages, publicUrl }: EndpointOptions): void {
-  checkPage(path, visit, publicUrl);
+function showPage(path: string, visit: HttpVisit, { pages, publicUrl, trustProxy }: EndpointOptions): void {
+  checkPage(path, visit, publicUrl !== undefined || createFindAddress(trustProxy) !== undefined);
   pages![path]!(visit.request, visit.response);
 }
 

@@ -6,6 +6,7 @@ import { anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { ticksOf } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
+import { addressOf } from '../../../shared/http.ts';
 import { writeMessage, toEncodedText } from '../../codec/json-rpc.ts';
 import { RequestReader } from '../../codec/fast-messages.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
@@ -35,7 +36,7 @@ export class LegacySse {
     this.#context = context;
     this.#reader = new RequestReader(context.limits, RECURRING);
     this.#streamable = streamable;
-    this.#sessions = new SessionTable(context.limits, context.clock);
+    this.#sessions = new SessionTable(context.limits, context.clock, streamable.room);
   }
 
   /** /sse */
@@ -128,7 +129,7 @@ class SseSession {
       end: (answer) => answer && this.#write(encodeAnswer(answer, context.log)),
       release: () => {},
     };
-    const address = request.socket.remoteAddress;
+    const address = addressOf(request);
     this.from = { transport: 'sse', session: this.id, headers: request.headers, identity, address };
     const principal = owner ?? anonymousPrincipal('session', this.id);
     this.conversation = new Conversation(context, principal, this.outlet, {

@@ -2,6 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { GatewayError } from '../../../shared/errors.ts';
+import { FairShares } from '../../../shared/containers/fair-shares.ts';
+import { networkOf } from '../../../shared/net/network-of.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { isLoopback } from '../guard.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
@@ -45,9 +47,8 @@ export async function listenHttp(
   const server = tls
     ? (await import('node:https')).createServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
     : createServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
-  server.maxConnections = context.limits.maxConnections;
   server.on('upgrade', endpoint.upgrade);
-  const sockets = trackSockets(server);
+  const sockets = shareConnections(server, context.limits.maxConnections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotListen(cause, host, port)));
     server.listen(port, host, resolve);
@@ -63,17 +64,23 @@ export async function listenHttp(
         endpoint.close();
         server.close(() => resolve());
         server.closeIdleConnections();
-        setImmediate(() => sockets.forEach((socket) => socket.destroy())); // the last answers are still being written
+        setImmediate(() => sockets.endAll()); // the last answers are still being written
       }),
   };
 }
 
-/** Node's own list has neither upgraded sockets nor those still in a TLS handshake. */
-function trackSockets(server: Server): Set<Socket> {
-  const sockets = new Set<Socket>();
+/**
+ * By address, so that one cannot take the connections of all. Node's own list has neither upgraded sockets nor those still in a TLS handshake.
+ */
+function shareConnections(server: Server, max: number): FairShares {
+  const sockets = new FairShares(max);
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    const free = sockets.take(networkOf(socket.remoteAddress ?? ''), () => {
+      free?.();
+      socket.destroy();
+    });
+    if (free) socket.on('close', free);
+    else socket.destroy();
   });
   return sockets;
 }

@@ -38,14 +38,14 @@ export function splitPages({ own, ours, open, isPublic = false }: PageSources): 
 
 const ADMIN = new Set(['/status', '/metrics']);
 
-/** Throws unless this visitor may see the page. */
-export function checkPage(path: string, { request, identity, access }: HttpVisit, publicUrl: string | undefined): void {
+/** Throws unless this visitor may see the page. `hasProxy`: the operator has said that there is a proxy, or how browsers reach it. */
+export function checkPage(path: string, { request, identity, access }: HttpVisit, hasProxy: boolean): void {
   if (!ADMIN.has(path)) return;
   if (access) {
     const { adminScope, isNameless } = access.login;
     if (!(identity ? isAdmin(identity, adminScope) : isNameless))
       throw new GatewayError('INSUFFICIENT_SCOPE', { scope: adminScope });
-  } else if (publicUrl !== undefined || !isLocalRequest(request)) {
+  } else if (hasProxy || !isLocalRequest(request)) {
     throw new GatewayError('NOT_ALLOWED', {
       reason: `${path} is for this machine; with \`auth\`, for its admin scope`,
     });

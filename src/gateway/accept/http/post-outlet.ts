@@ -20,8 +20,8 @@ import { SseResponse } from './sse-response.ts';
 import { encodeAnswer } from '../write-answer.ts';
 
 /** For what paces a client and does not read its messages, such as a proxy. */
-function waitOf(answer: Message | Message[], status: number): Record<string, string> | undefined {
-  if (status !== 429 || Array.isArray(answer) || !('error' in answer)) return undefined;
+function waitOf(answer: Message | Message[]): Record<string, string> | undefined {
+  if (Array.isArray(answer) || !('error' in answer)) return undefined;
   const { data } = answer.error;
   return retryAfter(isObject(data) ? data.retryAfterMs : undefined);
 }
@@ -79,7 +79,12 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     if (answer === undefined) return this.#endEmpty();
     const body = encodeAnswer(answer, this.#context.log);
     if (!this.#carrier && (status !== 200 || this.#accepted.json)) {
-      answerJson(this.#response, status, body, this.isOpening ? this.#headers() : waitOf(answer, status));
+      answerJson(
+        this.#response,
+        status,
+        body,
+        this.isOpening ? this.#headers() : status === 429 ? waitOf(answer) : undefined,
+      );
       if (this.#response.writableLength > UNCOUNTED_BYTES) holdUnsent(this.#response, this.#context);
       return;
     }

@@ -7,6 +7,7 @@ import { LOCAL } from '../../../shared/anonymous.ts';
 import { DeadlineList } from '../../../shared/deadline-list.ts';
 import { CONNECTION_CLOSED } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { addressOf } from '../../../shared/http.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ParsedInput } from '../../codec/json-rpc.ts';
 import { RequestReader } from '../../codec/fast-messages.ts';
@@ -28,7 +29,7 @@ import { receiveInput, answerRefusal } from '../receive-input.ts';
 import { DurableSessions } from '../durable/durable-sessions.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';
 import { HttpSession } from '../session/http-session.ts';
-import { SessionTable } from '../session/session-table.ts';
+import { SessionRoom, SessionTable } from '../session/session-table.ts';
 import { SseResponse } from './sse-response.ts';
 
 /** One HTTP request on its way through the endpoint. */
@@ -42,31 +43,41 @@ export interface HttpVisit {
   access?: { login: Login; resource: string | undefined } | undefined;
 }
 
+/** What the paths of an endpoint share. */
+interface WholeEndpoint {
+  durable: DurableSessions | undefined;
+  room: SessionRoom;
+  part: string;
+}
+
 type OneMessage = Extract<ParsedInput, { kind: 'message' }>;
 
 export class StreamableHttp {
   readonly #context: ServeContext;
   readonly #reader: RequestReader;
   readonly #sessions: SessionTable<HttpSession>;
+  /** For the sessions of all paths. */
+  readonly room: SessionRoom;
   /** Restores sessions after a restart. */
   readonly #durable: DurableSessions | undefined;
   readonly #part: string;
   /** One timer for the silence of all answers. */
   readonly #silence: DeadlineList;
 
-  constructor(context: ServeContext, whole?: { durable: DurableSessions | undefined; part: string }) {
+  constructor(context: ServeContext, whole?: WholeEndpoint) {
     this.#context = context;
     // Without durable keys a later process could not open the ids.
     this.#durable = whole ? whole.durable : context.sealer.durable ? new DurableSessions(context) : undefined;
     this.#part = whole?.part ?? '';
     this.#reader = new RequestReader(context.limits, RECURRING);
-    this.#sessions = new SessionTable(context.limits, context.clock);
+    this.room = whole?.room ?? new SessionRoom(context.limits);
+    this.#sessions = new SessionTable(context.limits, context.clock, this.room);
     this.#silence = new DeadlineList(context.clock);
   }
 
   /** Serves another target on the same port, with sessions of its own. */
   part(context: ServeContext, name: string): StreamableHttp {
-    return new StreamableHttp(context, { durable: this.#durable, part: name });
+    return new StreamableHttp(context, { durable: this.#durable, room: this.room, part: name });
   }
 
   get sessionCount(): number {
@@ -154,7 +165,7 @@ export class StreamableHttp {
       return outlet.end();
     }
     const headers = (name: string) => request.headers[name] as string | undefined;
-    const address = request.socket.remoteAddress;
+    const address = addressOf(request);
     const from = { transport: 'http', headers: request.headers, identity, address } as const;
     if (isEndless(message)) endWhenInvalid(identity, response);
     const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
@@ -254,7 +265,7 @@ export class StreamableHttp {
   #create({ principal: owner, identity, request }: HttpVisit, name: SessionName | undefined): HttpSession {
     return new HttpSession(this.#context, {
       owner,
-      from: { transport: 'http', headers: request.headers, identity, address: request.socket.remoteAddress },
+      from: { transport: 'http', headers: request.headers, identity, address: addressOf(request) },
       name,
       onExit: (session) => this.#sessions.remove(session),
       onEnd: ({ key }) => this.#durable?.end(key),

@@ -7,6 +7,8 @@ import type { WebSocket } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
 import { LOCAL, anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { addressOf } from '../../../shared/http.ts';
+import type { HttpRequest } from '../../../shared/http.ts';
 import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import { boundVia } from '../../../shared/via.ts';
 import { PAUSE_BYTES, answerPings } from '../../codec/answer-pings.ts';
@@ -19,8 +21,11 @@ import { refuseUpgrade } from './answer.ts';
 
 const POLICY_VIOLATION = 1008;
 
+/** With the address of its client, behind a trusted proxy. */
+export type UpgradeRequest = IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
+
 export interface WebSocketAcceptor {
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
+  upgrade(request: UpgradeRequest, socket: Duplex, head: Buffer, caller: Caller): void;
   close(): void;
 }
 
@@ -50,12 +55,12 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
 function accept(
   context: ServeContext,
   client: WebSocket,
-  { caller, request, socket }: { caller: Caller; request: IncomingMessage; socket: Duplex },
+  { caller, request, socket }: { caller: Caller; request: UpgradeRequest; socket: Duplex },
 ): void {
   const { headers } = request;
   const { principal, validity } = caller ?? {};
   const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
-  const held = holdSocket(client, context, socket);
+  const held = holdSocket(client, context, { socket, address: addressOf(request) ?? '' });
   const sent = answerPings(client, held);
   const send = (message: Message | Message[]): void => {
     if (client.readyState !== client.OPEN) return;
@@ -71,7 +76,7 @@ function accept(
   };
   const connection = new DuplexConnection(context, {
     principals,
-    from: { transport: 'websocket', headers, identity: caller, address: request.socket.remoteAddress },
+    from: { transport: 'websocket', headers, identity: caller, address: addressOf(request) },
     send,
     exit: () => client.close(1000),
   });
@@ -97,14 +102,17 @@ function accept(
  * Counts a frame that is arriving, and what waits for the client, against the byte budget of the process. Call what it returns when
  * something was sent.
  */
-function holdSocket(client: WebSocket, { limits, log }: ServeContext, socket: Duplex): () => void {
-  const { remoteAddress = '' } = socket as { remoteAddress?: string };
+function holdSocket(
+  client: WebSocket,
+  { limits, log }: ServeContext,
+  { socket, address }: { socket: Duplex; address: string },
+): () => void {
   let arriving = 0;
   const cut = (): void => {
     log.warn({ bytes: arriving + client.bufferedAmount, limit: 'maxHeldBytes' }, 'client.too-slow');
     client.terminate();
   };
-  const holding = new HeldShare({ owner: `websocket:${remoteAddress}`, maxBytes: limits.maxHeldBytes, cut });
+  const holding = new HeldShare({ owner: `websocket:${address}`, maxBytes: limits.maxHeldBytes, cut });
   const held = (): void => {
     const bytes = arriving + client.bufferedAmount;
     if (bytes > UNCOUNTED_BYTES || holding.bytes > 0) holding.set(bytes);

@@ -24,18 +24,55 @@ export interface ExpiringSession {
   close(): void;
 }
 
+/** The room for sessions at all paths of an endpoint together. */
+export class SessionRoom {
+  readonly #limits: Limits;
+  readonly #callers = new Map<string, Map<ExpiringSession, () => void>>();
+  #size = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Takes a place, perhaps that of a session of the same caller. `remove` removes this one. Returns what frees the place. */
+  take(session: ExpiringSession, caller: string, remove: () => void): () => void {
+    this.#makeRoom(caller);
+    const own = this.#callers.get(caller) ?? new Map<ExpiringSession, () => void>();
+    this.#callers.set(caller, own.set(session, remove));
+    this.#size++;
+    return () => {
+      if (!own.delete(session)) return;
+      this.#size--;
+      if (own.size === 0 && this.#callers.get(caller) === own) this.#callers.delete(caller);
+    };
+  }
+
+  #makeRoom(caller: string): void {
+    const { maxSessions, maxSessionsPerCaller } = this.#limits;
+    const own = this.#callers.get(caller) ?? new Map<ExpiringSession, () => void>();
+    const isOver = own.size >= maxSessionsPerCaller;
+    if (!isOver && this.#size < maxSessions) return;
+    const oldest = longestUnused(own.keys());
+    if (oldest) own.get(oldest)!();
+    else
+      throw new GatewayError('TOO_MANY', { what: 'sessions', limit: isOver ? 'maxSessionsPerCaller' : 'maxSessions' });
+  }
+}
+
 export class SessionTable<S extends ExpiringSession> {
   /** Keyed by the end of the session id (`keyOf`). */
   readonly #sessions = new Map<string, S>();
-  readonly #callers = new Map<string, Set<S>>();
-  readonly #callerOf = new Map<S, string>();
+  /** How to free the places of sessions. */
+  readonly #places = new Map<S, () => void>();
   readonly #limits: Limits;
   readonly #clock: Clock;
+  readonly #room: SessionRoom;
   #stopSweep: (() => void) | undefined;
 
-  constructor(limits: Limits, clock: Clock) {
+  constructor(limits: Limits, clock: Clock, room: SessionRoom = new SessionRoom(limits)) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#room = room;
   }
 
   get size(): number {
@@ -44,11 +81,11 @@ export class SessionTable<S extends ExpiringSession> {
 
   /** `caller` is the one that the limit counts. Throws TOO_MANY when no room is left. */
   add(session: S, caller: string): void {
-    this.#makeRoom(caller);
+    this.#places.set(
+      session,
+      this.#room.take(session, caller, () => this.remove(session)),
+    );
     this.#sessions.set(keyOf(session.id), session);
-    const own = this.#callers.get(caller) ?? new Set();
-    this.#callers.set(caller, own.add(session));
-    this.#callerOf.set(session, caller);
     this.#stopSweep ??= this.#scheduleSweep();
   }
 
@@ -78,9 +115,10 @@ export class SessionTable<S extends ExpiringSession> {
     this.#stopSweep?.();
     const all = [...this.#sessions.values()];
     this.#sessions.clear();
-    this.#callers.clear();
-    this.#callerOf.clear();
-    for (const session of all) session.close();
+    for (const session of all) {
+      this.#forget(session);
+      session.close();
+    }
   }
 
   #find(id: string, owner: string | undefined): S | undefined {
@@ -88,22 +126,9 @@ export class SessionTable<S extends ExpiringSession> {
     return session?.id === id && session.owner === owner ? session : undefined;
   }
 
-  #makeRoom(caller: string): void {
-    const { maxSessions, maxSessionsPerCaller } = this.#limits;
-    const own = this.#callers.get(caller) ?? new Set();
-    const isOver = own.size >= maxSessionsPerCaller;
-    if (!isOver && this.#sessions.size < maxSessions) return;
-    const oldest = longestUnused(own);
-    if (oldest) this.remove(oldest);
-    else
-      throw new GatewayError('TOO_MANY', { what: 'sessions', limit: isOver ? 'maxSessionsPerCaller' : 'maxSessions' });
-  }
-
   #forget(session: S): void {
-    const caller = this.#callerOf.get(session);
-    const own = caller === undefined ? undefined : this.#callers.get(caller);
-    if (own?.delete(session) && own.size === 0) this.#callers.delete(caller!);
-    this.#callerOf.delete(session);
+    this.#places.get(session)?.();
+    this.#places.delete(session);
   }
 
   #check(session: S): void {

@@ -5,6 +5,7 @@ import type { Target } from '../../../protocol/target.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import { createLog } from '../../../shared/log.ts';
@@ -36,7 +37,7 @@ export interface ServeContext {
   /** The gateway's id: a request that carries it has been here before. */
   readonly id?: string | undefined;
   /** Open listen streams of all connections. */
-  readonly listens: Set<() => void>;
+  readonly listens: FairShares;
 }
 
 export interface ServeContextOptions {
@@ -80,7 +81,7 @@ export function createServeContext(target: Target, options: ServeContextOptions 
     sealer: options.sealer ?? createSealer(keysFrom(options, log)),
     stateFolder: options.stateFolder,
     parked: new ParkedCalls(limits, clock),
-    listens: new Set(),
+    listens: new FairShares(limits.maxListens),
   };
 }
 

@@ -70,7 +70,7 @@ describe('a listen stream', () => {
     const { target, listen, context } = listening();
     const outlet = listen({ toolsListChanged: true }, id);
     target.tell({ kind: 'tools' });
-    for (const close of context.listens) close();
+    context.listens.endAll();
     for (const message of outlet.sent)
       expect((message as { params: JsonObject }).params._meta).toEqual({ [META.subscriptionId]: id });
     expect(outlet.ends).toMatchObject([
@@ -83,7 +83,7 @@ describe('a listen stream', () => {
     const byClient = listen({ toolsListChanged: true });
     const byServer = listen({ toolsListChanged: true }, 2);
     byClient.running!.cancel();
-    for (const close of context.listens) close();
+    context.listens.endAll();
     target.tell({ kind: 'tools' });
     expect(byClient.ends).toEqual([]);
     expect(byServer.ends).toHaveLength(1);

@@ -1,5 +1,6 @@
 // `subscriptions/listen`: a long answer that reports the changes a client asked for, each marked with the request id.
 // It begins with an acknowledgement of the accepted filter; nothing else is ever sent.
+import { callerOfClient } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
 import type { Change } from '../../../protocol/target.ts';
@@ -21,14 +22,13 @@ interface Filter {
 
 export function listen(context: ServeContext, exchange: StatelessExchange): RunningRequest {
   const wanted = readFilter(exchange.params.notifications);
-  if (context.listens.size >= context.limits.maxListens) {
-    throw new GatewayError('TOO_MANY', { what: 'listen streams', limit: 'maxListens' });
-  }
   if (wanted.resourceSubscriptions.length + wanted.taskIds.length > context.limits.maxSubscriptions) {
     throw new GatewayError('TOO_MANY', { what: 'subscriptions', limit: 'maxSubscriptions' });
   }
   const id = exchange.request.id;
   const filter = honoured(context, exchange, wanted);
+  const leave = context.listens.take(callerOfClient(exchange.client), () => close());
+  if (!leave) throw new GatewayError('TOO_MANY', { what: 'listen streams', limit: 'maxListens' });
   const mark = (params: JsonObject = {}) => ({
     ...params,
     _meta: { ...(params._meta as JsonObject | undefined), [META.subscriptionId]: id },
@@ -53,7 +53,7 @@ export function listen(context: ServeContext, exchange: StatelessExchange): Runn
   else acknowledge();
   const stop = () => {
     unwatch();
-    context.listens.delete(close);
+    leave();
     exchange.end();
   };
   const close = () => {
@@ -63,7 +63,6 @@ export function listen(context: ServeContext, exchange: StatelessExchange): Runn
       toResult(id, { ...result, _meta: { ...(result._meta as JsonObject), [META.subscriptionId]: id } }),
     );
   };
-  context.listens.add(close);
   return { endless: true, cancel: stop };
 }
 

@@ -1,5 +1,6 @@
 // Calls that wait between two requests for their user's answer. The handler stays in memory; the client carries a
 // sealed ticket. A ticket works once, because each round has its own number.
+import { callerOfClient } from '../../../protocol/exchange.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
@@ -9,6 +10,8 @@ import type { StatelessExchange } from './stateless-exchange.ts';
 interface Parked {
   exchange: StatelessExchange;
   principal: string;
+  /** Who has it, for the limit: clients without a login share a principal. */
+  caller: string;
   round: number;
   forget(): void;
 }
@@ -20,7 +23,7 @@ export interface Ticket {
 
 export class ParkedCalls {
   #calls = new Map<string, Parked>();
-  #perPrincipal = new Map<string, number>();
+  #perCaller = new Map<string, number>();
   #limits: Limits;
   #clock: Clock;
 
@@ -33,15 +36,16 @@ export class ParkedCalls {
     return this.#calls.size;
   }
 
-  /** Throws TOO_MANY when the principal has too many open questions. */
+  /** Throws TOO_MANY when the caller has too many open questions. */
   park(exchange: StatelessExchange): Ticket {
     const { principal } = exchange.client;
-    const count = this.#perPrincipal.get(principal) ?? 0;
+    const caller = callerOfClient(exchange.client);
+    const count = this.#perCaller.get(caller) ?? 0;
     if (count >= this.#limits.maxParked) throw tooMany('calls waiting for an answer', 'maxParked');
     const ticket = { id: randomId(), round: ++exchange.round };
     const forget = this.#clock.after(this.#limits.parkedMs, () => this.#expire(ticket.id));
-    this.#calls.set(ticket.id, { exchange, principal, round: ticket.round, forget });
-    this.#perPrincipal.set(principal, count + 1);
+    this.#calls.set(ticket.id, { exchange, principal, caller, round: ticket.round, forget });
+    this.#perCaller.set(caller, count + 1);
     return ticket;
   }
 
@@ -68,9 +72,9 @@ export class ParkedCalls {
   #remove(id: string, parked: Parked): void {
     parked.forget();
     this.#calls.delete(id);
-    const left = (this.#perPrincipal.get(parked.principal) ?? 1) - 1;
-    if (left > 0) this.#perPrincipal.set(parked.principal, left);
-    else this.#perPrincipal.delete(parked.principal);
+    const left = (this.#perCaller.get(parked.caller) ?? 1) - 1;
+    if (left > 0) this.#perCaller.set(parked.caller, left);
+    else this.#perCaller.delete(parked.caller);
   }
 }
 

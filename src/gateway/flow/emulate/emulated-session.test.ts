@@ -11,7 +11,14 @@ function setUp() {
   const clock = new FakeClock();
   const told: string[] = [];
   const tell = ({ method }: SessionMessage) => void told.push(method);
-  const about = { id: 's', tool: 't', principal: 'ada', timeoutMs, outcomes: new UnacknowledgedOutcomes() };
+  const about = {
+    id: 's',
+    tool: 't',
+    principal: 'ada',
+    caller: 'ada',
+    timeoutMs,
+    outcomes: new UnacknowledgedOutcomes(),
+  };
   const idle = { warn: () => {}, onEnd: () => {}, withdrawn: (promptId: string) => void told.push(`not ${promptId}`) };
   const call = new EmulatedSession({ ...about, ...idle, clock, tell, expired: () => void told.push('expired') });
   return { clock, told, call };

@@ -21,6 +21,8 @@ export interface EmulatedSessionOptions {
   id: string;
   tool: string;
   principal: string;
+  /** Who has it, for the limit: clients without a login share a principal. */
+  caller: string;
   timeoutMs: number;
   clock: Clock;
   tell: (told: SessionMessage) => void;

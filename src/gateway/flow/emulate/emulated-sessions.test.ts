@@ -9,6 +9,7 @@ it('emulated sessions report which ids are forgotten, so that others can drop th
   const call = calls.begin({
     tool: 't',
     principal: 'ada',
+    caller: 'ada',
     timeoutMs: undefined,
     tell: () => {},
     warn: () => {},
@@ -27,6 +28,7 @@ it('emulated sessions have a minimum timeout', () => {
   const call = calls.begin({
     tool: 't',
     principal: 'ada',
+    caller: 'ada',
     timeoutMs: 1e-9,
     tell: () => {},
     warn: () => {},

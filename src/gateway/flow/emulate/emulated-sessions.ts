@@ -18,7 +18,7 @@ export interface SessionStart {
 
 export type NewEmulatedSession = Pick<
   EmulatedSessionOptions,
-  'tool' | 'principal' | 'tell' | 'warn' | 'expired' | 'withdrawn'
+  'tool' | 'principal' | 'caller' | 'tell' | 'warn' | 'expired' | 'withdrawn'
 > & {
   timeoutMs: number | undefined;
   /** The start id with which the client may repeat its start. */
@@ -58,7 +58,7 @@ export class EmulatedSessions {
   }
 
   begin({ timeoutMs = DEFAULT_TIMEOUT_MS, start, ...call }: NewEmulatedSession): EmulatedSession {
-    const open = [...this.#calls.values()].filter((one) => one.options.principal === call.principal && !one.hasEnded);
+    const open = [...this.#calls.values()].filter((one) => one.options.caller === call.caller && !one.hasEnded);
     if (open.length >= this.#limits.maxParked) {
       const retryAfterMs = RETRY_MS;
       throw new GatewayError('FLOW_LIMIT', { what: 'too many sessions', limit: 'maxParked', retryAfterMs });

@@ -5,6 +5,7 @@ import { open, readFile, readdir, rename, rm, stat, unlink, utimes, writeFile } 
 import { join } from 'node:path';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Clock } from '../../../../shared/clock.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
 import { randomId } from '../../../../shared/crypto/ids.ts';
 import type { Sealer } from '../../../../shared/crypto/seal.ts';
@@ -24,30 +25,43 @@ export interface KeptRecord {
   value: AdapterPayload;
 }
 
-/** Registered clients are dropped, the longest unused first, and so is everything else: strangers can register. */
+/** For each pool; the longest unused ones are dropped. */
 const MAX_RECORDS = 20_000;
+
+/** Strangers can make clients and visits, but they push out nothing else: not what people have logged in for. */
+type Pool = 'client' | 'visit' | 'login';
+const OF_LOGINS = /^(?:Account|Grant|RefreshToken|AuthorizationCode|AccessToken)(?::| of grant:)/;
+
+function poolOf(name: string): Pool {
+  if (name.startsWith('Client:')) return 'client';
+  return OF_LOGINS.test(name) ? 'login' : 'visit';
+}
 const SWEEP_EVERY = 500;
 
-export function createFrontStore(folder: string | undefined, sealer: Sealer): FrontStore {
-  return folder === undefined ? new MemoryStore() : new FolderStore(folder, sealer);
+/** `maxRecords`: of each pool; tests pass their own. */
+export function createFrontStore(folder: string | undefined, sealer: Sealer, maxRecords = MAX_RECORDS): FrontStore {
+  return folder === undefined ? new MemoryStore(maxRecords) : new FolderStore(folder, sealer, maxRecords);
 }
 
 class MemoryStore implements FrontStore {
-  readonly #records = new Map<string, KeptRecord>();
+  readonly #pools: Record<Pool, BoundedMap<string, KeptRecord>>;
   readonly #taken = new Set<string>();
 
+  constructor(maxRecords: number) {
+    const pool = () => new BoundedMap<string, KeptRecord>(maxRecords);
+    this.#pools = { client: pool(), visit: pool(), login: pool() };
+  }
+
   async read(name: string): Promise<KeptRecord | undefined> {
-    return structuredClone(this.#records.get(name));
+    return structuredClone(this.#pools[poolOf(name)].get(name));
   }
 
   async write(name: string, record: KeptRecord): Promise<void> {
-    this.#records.delete(name);
-    this.#records.set(name, structuredClone(record));
-    if (this.#records.size > MAX_RECORDS) this.#records.delete(this.#records.keys().next().value!);
+    this.#pools[poolOf(name)].set(name, structuredClone(record));
   }
 
   async remove(name: string): Promise<void> {
-    this.#records.delete(name);
+    this.#pools[poolOf(name)].delete(name);
   }
 
   async take(name: string): Promise<boolean> {
@@ -61,9 +75,11 @@ class MemoryStore implements FrontStore {
 class FolderStore implements FrontStore {
   readonly #folder: string;
   readonly #sealer: Sealer;
+  readonly #maxRecords: number;
   #writes = 0;
 
-  constructor(folder: string, sealer: Sealer) {
+  constructor(folder: string, sealer: Sealer, maxRecords: number) {
+    this.#maxRecords = maxRecords;
     this.#folder = folder;
     this.#sealer = sealer;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -106,27 +122,32 @@ class FolderStore implements FrontStore {
 
   /** Removes what nothing has touched for longer than anything lives, then what is too much. */
   async #sweep(): Promise<void> {
-    const names = (await readdir(this.#folder)).filter((name) => /^[\w-]{43}\.(record|record\.used)/.test(name));
+    const names = (await readdir(this.#folder)).filter((name) => FILE.test(name));
     const found = await Promise.all(
       names.map(async (name) => {
         const path = join(this.#folder, name);
         const seen = await stat(path).catch(() => undefined);
-        return { path, at: seen?.mtimeMs ?? 0 };
+        return { path, pool: FILE.exec(name)![1]!, at: seen?.mtimeMs ?? 0 };
       }),
     );
-    const oldest = found.toSorted((a, b) => a.at - b.at);
+    const newest = found.toSorted((a, b) => b.at - a.at);
     const limit = Date.now() - UNUSED_MS;
-    const dropped = oldest.filter(({ at }, index) => at < limit || index < oldest.length - MAX_RECORDS);
+    const counts: Record<string, number> = {};
+    const dropped = newest.filter(({ at, pool }) => {
+      counts[pool] = (counts[pool] ?? 0) + 1;
+      return at < limit || counts[pool] > this.#maxRecords;
+    });
     for (const { path } of dropped) await unlink(path).catch(() => undefined); // another process was faster
   }
 
   /** Names hold secrets, such as codes. */
   #pathOf(name: string): string {
-    return join(this.#folder, `${digestOf(name)}.record`);
+    return join(this.#folder, `${poolOf(name)}-${digestOf(name)}.record`);
   }
 }
 
 const PURPOSE = 'front';
+const FILE = /^(client|visit|login)-[\w-]{43}\.record/;
 const UNUSED_MS = 90 * 24 * 60 * 60_000;
 
 function digestOf(name: string): string {

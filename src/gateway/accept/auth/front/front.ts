@@ -6,6 +6,12 @@ import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
 import type { RecordAudit } from '../../../../protocol/audit.ts';
 import type { Clock } from '../../../../shared/clock.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { addressOf } from '../../../../shared/http.ts';
+import type { HttpRequest } from '../../../../shared/http.ts';
+import { REGISTRATIONS } from '../../../../shared/limits.ts';
+import { networkOf } from '../../../../shared/net/network-of.ts';
+import { RateLimiter, readRate } from '../../../../shared/rate.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { createSealer } from '../../../../shared/crypto/seal.ts';
@@ -54,16 +60,18 @@ export class Front {
   readonly #handle: Handle;
   readonly #keys: FrontKeys;
   readonly #scope: string;
+  readonly #registrations: RateLimiter;
 
   constructor(
     provider: Provider,
-    { consent, keys, scopes }: { consent: Consent; keys: FrontKeys; scopes: readonly string[] },
+    { consent, keys, scopes, clock }: { consent: Consent; keys: FrontKeys; scopes: readonly string[]; clock: Clock },
   ) {
     this.issuer = provider.issuer;
     this.#consent = consent;
     this.#handle = provider.callback();
     this.#keys = keys;
     this.#scope = scopes.join(' ');
+    this.#registrations = new RateLimiter(readRate(REGISTRATIONS)!, clock);
   }
 
   /** What verifies its tokens, without a request to ourselves. */
@@ -73,6 +81,7 @@ export class Front {
 
   /** `path`: behind the path of this authorization server. */
   async handle(path: string, { request, response }: NodeVisit): Promise<void> {
+    if (path === '/reg' && request.method === 'POST') this.#countRegistration(addressOf(request) ?? '');
     const query = /\?.*$/.exec(request.url ?? '')?.[0] ?? '';
     const mounted = new URL(this.issuer).pathname;
     const wanted = path === '/auth' ? withScope(path + query, this.#scope) : path + query;
@@ -87,10 +96,22 @@ export class Front {
     request.url = wanted;
     await this.#handle(request, response);
   }
+
+  /** Everybody may register clients, so each address gets only some of the room for them. */
+  #countRegistration(address: string): void {
+    const retryAfterMs = this.#registrations.take(networkOf(address));
+    if (retryAfterMs === 0) return;
+    throw new GatewayError('RATE_LIMITED', {
+      what: 'an address',
+      rate: REGISTRATIONS,
+      limit: 'registrations',
+      retryAfterMs,
+    });
+  }
 }
 
 export interface NodeVisit {
-  request: IncomingMessage;
+  request: IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
   response: ServerResponse;
 }
 
@@ -116,7 +137,7 @@ export async function createFront(options: FrontOptions, context: FrontContext):
     attempts: new FrontAdapter('Attempt', store, clock),
     keep: (claims) => keepAccount(accounts, claims, options),
   });
-  return new Front(provider, { consent, keys, scopes });
+  return new Front(provider, { consent, keys, scopes, clock });
 }
 
 interface Made {

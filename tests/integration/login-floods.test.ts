@@ -1,0 +1,79 @@
+// Floods by people who are not logged in: they cost little, and others log in and stay logged in.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createFrontStore } from '../../src/gateway/accept/auth/front/front-store.ts';
+import { createTestIssuer, json } from '../../src/gateway/accept/auth/issuer.contract.ts';
+import { createSealer } from '../../src/shared/crypto/seal.ts';
+import { startFront } from '../helpers/front-setup.ts';
+import { send } from '../helpers/http-wire.ts';
+import { modern } from '../helpers/mcp-http.ts';
+import { serving, well } from '../helpers/moody.ts';
+
+test('an address can register so many clients, and others register all the same', async () => {
+  await using setup = await startFront();
+  const register = (from: string) =>
+    send(`${setup.front}/reg`, { body: { redirect_uris: ['http://127.0.0.1/cb'], client_name: 'x' }, from });
+  const flood = [];
+  for (let n = 0; n < 22; n++) flood.push(await register('127.0.0.2'));
+  expect(flood.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 201), 429, 429]);
+  expect(Number(flood[20]!.headers['retry-after'])).toBeGreaterThan(60);
+  expect((await register('127.0.0.3')).status).toBe(201);
+});
+
+describe.each(['memory', 'a folder'])('what an authorization server keeps in %s', (place) => {
+  test('is not pushed out by clients that strangers register, nor by their visits', async () => {
+    const folder = place === 'memory' ? undefined : mkdtempSync(join(tmpdir(), 'parley-front-'));
+    try {
+      const store = createFrontStore(folder, createSealer(['k'.repeat(40)]), 5);
+      const kept = ['RefreshToken:ann', 'Grant:ann', 'Account:ann', 'RefreshToken of grant:ann'];
+      for (const name of kept) await store.write(name, { value: { name } });
+      for (let n = 0; n < 260; n++) {
+        await store.write(`Client:${n}`, { value: {} });
+        await store.write(`Interaction:${n}`, { value: {} });
+      }
+      for (const name of kept) expect(await store.read(name)).toBeDefined();
+      expect(await store.read('Client:0')).toBeUndefined();
+      if (folder) expect(readdirSync(folder).length).toBeLessThan(100);
+    } finally {
+      if (folder) rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+test('an address that sends bad tokens soon costs its issuer nothing more, while keys, known tokens and others go on', async () => {
+  const issuer = await createTestIssuer();
+  let asked = 0;
+  const key = { name: 'ann', key: `ann-${'k'.repeat(40)}` };
+  const introspection = { clientId: 'gw', clientSecret: 'secret of gw', cacheMs: 60_000 };
+  const auth = { keys: [key], issuers: [{ issuer: issuer.url, introspection }] };
+  await using gateway = await serving({ servers: { one: well('one') }, startMs: 60_000, auth });
+  issuer.answers.set('/introspect', (request, response) => {
+    asked++;
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      const exp = Math.floor(Date.now() / 1000) + 600;
+      const isGood = new URLSearchParams(body).get('token')!.startsWith('good');
+      json(response, isGood ? { active: true, sub: 'bob', exp, aud: gateway.url } : { active: false });
+    });
+  });
+  try {
+    const call = async (token: string, from = '127.0.0.2') => {
+      const request = modern('tools/call', { name: 'one__one_echo', arguments: { text: 'x' } });
+      const headers = { ...request.headers, authorization: `Bearer ${token}` };
+      return (await send(gateway.url, { ...request, headers, from })).status;
+    };
+    expect(await call('good one')).toBe(401); // not the form of a token
+    expect(await call('good-one')).toBe(200);
+    const answers = [];
+    for (let n = 0; n < 100; n++) answers.push(await call(`bad-${n}`));
+    expect(answers.filter((status) => status === 401).length).toBeGreaterThanOrEqual(60);
+    expect(answers.at(-1)).toBe(429);
+    expect(asked).toBeLessThan(90);
+    expect([await call('good-one'), await call(key.key), await call('good-two', '127.0.0.3')]).toEqual([200, 200, 200]);
+  } finally {
+    issuer.close();
+  }
+});

@@ -45,7 +45,10 @@ function sizeOf(path) {
 /** Length of a token, in bytes and in characters, after so many answers. */
 export async function tokenSizes() {
   const now = 1_763_190_000_000;
-  const tokens = createTokens({ keys: ['key'], clock: { now: () => now + 60_000, after: () => () => {} } });
+  const tokens = createTokens({
+    keys: ['a key of this test'],
+    clock: { now: () => now + 60_000, after: () => () => {} },
+  });
   const binding = { principal: 'p', method: 'tools/call', tool: 'survey', args: {} };
   const sealed = async (session) => {
     const token = await tokens.seal(session, binding);

@@ -16,7 +16,7 @@ import { keysFrom } from '../shared/crypto/state-keys.ts';
 import { version as ownVersion } from '../shared/version.ts';
 import { TransportListeners } from './accept/transport-listeners.ts';
 import type { ListenOptions, ListeningWith } from './accept/transport-listeners.ts';
-import { isLoopback } from './accept/guard.ts';
+import { isLocalRequest, isLoopback } from './accept/guard.ts';
 import { createLogin } from './accept/login.ts';
 import type { Login } from './accept/login.ts';
 import type { AuthOptions } from './accept/auth/auth-options.ts';
@@ -281,7 +281,7 @@ export class Gateway {
   #pages({ pages }: EndpointOptions, isPrivate: boolean) {
     return splitPages({
       own: { ...this.#options.pages, ...pages },
-      ours: { ...this.#observer.pages(isPrivate), ...this.#humans.pageEndpoint.pages },
+      ours: { ...this.#observer.pages(isPrivate, isLocalRequest), ...this.#humans.pageEndpoint.pages },
       open: this.#openPages(),
       isPublic: this.#options.observe?.metrics === true && !this.#login,
     });

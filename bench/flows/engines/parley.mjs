@@ -58,7 +58,7 @@ export function throughStore(store, { warm = OPTIONS.warm } = {}) {
 
 /** Each turn opens its token, replays it once, and seals the next. */
 function throughTokens() {
-  const travelling = new TokenSessions([trip], { ...OPTIONS, tokens: createTokens({ keys: ['key'] }) });
+  const travelling = new TokenSessions([trip], { ...OPTIONS, tokens: createTokens({ keys: ['a key of this test'] }) });
   const told = ({ turn, token }) => ({ token, ...asked(turn.header, turn.questions) });
   return {
     start: async () => told(await travelling.start({ principal: PRINCIPAL, tool: 'trip' }, BEARER)),

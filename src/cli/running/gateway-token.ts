@@ -1,25 +1,15 @@
 // The token of this user's gateways: one random secret in the state folder, which nobody else can read. It stays the same over restarts,
 // because clients have it in their files.
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_PREFIX } from '../../gateway/accept/auth/key-file.ts';
 import { drawRandomBytes, randomId } from '../../shared/crypto/ids.ts';
+import { readOwnFile } from '../../shared/files/private-file.ts';
 import { ownStateFolder } from './state-folder.ts';
 
 const NAME = 'token';
 const BYTES = 32;
 const FORM = /^parley_[\w-]{43}$/;
-const OTHERS = 0o077;
 
 /** Creates it if it does not exist. Where nothing can be stored, it is valid for this process only. */
 export function ownToken(folder: string = ownStateFolder()): string {
@@ -43,17 +33,11 @@ export function ownToken(folder: string = ownStateFolder()): string {
 
 /** Undefined if it does not exist, or if others could have read or written it. */
 export function readToken(folder: string = ownStateFolder()): string | undefined {
-  let file: number | undefined;
   try {
-    file = openSync(join(folder, NAME), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-    const { mode, uid } = fstatSync(file);
-    const isForeign = process.getuid !== undefined && (uid !== process.getuid() || (mode & OTHERS) !== 0);
-    const text = isForeign ? '' : readFileSync(file, 'utf8').trim();
+    const text = readOwnFile(join(folder, NAME)).trim();
     return FORM.test(text) ? text : undefined;
   } catch {
     return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -1,4 +1,13 @@
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+} from 'node:fs';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import type { Socket } from 'node:net';
@@ -49,6 +58,20 @@ describe('a gateway that runs', () => {
     expect(listRunningGateways(folder)).toEqual([]);
     writeStateFile(folder, OURS);
     expect(readdirSync(folder)).toEqual([`gateway-${process.pid}.json`]);
+  });
+
+  it('is not found by, nor written through, a link of somebody else', () => {
+    const folder = join(root, 'linked');
+    mkdirSync(folder);
+    const [path, other] = [join(folder, `gateway-${process.pid}.json`), join(root, 'other.json')];
+    writeFileSync(other, JSON.stringify(OURS), { mode: 0o600 });
+    symlinkSync(other, path);
+    expect(listRunningGateways(folder)).toEqual([]);
+    writeStateFile(folder, { ...OURS, serves: 'the true one' });
+    expect(readFileSync(other, 'utf8')).toBe(JSON.stringify(OURS));
+    expect(listRunningGateways(folder)).toMatchObject([{ serves: 'the true one' }]);
+    chmodSync(path, 0o666);
+    expect(listRunningGateways(folder)).toEqual([]);
   });
 
   it('is not found by a file that is not whole', () => {

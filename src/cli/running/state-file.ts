@@ -1,8 +1,9 @@
 // State files tell other commands of this user which gateways run: one small file for each gateway in the user's state folder, with the
 // path of its control socket. A killed gateway leaves its file behind; others ignore it, and the next gateway that starts removes it.
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
+import { readOwnFile } from '../../shared/files/private-file.ts';
 import { openControlSocket, removeSocket } from './control-socket.ts';
 import type { ControlHandlers } from './control-socket.ts';
 import { ownStateFolder } from './state-folder.ts';
@@ -54,7 +55,8 @@ export function writeStateFile(folder: string, running: RunningGateway): () => v
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     sweep(folder);
-    writeFileSync(path, `${JSON.stringify(running)}\n`, { mode: 0o600 });
+    rmSync(path, { force: true });
+    writeFileSync(path, `${JSON.stringify(running)}\n`, { mode: 0o600, flag: 'wx' }); // never through a link of somebody else
   } catch {
     return () => {};
   }
@@ -87,7 +89,7 @@ function pidsIn(folder: string): number[] {
 
 function read(folder: string, pid: number): RunningGateway | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(fileOf(folder, pid), 'utf8'));
+    const value: unknown = JSON.parse(readOwnFile(fileOf(folder, pid)));
     const { url, started, socket, serves, asksToken } = isObject(value) ? value : {};
     if (typeof started !== 'string' || typeof socket !== 'string' || typeof serves !== 'string') return undefined;
     const at = typeof url === 'string' && URL.canParse(url) && { url };

@@ -41,7 +41,7 @@ async function overtaken({ asksMore }: { asksMore: boolean }) {
     return { who, ...(asksMore && { more: await ask.text('more', { message: 'More?' }) }) };
   });
   const [first, second] = [1, 2].map(() => new Sessions([pay], { store, log: quiet, clock, leaseMs: LEASE_MS }));
-  const tokenSessions = new TokenSessions([pay], { tokens: createTokens({ keys: ['a key'] }) });
+  const tokenSessions = new TokenSessions([pay], { tokens: createTokens({ keys: ['a key of this test'] }) });
   const asked: string[] = [];
   const ask = async ({ params }: Ask) => {
     const names = Object.keys((params as { requestedSchema: { properties: object } }).requestedSchema.properties);
@@ -114,7 +114,7 @@ it('a call continues if another process continued the session before its answer 
   const client = { principal: 'me', info: { name: 'test', version: '1' } };
   const call = { method: 'tools/call', params: { name: 'page', arguments: {} }, client, isConnected: true };
   const exchange = { ...call, canAsk: () => true, ask, notify() {}, signal } as unknown as Exchange;
-  const tokenSessions = new TokenSessions([page], { tokens: createTokens({ keys: ['a key'] }) });
+  const tokenSessions = new TokenSessions([page], { tokens: createTokens({ keys: ['a key of this test'] }) });
   let isOver = false;
   const result = callFlow(exchange, page, {
     sessions: first!,

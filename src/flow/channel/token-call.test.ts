@@ -14,7 +14,7 @@ it('a session that was moved to the store expires if nobody answers', async () =
   const clock = manualClock();
   const login = flow({ name: 'login' }, (ask) => ask.text('password', { secret: true }));
   const sessions = new Sessions([login], { clock });
-  const tokens = createTokens({ keys: ['key'], clock });
+  const tokens = createTokens({ keys: ['a key of this test'], clock });
   const tokenSessions = new TokenSessions([login], { tokens, clock, shared: sessions.setup.store });
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true } as unknown as Exchange;
   await callWithToken(exchange, { principal: 'me', tool: 'login', args: {} }, { sessions, tokenSessions });
@@ -32,7 +32,7 @@ it('a stored session continues where it stands when its old state is sent again'
     await ask.text('password', { secret: true }),
   ]);
   const sessions = new Sessions([login]);
-  const tokens = createTokens({ keys: ['key'] });
+  const tokens = createTokens({ keys: ['a key of this test'] });
   const tokenSessions = new TokenSessions([login], { tokens, shared: sessions.setup.store });
   const begin = { principal: 'me', tool: 'login', args: {} };
   const { signal } = new AbortController();
@@ -57,7 +57,7 @@ it('a session is stored when an answer leads to a question for another person, w
     await ask.person('ops-lead').confirm('approve'),
   ]);
   const sessions = new Sessions([release]);
-  const tokens = createTokens({ keys: ['key'] });
+  const tokens = createTokens({ keys: ['a key of this test'] });
   const tokenSessions = new TokenSessions([release], { tokens, shared: sessions.setup.store, mayOutgrow: true });
   const begin = { principal: 'me', tool: 'release', args: {} };
   const { signal } = new AbortController();
@@ -77,7 +77,10 @@ it('the state of a question is good for as long as its session', async () => {
   const clock = manualClock();
   const survey = flow({ name: 'survey', timeout: '40m' }, (ask) => ask.text('city'));
   const sessions = new Sessions([survey], { clock });
-  const tokenSessions = new TokenSessions([survey], { tokens: createTokens({ keys: ['key'], clock }), clock });
+  const tokenSessions = new TokenSessions([survey], {
+    tokens: createTokens({ keys: ['a key of this test'], clock }),
+    clock,
+  });
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true } as unknown as Exchange;
   const begin = { principal: 'me', tool: 'survey', args: {} };
   const { suspended } = await callWithToken(exchange, begin, { sessions, tokenSessions });

@@ -25,8 +25,8 @@ const INVALID = { ok: false, why: 'invalid' };
 const EXPIRED = { ok: false, why: 'expired' };
 
 const FORMS: Record<string, (options?: Partial<TokenOptions>) => Tokens> = {
-  sealed: (options) => createTokens({ keys: ['key'], clock, ...options }),
-  signed: (options) => createSignedTokens({ keys: ['key'], clock, ...options }),
+  sealed: (options) => createTokens({ keys: ['a key of this test'], clock, ...options }),
+  signed: (options) => createSignedTokens({ keys: ['a key of this test'], clock, ...options }),
 };
 
 function session(over: Partial<Header> = {}, answers: string[] = []): StoredSession {
@@ -65,12 +65,13 @@ describe.each(Object.entries(FORMS))('a %s token', (form, make) => {
   });
 
   it('does not open with another key, or for another server', async () => {
-    expect(await make({ keys: ['other'] }).open(await token(), binding)).toEqual(INVALID);
+    expect(await make({ keys: ['another key of this test'] }).open(await token(), binding)).toEqual(INVALID);
     expect(await make({ audience: 'other' }).open(await token(), binding)).toEqual(INVALID);
   });
 
   it('follows the keys as they are changed', async () => {
-    const [old, both, turned, last] = [['a'], ['a', 'b'], ['b', 'a'], ['b']].map((keys) => make({ keys }));
+    const [a, b] = ['the old key of all', 'the new key of all'];
+    const [old, both, turned, last] = [[a], [a, b], [b, a], [b]].map((keys) => make({ keys }));
     const first = await old!.seal(session(), binding);
     for (const ring of [old, both, turned]) expect(await ring!.open(first, binding)).toMatchObject({ ok: true });
     expect(await last!.open(first, binding)).toEqual(INVALID);

@@ -15,8 +15,8 @@ const me = { principal: 'me' };
 const bearer = { ...me, tool: 'pay', method: 'tools/call', args: {} };
 const log = createLog({ level: 'silent' });
 const FORMS: Record<string, (options?: Partial<TokenOptions>) => Tokens> = {
-  sealed: (options) => createTokens({ keys: ['key'], ...options }),
-  signed: (options) => createSignedTokens({ keys: ['key'], ...options }),
+  sealed: (options) => createTokens({ keys: ['a key of this test'], ...options }),
+  signed: (options) => createSignedTokens({ keys: ['a key of this test'], ...options }),
 };
 
 interface Paying {

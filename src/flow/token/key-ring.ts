@@ -3,6 +3,7 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.ts';
+import { refuseShort } from '../../shared/crypto/state-keys.ts';
 import { toKey } from '../../shared/crypto/aead.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
@@ -28,6 +29,7 @@ export function createKeyRing(keys: readonly string[]): KeyRing {
       reason: 'tokens need at least one key, and none may be empty',
     });
   }
+  refuseShort(keys);
   const ring = keys.map((text) => {
     const key = toKey('flow-token', text);
     // Derived from a hash, because the id is not encrypted.

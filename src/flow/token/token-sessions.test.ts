@@ -25,8 +25,8 @@ const book = flow({ name: 'book', description: 'Book a trip' }, async (ask) => {
 });
 
 const FORMS: Record<string, (options?: Partial<TokenOptions>) => Tokens> = {
-  sealed: (options) => createTokens({ keys: ['key'], ...options }),
-  signed: (options) => createSignedTokens({ keys: ['key'], ...options }),
+  sealed: (options) => createTokens({ keys: ['a key of this test'], ...options }),
+  signed: (options) => createSignedTokens({ keys: ['a key of this test'], ...options }),
 };
 
 describe.each(Object.entries(FORMS))('sessions in %s tokens', (_, make) => {

@@ -12,7 +12,7 @@ import type { Tokens } from './tokens.ts';
 
 const NOW = 1_763_190_000_123;
 const clock = { now: () => NOW, after: () => () => undefined };
-const keys = ['one key'];
+const keys = ['one key of this test'];
 const binding: TokenBinding = {
   principal: 'p'.repeat(22),
   method: 'tools/call',
@@ -118,6 +118,7 @@ describe('a token', () => {
     await expect(tokens.seal(session([], { id: 'session_short' }), binding)).rejects.toThrow(/not the id/);
     expect(() => createTokens({ keys: [] })).toThrow(/at least one key/);
     expect(() => createTokens({ keys: ['a', ''] })).toThrow(/none may be empty/);
+    expect(() => createTokens({ keys: ['x'.repeat(15)] })).toThrow(/at least 16 characters/);
   });
 });
 

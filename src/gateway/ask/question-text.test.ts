@@ -57,3 +57,12 @@ it('keeps a usual address as it is, and names and values exact in the example', 
   const [, call] = new RegExp(`call ${ANSWER_TOOL} with (\\{.*?"answer".*\\})\\.`).exec(textOf(schema(name, {})))!;
   expect(JSON.parse(call!)).toMatchObject({ answer: { k: { [name]: '<value>' } } });
 });
+
+it.each(['javascript:alert(1)', 'file:///etc/passwd', 'ms-settings:x', 'not an address'])(
+  '%s is not given as a page to visit',
+  (url) => {
+    const text = textOf({ message: 'Go', url });
+    expect(text).toContain(`Nobody should open it: “${url}”`);
+    expect(text).not.toContain('visit this page');
+  },
+);

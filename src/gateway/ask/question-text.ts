@@ -62,12 +62,20 @@ function wordsOf({ key, ask }: RoundQuestion, isOneOfSeveral: boolean): string[]
   const { message, url, requestedSchema } = ask.params ?? {};
   const name = isOneOfSeveral ? `Question ${foreignJson(key)}` : 'Question';
   const lines = [`${name}: ${quoteForeign(message)}`];
-  if (typeof url === 'string') lines.push(`The user has to visit this page: ${foreignAddress(url)}`);
+  if (typeof url === 'string') lines.push(visitWords(url));
   const properties = propertiesOf(requestedSchema);
   for (const field of toSchemaFields(requestedSchema)) {
     lines.push(`- ${foreignName(field.name)}${describe(field, properties[field.name] ?? {})}`);
   }
   return lines;
+}
+
+/** Other addresses can start programs. */
+function visitWords(url: string): string {
+  const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  return isWeb
+    ? `The user has to visit this page: ${foreignAddress(url)}`
+    : `The server names an address that is no web page. Nobody should open it: ${quoteForeign(url)}`;
 }
 
 function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChanges }: AnswerWays): string[] {

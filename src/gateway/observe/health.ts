@@ -1,5 +1,5 @@
-// Serves /healthz and /readyz for orchestrators and load balancers, and /metrics. The health pages name servers and states, but
-// no reasons: reasons contain commands and paths, and these pages may be open to a whole network.
+// Serves /healthz and /readyz for orchestrators and load balancers, and /metrics. /readyz names servers and their states to this machine alone, and
+// never reasons: reasons contain commands and paths, and these pages may be open to a whole network.
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 
 export interface ServerHealth {
@@ -14,15 +14,23 @@ export const healthPage: HttpHandler = (request, response) => {
   answerJson(request, response, () => ({ status: 200, body: { status: 'ok' } }));
 };
 
-/** `wake` retries a failed server; no client would, while this page keeps clients away. */
-export function createReadyPage(servers: () => readonly ServerHealth[], wake: (name: string) => void): HttpHandler {
+export interface ReadyPageOptions {
+  servers: () => readonly ServerHealth[];
+  /** Retries a failed server; no client would, while this page keeps clients away. */
+  wake: (name: string) => void;
+  /** Whether the request is of this machine, and not through a proxy. */
+  isLocal: (request: HttpRequest) => boolean;
+}
+
+export function createReadyPage({ servers, wake, isLocal }: ReadyPageOptions): HttpHandler {
   return (request, response) => {
     answerJson(request, response, () => {
       const missing = notReady(servers());
       for (const { name, state } of missing) if (state === 'failing') wake(name);
-      const body = { status: missing.length === 0 ? 'ready' : 'not ready', servers: toStates(servers()) };
-      if (missing.length === 0) return { status: 200, body };
-      return { status: 503, body: { ...body, notReady: missing.map(({ name }) => name) } };
+      const [status, word] = missing.length === 0 ? [200, 'ready'] : [503, 'not ready'];
+      if (!isLocal(request)) return { status, body: { status: word } };
+      const named = missing.length === 0 ? {} : { notReady: missing.map(({ name }) => name) };
+      return { status, body: { status: word, servers: toStates(servers()), ...named } };
     });
   };
 }

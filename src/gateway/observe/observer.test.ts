@@ -14,7 +14,7 @@ describe('an observer with everything switched off', () => {
     expect(observer.layer(target)).toBe(target);
     expect(observer.member(member)).toBe(member);
     expect(observer.log(log, 'one')).toBe(log);
-    expect(Object.keys(observer.pages(true))).toEqual(['/healthz', '/readyz']);
+    expect(Object.keys(observer.pages(true, () => true))).toEqual(['/healthz', '/readyz']);
   });
 });
 

@@ -7,6 +7,7 @@ import type { Handle, HandleResult, Target, Watcher } from '../../protocol/targe
 import type { Log } from '../../shared/log.ts';
 import type { Family } from '../../shared/metric.ts';
 import { metricsPage, createReadyPage, healthPage } from './health.ts';
+import type { ReadyPageOptions } from './health.ts';
 import type { HttpHandler } from '../../shared/http.ts';
 import type { ServerHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
@@ -69,11 +70,12 @@ export class Observer {
   }
 
   /** The pages of a port, or of an endpoint in another HTTP server. */
-  pages(isPrivate: boolean): Record<string, HttpHandler> {
-    const ready = createReadyPage(
-      () => this.#observed().servers,
-      (name) => this.#wake(name),
-    );
+  pages(isPrivate: boolean, isLocal: ReadyPageOptions['isLocal']): Record<string, HttpHandler> {
+    const ready = createReadyPage({
+      servers: () => this.#observed().servers,
+      wake: (name) => this.#wake(name),
+      isLocal,
+    });
     const pages = { '/healthz': healthPage, '/readyz': ready };
     if (!(this.#options.metrics ?? isPrivate)) return pages;
     const metrics = this.#startMetrics();

@@ -1,5 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../client/connect.ts';
 import { createServer } from '../../server/create-server.ts';
@@ -12,6 +13,10 @@ import type { ServerHealth } from './health.ts';
 import { parseMetrics } from './parse-metrics.contract.ts';
 
 const log = createLog({ level: 'silent' });
+/** Under which other machines reach this one. */
+const OWN_ADDRESS = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 const DEAD = { command: 'no-such-command-anywhere' };
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -65,6 +70,21 @@ describe('/readyz', () => {
       notReady: ['dead'],
     });
     expect((await get('/readyz')).status).toBe(503);
+  });
+
+  it('names no servers to others, such as those behind a proxy', async () => {
+    const { url } = await listening({ servers: { one: speaking('one') } });
+    const asked = await fetch(url.replace('/mcp', '/readyz'), { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    expect([asked.status, await asked.json()]).toEqual([200, { status: 'ready' }]);
+  });
+
+  it.skipIf(OWN_ADDRESS === undefined)('names no servers to other machines', async () => {
+    const { url } = await listening({ servers: { one: speaking('one') }, allowedHosts: [OWN_ADDRESS!] }, '0.0.0.0');
+    const { port } = new URL(url);
+    const asked = await fetch(`http://${OWN_ADDRESS}:${port}/readyz`);
+    expect([asked.status, await asked.json()]).toEqual([200, { status: 'ready' }]);
+    const near = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect(await near.json()).toEqual({ status: 'ready', servers: { one: 'ready' } });
   });
 
   it('/readyz retries a failed server, and is 200 once it is up', async () => {

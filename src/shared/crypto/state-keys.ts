@@ -29,10 +29,10 @@ export function keysFrom({ keys, stateFolder }: KeySource, log: Log): readonly s
 export const MIN_KEY_LENGTH = 16;
 
 /** Checks keys that a program passes. An empty one is refused where it is used. */
-export function refuseShort(keys: readonly string[] = []): void {
+export function refuseShort(keys: readonly string[] = [], option = 'keys'): void {
   if (keys.every((key) => typeof key !== 'string' || key === '' || key.length >= MIN_KEY_LENGTH)) return;
   const reason = `each needs at least ${MIN_KEY_LENGTH} characters; \`openssl rand -base64 32\` makes one`;
-  throw new GatewayError('BAD_OPTION', { option: 'keys', reason });
+  throw new GatewayError('BAD_OPTION', { option, reason });
 }
 
 /** One key per line, newest first. */

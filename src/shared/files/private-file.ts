@@ -1,5 +1,6 @@
-// Writes a file that only its owner can read, completely before it gets its name, so that no reader sees half of it.
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+// Files of this user alone. One is written completely before it gets its name, so that no reader sees half of it.
+import { closeSync, constants, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { randomId } from '../crypto/ids.ts';
 
@@ -18,5 +19,20 @@ export function writePrivateFile(path: string, text: string): void {
   } catch (error) {
     rmSync(fresh, { force: true });
     throw error;
+  }
+}
+
+const OTHERS = 0o077;
+
+/** Throws if it is a link, or if another user could have read or written it. */
+export function readOwnFile(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const { mode, uid } = fstatSync(file);
+    const isForeign = process.getuid !== undefined && (uid !== process.getuid() || (mode & OTHERS) !== 0);
+    if (isForeign) throw new Error(`${path} can be read or written by others`);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
   }
 }

@@ -53,7 +53,7 @@ describe('arguments of a flow that is not explored', () => {
   });
 
   it('travel in a token', async () => {
-    const tokens = createTokens({ keys: ['key'] });
+    const tokens = createTokens({ keys: ['a key of this test'] });
     const tool = flow({ name: 'x', explore: false }, body);
     const tokenSessions = () => new TokenSessions([tool], { tokens, log, keys: ['key'] });
     const bearer = { ...me, tool: 'x', method: 'm' };

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Libsql from 'libsql';
 import type { Database } from 'libsql';
+import { refuseShort } from '../../../shared/crypto/state-keys.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { APPLICATION_ID, MIGRATIONS } from './sqlite-schema.ts';
 
@@ -24,6 +25,7 @@ const AGAIN_MS = 20;
 export async function openSqliteFile({ path, key, readOnly = false }: SqliteFile): Promise<Database> {
   if (!path) throw new GatewayError('BAD_OPTION', { option: 'path', reason: 'is missing: the file for the sessions' });
   if (key === '') throw new GatewayError('BAD_OPTION', { option: 'key', reason: 'is empty' });
+  if (key !== undefined && !existsSync(path)) refuseShort([key], 'key'); // an old file keeps its key
   if (readOnly && !existsSync(path)) unusable(`${path} does not exist`);
   const Library = await loadLibsql();
   try {

@@ -59,7 +59,7 @@ describe('the file of the SQLite store', () => {
   });
 
   it('holds nothing readable when it has a key, neither before nor after the close', async () => {
-    const store = await filled('secret');
+    const store = await filled('a secret of some length');
     expect(inAnyFile(path, 'MARK')).toBe(false);
     await store.close();
     expect(inAnyFile(path, 'MARK')).toBe(false);
@@ -78,13 +78,15 @@ describe('the file of the SQLite store', () => {
   });
 
   it('says so when the key is wrong, missing, or too much', async () => {
-    await (await filled('secret')).close();
+    await (await filled('a secret of some length')).close();
     await refused({ path, key: 'guess' }, /flows\.db does not open with this key, or is damaged/);
     await refused({ path }, /is encrypted or not a SQLite file; give its key/);
     path = join(folder, 'plain.db');
     await (await filled()).close();
-    await refused({ path, key: 'secret' }, /is not encrypted, and a key was given/);
+    await refused({ path, key: 'a secret of some length' }, /is not encrypted, and a key was given/);
     await expect(createSqliteStore({ path, key: '' })).rejects.toThrow(/key: is empty/);
+    const short = createSqliteStore({ path: join(folder, 'new.db'), key: 'x' });
+    await expect(short).rejects.toThrow(/key: each needs at least 16 characters/);
     await expect(createSqliteStore({ path: '' })).rejects.toThrow(/path: is missing/);
   });
 

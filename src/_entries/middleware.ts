@@ -13,6 +13,7 @@ export { prefix } from '../gateway/middleware/steps/names/prefix.ts';
 export { redact } from '../gateway/middleware/steps/redact/redact.ts';
 export { rename } from '../gateway/middleware/steps/names/rename.ts';
 export { retry } from '../gateway/middleware/steps/failures/retry.ts';
+export { screen } from '../gateway/middleware/steps/screen/screen.ts';
 export { sizeLimit } from '../gateway/middleware/steps/results/size-limit.ts';
 export { timeout } from '../gateway/middleware/steps/failures/timeout.ts';
 export { perClient } from '../gateway/middleware/chain/per-client.ts';

@@ -2,6 +2,7 @@
 import type { RecordAudit } from '../protocol/audit.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Log } from '../shared/log.ts';
+import { KnownNames } from './definitions/known-names.ts';
 import { DefinitionChecks } from './definitions/definition-checks.ts';
 import { toPinPolicy } from './definitions/pins/pin-policy.ts';
 import type { PinOption } from './definitions/pins/pin-policy.ts';
@@ -28,6 +29,7 @@ export interface PinSettings {
 export class ServerChecks {
   readonly #settings: PinSettings;
   readonly #byServer = new Map<string, DefinitionChecks>();
+  readonly #names = new KnownNames();
 
   constructor(settings: PinSettings) {
     this.#settings = settings;
@@ -38,7 +40,7 @@ export class ServerChecks {
     const { stateFolder, audit, name: own = 'mcp-parley', pairedAs: gateway = own, pins: forAll } = this.#settings;
     const policy = toPinPolicy(pins ?? forAll ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
     const pinning = policy && { gateway, address: toText(address), policy, stateFolder, clock, audit, isPerUser };
-    const checks = new DefinitionChecks({ server: name, ...rest, pins: pinning });
+    const checks = new DefinitionChecks({ server: name, ...rest, names: this.#names, pins: pinning });
     this.#byServer.get(name)?.close();
     this.#byServer.set(name, checks);
     return checks;

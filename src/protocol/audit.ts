@@ -40,6 +40,8 @@ export type RecordAudit = (event: AuditEvent) => void;
 export interface AuditedCall {
   /** With the server's own names; set by the router, or by a rule that refuses. */
   params?: JsonObject | undefined;
+  /** What a step found suspicious in the answer. */
+  findings?: readonly string[] | undefined;
   /** The call goes on after its request is answered: this is how it ends. */
   ending?: Promise<ResultObject> | undefined;
 }

@@ -235,6 +235,10 @@ export const ERRORS = {
     '{name} of {server} {what} since its definition was accepted, and is held back until the operator has looked at it: parley pins accept {server}__{name}',
     'Look at it with `parley pins diff {server}`. `pins` of the configuration says what is held back.',
   ]),
+  ANSWER_HELD: row(-32000, 200, 'upstream', [
+    'The answer of {name} was held back, and a person has not passed it on: {reason}',
+    'Look at it in the program of the server itself; the step `screen` decides what is held.',
+  ]),
   BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the named option and try again.']),
   STORE_UNUSABLE: row(-32603, 500, 'config', [
     'The flow store cannot be used: {reason}',

@@ -130,7 +130,7 @@ describe('a tool that changes after it was first seen', () => {
     ['its output schema', { ...send, outputSchema: { type: 'object' } }],
     ['a claim that it only reads', { ...send, annotations: READ_ONLY }],
     ['its page', { ...send, _meta: { ui: { resourceUri: 'ui://other' } } }],
-    ['its icon', { ...send, icons: [{ src: 'data:image/svg+xml,<svg onload="x"/>' }] }],
+    ['its icon', { ...send, icons: [{ src: 'https://example.com/other.png' }] }],
   ];
 
   test.each(CHANGES)('is held for %s', async (_, changed) => {

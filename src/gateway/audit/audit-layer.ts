@@ -109,7 +109,7 @@ export class AuditLayer extends TargetLayer {
     const { record, clock, showArguments = toShape } = this.#options;
     const { id, method, client, server, audited, decision } = exchange;
     const shown = toName(params);
-    const { params: sent = params }: AuditedCall = audited ?? {};
+    const { params: sent = params, findings }: AuditedCall = audited ?? {};
     const name = toName(sent);
     const given = params.arguments;
     record({
@@ -126,6 +126,7 @@ export class AuditLayer extends TargetLayer {
         client: client.info.name,
         ...(name !== shown && shown !== undefined && { as: shown }),
         ...(given !== undefined && { arguments: showArguments(given) }),
+        ...(findings && { findings }),
       },
     });
   }

@@ -19,7 +19,7 @@ export async function checkListPage(
   { lists, pins }: { lists: CheckedLists; pins: PinnedLists | undefined },
 ): Promise<JsonObject> {
   const { method, params, client } = exchange;
-  const clean = lists.check(method, page);
+  const clean = lists.check(method, page, params.cursor === undefined);
   const area = areaOf(method);
   const listed = area && clean[area];
   // Resources are data, and change all the time.

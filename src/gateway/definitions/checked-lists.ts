@@ -10,7 +10,9 @@ import type { Log } from '../../shared/log.ts';
 import { shorten } from '../../shared/text/shorten.ts';
 import { visible } from '../../shared/visible.ts';
 import { cleanEntry, nameOf } from './clean-entry.ts';
+import { KnownNames } from './known-names.ts';
 import { malformedIn, withoutNulls } from './malformed.ts';
+import { withSafeIcons } from './safe-icons.ts';
 import { softFindings } from './soft-findings.ts';
 
 export interface CheckedListsOptions {
@@ -18,6 +20,8 @@ export interface CheckedListsOptions {
   /** All servers of the gateway, as they are now. */
   servers: () => readonly string[];
   log: Log;
+  /** The names of all servers; without it, those of this server alone. */
+  names?: KnownNames | undefined;
 }
 
 /** More than anybody reads; what comes after that is counted by nobody. */
@@ -26,10 +30,12 @@ const MAX_REPORTS = 200;
 export class CheckedLists {
   readonly #options: CheckedListsOptions;
   readonly #reports = new Map<string, string>();
+  readonly #names: KnownNames;
   readonly #suspicious = new WeakSet<JsonObject>();
 
   constructor(options: CheckedListsOptions) {
     this.#options = options;
+    this.#names = options.names ?? new KnownNames();
   }
 
   /** What was found, a line for each. */
@@ -42,11 +48,12 @@ export class CheckedLists {
     return this.#suspicious.has(entry);
   }
 
-  /** The page of a list as clients may see it; the same object if nothing is wrong. */
-  check(method: string, page: JsonObject): JsonObject {
+  /** The page of a list as clients may see it; the same object if nothing is wrong. `isFirst`: it begins a list. */
+  check(method: string, page: JsonObject, isFirst = true): JsonObject {
     const area = areaOf(method);
     const listed = area && page[area];
     if (!area || !Array.isArray(listed)) return page;
+    if (area === 'tools') this.#names.learn(this.#options.server, listed, isFirst);
     const entries = listed.flatMap((entry: unknown) => this.#checkEntry(area, entry) ?? []);
     const isSame = entries.length === listed.length && entries.every((entry, index) => entry === listed[index]);
     return isSame ? page : { ...page, [area]: entries };
@@ -57,14 +64,18 @@ export class CheckedLists {
     const entry = withoutNulls(area, given);
     const fault = malformedIn(area, entry);
     if (fault !== undefined) return this.#drop(area, nameOf(area, entry), `${fault} is missing or wrong`);
-    const clean = cleanEntry(area, entry);
+    const visibly = cleanEntry(area, entry);
     const name = nameOf(area, entry);
-    if (!clean) return this.#drop(area, name, 'a name has hidden characters');
+    if (!visibly) return this.#drop(area, name, 'a name has hidden characters');
     if (name === '') return this.#drop(area, name, 'its name is empty');
-    if (clean !== entry)
+    const clean = withSafeIcons(visibly);
+    if (clean !== visibly)
+      this.#report({ area, name, event: 'definition.cleaned', what: 'an icon that is no safe picture was removed' });
+    if (visibly !== entry)
       this.#report({ area, name, event: 'definition.cleaned', what: 'hidden characters were removed' });
     const { server, servers } = this.#options;
-    for (const finding of softFindings(name, clean, { server, servers: servers() })) {
+    const isLikeAnother = (own: string): boolean => area === 'tools' && this.#names.isLikeAnother(own);
+    for (const finding of softFindings(name, clean, { server, servers: servers(), isLikeAnother })) {
       this.#suspicious.add(clean);
       this.#report({ area, name, event: 'definition.flagged', what: finding });
     }

@@ -1,8 +1,10 @@
 // What looks suspicious in a definition and may be harmless: it is said in the log and in the status, and changes nothing. It works offline, on the
 // text alone.
 import type { JsonObject } from '../../protocol/message.ts';
+import { suspiciousIn } from '../../shared/text/suspicious.ts';
+import type { TextFinding } from '../../shared/text/suspicious.ts';
 
-export type SoftFinding = 'injection' | 'shadowing' | 'reserved-name' | 'look-alike';
+export type SoftFinding = TextFinding | 'shadowing' | 'reserved-name' | 'look-alike';
 
 /** Names that the gateway has for itself, and for the tools of its servers. */
 const OWN_PREFIX = 'parley_';
@@ -10,39 +12,25 @@ const QUALIFIER = '__';
 /** Shorter names of servers are in too many words. */
 const MIN_SERVER = 3;
 
-/** Orders to a model, which a description has no reason to contain. */
-const INJECTIONS = [
-  /\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|any|other)\b.{0,20}\b(?:instructions?|messages?|prompts?|rules?)\b/,
-  /<\/?(?:important|system|instructions?|secret)\b[^>]*>/,
-  /\b(?:do not|don't|never|without)\b.{0,20}\b(?:tell|mention|inform|reveal|show|notify|telling|mentioning|informing)\b.{0,30}\b(?:user|person|human)\b/,
-  /\b(?:before|whenever|every time|each time)\b.{0,30}\b(?:using|calling|call|use)\b.{0,30}\b(?:any|other|another|every|all)\b.{0,15}\btools?\b/,
-  /(?:~|\/root|\/home\/\S{1,40})\/\.(?:ssh|aws|config|gnupg|kube)\b|\bid_rsa\b|\bauthorized_keys\b/,
-  /\byour (?:system prompt|hidden instructions)\b/,
-];
-/** Longer texts are judged by their beginning. */
-const MAX_TEXT = 20_000;
-
 export interface SoftContext {
   server: string;
   /** All servers of the gateway. */
   servers: readonly string[];
+  /** Whether another name, of any server, can be taken for this one. */
+  isLikeAnother: (name: string) => boolean;
 }
 
-export function softFindings(name: string, entry: JsonObject, { server, servers }: SoftContext): SoftFinding[] {
-  const text = textsIn({ ...entry, name: '' })
-    .join('\n')
-    .slice(0, MAX_TEXT)
-    .normalize('NFKC')
-    .toLowerCase();
+export function softFindings(name: string, entry: JsonObject, context: SoftContext): SoftFinding[] {
+  const { server, servers, isLikeAnother } = context;
+  const text = textsIn({ ...entry, name: '' }).join('\n');
+  const lower = text.toLowerCase();
   const others = servers.filter((other) => other !== server && other.length >= MIN_SERVER);
-  const isReserved = [OWN_PREFIX, ...servers.map((one) => `${one}${QUALIFIER}`)].some((one) => name.startsWith(one));
-  const found: Record<SoftFinding, boolean> = {
-    injection: INJECTIONS.some((one) => one.test(text)),
-    shadowing: others.some((other) => text.includes(`${other.toLowerCase()}${QUALIFIER}`)),
-    'reserved-name': isReserved,
-    'look-alike': hasMixedScripts(name),
-  };
-  return (Object.keys(found) as SoftFinding[]).filter((one) => found[one]);
+  const found: SoftFinding[] = suspiciousIn(text);
+  if (others.some((other) => lower.includes(`${other.toLowerCase()}${QUALIFIER}`))) found.push('shadowing');
+  if ([OWN_PREFIX, ...servers.map((one) => `${one}${QUALIFIER}`)].some((one) => name.startsWith(one)))
+    found.push('reserved-name');
+  if (hasMixedScripts(name) || isLikeAnother(name)) found.push('look-alike');
+  return found;
 }
 
 /** A Latin name with Greek or Cyrillic letters that look like Latin ones. */

@@ -1,11 +1,12 @@
-// Finds the owner of a URI: the member that lists it, else one with a matching template, else one that can read it. Templates are
-// not conclusive, so several members may be tried, in configuration order. If no member has the resource, one that is away causes
-// the error.
+// Finds the owner of a URI: the member that lists it, else those that are likely to have it. Nobody else is told of the URI: it may hold a secret,
+// and a server that answers for everything would get the reads that are meant for others. If no member has the resource, one that is away
+// causes the error.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { CatalogList } from './catalog.ts';
 import type { Catalogs } from './catalogs.ts';
-import { fitsTemplate } from './fits-template.ts';
+import { likelyMembers } from './likely-members.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 
@@ -17,13 +18,14 @@ export async function routeResource(exchange: Exchange, catalogs: Catalogs): Pro
   const owner = catalogs.uris.owner(uri);
   const member = owner && catalogs.member(owner.server);
   if (member) return read(member, { ...exchange.params, uri: owner.uri }, exchange, catalogs);
-  const has = (area: 'resources' | 'resourceTemplates', fits: (entry: Record<string, unknown>) => boolean) =>
-    whoHas(area, fits, exchange, catalogs);
-  const [lister] = await has('resources', (entry) => entry.uri === uri);
+  const resources = await listAll('resources', exchange, catalogs);
+  const lister = catalogs.members.find((_, index) => resources[index]!.entries.some((entry) => entry.uri === uri));
   if (lister) return read(lister, exchange.params, exchange, catalogs);
-  const likely = await has('resourceTemplates', (entry) => fitsTemplate(uri, entry.uriTemplate));
-  const others = catalogs.members.filter((member) => !likely.includes(member));
-  return tryEach([...likely, ...others], uri, exchange, catalogs);
+  const templates = await listAll('resourceTemplates', exchange, catalogs);
+  const able = catalogs.members
+    .map((member, index) => ({ member, resources: resources[index]!, templates: templates[index]! }))
+    .filter(({ member }) => member.target.capabilities(exchange.client).resources);
+  return tryEach(likelyMembers(uri, able), uri, exchange, catalogs);
 }
 
 async function read(
@@ -50,7 +52,6 @@ async function tryEach(
 ): Promise<ResultObject> {
   let failure: unknown;
   for (const member of members) {
-    if (!member.target.capabilities(exchange.client).resources) continue;
     if (!catalogs.isAllowed(exchange, member, uri)) {
       failure ??= new GatewayError('ACCESS_DENIED', { uri });
       continue;
@@ -63,18 +64,17 @@ async function tryEach(
       failure ??= thrown;
     }
   }
-  throw failure ?? new GatewayError('RESOURCE_NOT_FOUND', { uri });
+  const away = catalogs.members.flatMap((member) => catalogs.away('resources', member.name) ?? []);
+  throw failure ?? away[0] ?? new GatewayError('RESOURCE_NOT_FOUND', { uri });
 }
 
 /** In parallel: a slow server is waited for once. */
-async function whoHas(
+function listAll(
   area: 'resources' | 'resourceTemplates',
-  fits: (entry: Record<string, unknown>) => boolean,
   { client }: Exchange,
   catalogs: Catalogs,
-): Promise<Member[]> {
-  const lists = await Promise.all(catalogs.members.map((member) => catalogs.listOf(member, area, client)));
-  return catalogs.members.filter((_, index) => lists[index]!.entries.some(fits));
+): Promise<CatalogList[]> {
+  return Promise.all(catalogs.members.map((member) => catalogs.listOf(member, area, client)));
 }
 
 function isNotFound(thrown: unknown, { method }: Exchange): boolean {

@@ -13,6 +13,7 @@ import { prefix } from '../steps/names/prefix.ts';
 import { redact } from '../steps/redact/redact.ts';
 import { rename } from '../steps/names/rename.ts';
 import { retry } from '../steps/failures/retry.ts';
+import { screen } from '../steps/screen/screen.ts';
 import { sizeLimit } from '../steps/results/size-limit.ts';
 import { timeout } from '../steps/failures/timeout.ts';
 
@@ -28,6 +29,7 @@ export interface BuiltInStep {
 export const STEP_ORDER: readonly BuiltInStep[] = [
   builtIn(log, 'sees every request of clients, including refused ones, with the names and durations that clients see'),
   builtIn(redact, 'removes secrets from everything that inner steps pass on, create or cache'),
+  builtIn(screen, 'sees what models would read; inside redact, so that a person decides about the whole text'),
   builtIn(sizeLimit, 'measures what clients would get; inside redact, which then has less to scan'),
   builtIn(prefix, 'the outermost step that changes names, so that the prefix comes first'),
   builtIn(rename, 'uses the names of the servers, like all inner rules'),

@@ -96,17 +96,9 @@ export class Approvals {
     exchange: StepExchange,
     onAnswered: NonNullable<Ask['onAnswered']>,
   ): Promise<string | undefined> {
-    const { message, timeoutMs: waitsMs } = this.#options;
-    const { owner: server, signal } = exchange;
-    const calling = { tool, server, arguments: exchange.params.arguments };
-    const question = { ...toApprovalQuestion(calling, message, this.#note), onAnswered, waitsMs };
-    const deadline = new Deadline(this.#limit, signal);
-    try {
-      const late = () => new GatewayError('ASK_REFUSED', { reason: 'there was no answer in time' });
-      return refusalIn(await deadline.race(exchange.ask(question, deadline.signal), late));
-    } catch (thrown) {
-      return toRefusal(thrown, signal);
-    }
+    const calling = { tool, server: exchange.owner, arguments: exchange.params.arguments };
+    const question = { ...toApprovalQuestion(calling, this.#options.message, this.#note), onAnswered };
+    return putToPerson(question, exchange, this.#limit);
   }
 
   get #note(): string {
@@ -114,6 +106,23 @@ export class Approvals {
     const { ms, per } = this.#remember;
     const what = per === 'tool' ? 'this tool with any arguments' : 'this tool with these arguments';
     return `This holds for ${what}, for ${Math.ceil(ms / 60_000)} min.`;
+  }
+}
+
+/** Puts a yes-or-no question to a person. Resolves with the reason of a refusal, or undefined for a yes. */
+export async function putToPerson(
+  question: Ask,
+  exchange: StepExchange,
+  limit: DeadlineOptions,
+): Promise<string | undefined> {
+  const { signal } = exchange;
+  const deadline = new Deadline(limit, signal);
+  try {
+    const late = () => new GatewayError('ASK_REFUSED', { reason: 'there was no answer in time' });
+    const asked = exchange.ask({ ...question, waitsMs: limit.ms }, deadline.signal);
+    return refusalIn(await deadline.race(asked, late));
+  } catch (thrown) {
+    return toRefusal(thrown, signal);
   }
 }
 

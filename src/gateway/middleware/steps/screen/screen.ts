@@ -1,0 +1,142 @@
+// Looks at what a server answers before a model reads it: offline checks, and a function of your own. What is found is flagged, which changes
+// nothing, or held: then a person is asked, with the whole text before them, and a no replaces the answer. The tool has run by then.
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import { toPlainObject } from '../../../../protocol/raw/raw-object.ts';
+import type { Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
+import { systemClock } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import { DeadlineList } from '../../../../shared/deadline-list.ts';
+import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
+import { hasHidden } from '../../../../shared/text/hidden.ts';
+import { suspiciousIn } from '../../../../shared/text/suspicious.ts';
+import type { DeadlineOptions } from '../../chain/deadline.ts';
+import { resultIn } from '../../chain/outcome.ts';
+import { badOption, checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
+import { partsOf, withoutHiddenParts } from './result-parts.ts';
+import type { ScreenPart } from './result-parts.ts';
+import { reviewByPerson } from './review-by-person.ts';
+
+export interface ScreenOptions {
+  /** Judges one part of an answer. */
+  by?: ((part: ScreenPart, context: ScreenContext) => ScreenVerdict | Promise<ScreenVerdict>) | undefined;
+  /**
+   * What follows if the offline checks find hidden characters, orders to a model or commands: `flag`, which is the default, `clean` (hidden
+   * characters are removed), `hold`, or `off`.
+   */
+  results?: 'flag' | 'clean' | 'hold' | 'off' | undefined;
+  /** How long to wait for a person; then the answer is not passed on. */
+  timeoutMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+export type ScreenVerdict = 'pass' | 'flag' | 'hold';
+
+export interface ScreenContext {
+  method: string;
+  /** The tool, prompt or resource. */
+  name: string;
+  server: string | undefined;
+  principal: string;
+}
+
+const DEFAULTS = { by: undefined, results: 'flag', timeoutMs: 600_000, clock: systemClock };
+const VERDICTS = ['pass', 'flag', 'hold'];
+
+export function screen(options: ScreenOptions = {}): Step {
+  const { by, results, timeoutMs, clock } = withDefaults('screen', options, DEFAULTS);
+  checkOptionChoice('screen.results', results, ['flag', 'clean', 'hold', 'off']);
+  if (by !== undefined && typeof by !== 'function')
+    throw badOption('screen.by', 'must be a function; in a configuration, name the file of a step that has it');
+  const screening = new Screening({ by, results }, { ms: timeoutMs, extend: false, alarms: new DeadlineList(clock) });
+  return {
+    name: 'screen',
+    methods: ['tools/call', 'tasks/result', 'tasks/get', 'resources/read', 'prompts/get'],
+    handle: async function screen(exchange, next) {
+      if (exchange.ownTool !== undefined && exchange.ownTool.name === exchange.params.name) return next();
+      let outcome: Outcome;
+      try {
+        outcome = await next();
+      } catch (thrown) {
+        if (thrown instanceof ProtocolError) await screening.judgeError(thrown, exchange);
+        throw thrown;
+      }
+      return screening.judge(outcome, exchange);
+    },
+  } satisfies Step;
+}
+
+class Screening {
+  readonly #options: Pick<ScreenOptions, 'by' | 'results'>;
+  readonly #limit: DeadlineOptions;
+
+  constructor(options: Pick<ScreenOptions, 'by' | 'results'>, limit: DeadlineOptions) {
+    this.#options = options;
+    this.#limit = limit;
+  }
+
+  /** An answer in which nothing is found stays as it came, also if it was not parsed. */
+  async judge(outcome: Outcome, exchange: StepExchange): Promise<Outcome> {
+    const whole = toPlainObject(resultIn(outcome));
+    const result = exchange.method === 'tasks/get' ? whole.result : whole;
+    if (!isObject(result)) return outcome;
+    const refusal = await this.#refusalOf(partsOf(result), exchange);
+    const passed = refusal === undefined ? this.#clean(result) : refused(refusal, exchange);
+    if (passed !== result) outcome.result = result === whole ? passed : { ...whole, result: passed };
+    return outcome;
+  }
+
+  async judgeError({ message }: ProtocolError, exchange: StepExchange): Promise<void> {
+    const refusal = await this.#refusalOf([{ kind: 'error', text: message }], exchange);
+    if (refusal !== undefined) throw toError(refusal, exchange);
+  }
+
+  /** Undefined if it may pass. */
+  async #refusalOf(parts: readonly ScreenPart[], exchange: StepExchange): Promise<string | undefined> {
+    const context = toContext(exchange);
+    const found = new Set<string>();
+    const suspects: ScreenPart[] = [];
+    for (const part of parts) {
+      const { verdict, findings } = await this.#verdictOn(part, context);
+      for (const one of findings) found.add(one);
+      if (verdict === 'hold') suspects.push(part);
+    }
+    if (found.size === 0) return undefined;
+    const isHeld = suspects.length > 0;
+    const findings = [...found];
+    if (exchange.audited) exchange.audited.findings = findings;
+    const { name, server } = context;
+    exchange.gatewayLog.warn({ exchange: exchange.id, name, server, findings, isHeld }, 'result.flagged');
+    return isHeld ? reviewByPerson({ ...context, findings, parts: suspects }, exchange, this.#limit) : undefined;
+  }
+
+  async #verdictOn(part: ScreenPart, context: ScreenContext): Promise<{ verdict: ScreenVerdict; findings: string[] }> {
+    const { by, results } = this.#options;
+    const findings: string[] =
+      results === 'off' ? [] : [...(hasHidden(part.text) ? ['hidden'] : []), ...suspiciousIn(part.text)];
+    const own = by ? await by(part, context) : 'pass';
+    if (!VERDICTS.includes(own)) throw badOption('screen.by', `must return ${VERDICTS.join(', ')}`);
+    const isHeld = own === 'hold' || (results === 'hold' && findings.length > 0);
+    return { verdict: isHeld ? 'hold' : own, findings: own === 'pass' ? findings : [...findings, 'screen'] };
+  }
+
+  #clean(result: JsonObject): JsonObject {
+    return this.#options.results === 'clean' ? withoutHiddenParts(result) : result;
+  }
+}
+
+function toContext({ method, params, server, owner, client }: StepExchange): ScreenContext {
+  const name = params.name ?? params.uri ?? params.taskId;
+  return { method, name: String(name), server: server ?? owner, principal: client.principal };
+}
+
+/** Models read results better than errors; other requests have no results that say no. */
+function refused(reason: string, exchange: StepExchange): JsonObject {
+  const error = toError(reason, exchange);
+  if (exchange.method === 'resources/read' || exchange.method === 'prompts/get') throw error;
+  return { content: [{ type: 'text', text: `${error.message}. It was done; do not try again.` }], isError: true };
+}
+
+function toError(reason: string, exchange: StepExchange): GatewayError {
+  return new GatewayError('ANSWER_HELD', { name: toContext(exchange).name, reason });
+}

@@ -192,6 +192,7 @@ describe('the public surface', () => {
         "rename",
         "respond",
         "retry",
+        "screen",
         "sizeLimit",
         "timeout",
         "watchStep",

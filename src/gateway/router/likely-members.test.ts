@@ -3,7 +3,7 @@ import type { CatalogList } from './catalog.ts';
 import { likelyMembers } from './likely-members.ts';
 import type { Member } from './member.ts';
 
-/** Who is told of a URI, if these servers have these resources and templates. */
+/** Who gets a URI, if these servers have these resources and templates. */
 function told(uri: string, servers: Record<string, { resources?: string[]; templates?: string[] }>): string[] {
   const list = (entries: object[]): CatalogList => ({ entries, ttlMs: 0, isPrivate: false }) as CatalogList;
   const able = Object.entries(servers).map(([name, { resources = [], templates = [] }]) => ({
@@ -21,8 +21,8 @@ it('a template that fits everything gets nothing that another server may have', 
 });
 
 it('the template that writes out most comes first', () => {
-  const servers = { wide: { templates: ['file:///{+path}'] }, near: { templates: ['file:///home/me/{+path}'] } };
-  expect(told('file:///home/me/x', servers)).toEqual(['near', 'wide']);
+  const servers = { wide: { templates: ['file:///{+path}'] }, near: { templates: ['file:///srv/notes/{+path}'] } };
+  expect(told('file:///srv/notes/x', servers)).toEqual(['near', 'wide']);
   expect(told('file:///etc/x', servers)).toEqual(['wide', 'near']);
 });
 

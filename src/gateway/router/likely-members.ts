@@ -1,4 +1,4 @@
-// Who may have a resource that nobody lists, and is therefore told of its URI.
+// Who may have a resource that nobody lists, and therefore gets its URI.
 import { fitsTemplate } from './fits-template.ts';
 import type { CatalogList } from './catalog.ts';
 import type { Member } from './member.ts';

@@ -1,4 +1,4 @@
-// Finds the owner of a URI: the member that lists it, else those that are likely to have it. Nobody else is told of the URI: it may hold a secret,
+// Finds the owner of a URI: the member that lists it, else those that are likely to have it. Nobody else gets the URI: it may hold a secret,
 // and a server that answers for everything would get the reads that are meant for others. If no member has the resource, one that is away
 // causes the error.
 import type { Exchange } from '../../protocol/exchange.ts';

@@ -29,8 +29,8 @@ interface Poisoned {
   gateway: Gateway;
   url: string;
   address: { command: string; args: string[]; env: Record<string, string> };
-  says(lists: object): void;
-  seen(): string[];
+  says: (lists: object) => void;
+  seen: () => string[];
 }
 
 async function poisoned(lists: object, options: Partial<GatewayOptions> = {}): Promise<Poisoned> {

@@ -27,6 +27,6 @@ const LIKE: Readonly<Record<string, string>> = {
 
 /** The same for all names that can be taken for each other. Case counts, except that a capital I looks like an l. */
 export function likenessOf(name: string): string {
-  const letters = [...name.normalize('NFKD').replaceAll(/\p{M}/gu, '')];
-  return letters.map((one) => LIKE[one] ?? LIKE[one.toLowerCase()] ?? (one === 'I' ? 'l' : one)).join('');
+  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  return plain.replaceAll(/./gsu, (one) => LIKE[one] ?? LIKE[one.toLowerCase()] ?? (one === 'I' ? 'l' : one));
 }

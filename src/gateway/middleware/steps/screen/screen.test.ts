@@ -31,11 +31,11 @@ class Call extends FakeExchange {
 async function screened(
   result: JsonObject | Error,
   options: ScreenOptions = {},
-  { answer = YES as JsonObject, method = 'tools/call' } = {},
+  { answer = YES, method = 'tools/call' }: { answer?: JsonObject; method?: string } = {},
 ) {
   const call = chainOf([screen(options)], () => {
     if (result instanceof Error) throw result;
-    return result as JsonObject;
+    return result;
   });
   const exchange = new Call(method, method === 'tools/call' ? { name: 'search' } : { uri: 'note://1' }, answer);
   const passed = await call(exchange).catch((error: Error) => error);

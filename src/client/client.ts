@@ -14,6 +14,7 @@ import type {
 import { isWithin } from '../gateway/dialect/is-within.ts';
 import { followTask } from '../gateway/tasks/follow-task.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
+import { START_ID } from '../protocol/interaction.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
 import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
@@ -72,12 +73,12 @@ export class Client {
    */
   async callTool(name: string, args: JsonObject = {}, options: CallToolOptions = {}): Promise<CallToolResult> {
     await this.#approveCall(name, args);
-    const { task = false, onTask: _, ...call } = options;
+    const { task = false, onTask: _, startId, ...call } = options;
     const asTask = this.#tools.asTask(name, task !== false);
     const result = await this.#upstream.call({
       ...call,
       method: 'tools/call',
-      params: { name, arguments: args },
+      params: { name, arguments: args, ...(startId !== undefined && { _meta: { [START_ID]: startId } }) },
       task: asTask ? { ...(typeof task === 'object' && task) } : undefined,
     });
     const ended = isObject(result.task)

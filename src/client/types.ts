@@ -87,6 +87,11 @@ export type ClientCallOptions = Pick<CallOptions, 'onProgress' | 'timeoutMs' | '
 };
 
 export interface CallToolOptions extends ClientCallOptions {
+  /**
+   * For a tool that is a flow: an id of 16 to 200 characters that nobody else has, such as a UUID. A call that is repeated with it
+   * continues the same session, or gets its result.
+   */
+  startId?: string | undefined;
   /** Request a task if the server can run one; the call still resolves with the final result. */
   task?: boolean | { ttl?: number };
   /** Called with each state of the task, if the call became one. */

@@ -5,12 +5,13 @@ import type { JsonObject } from './message.ts';
 import { isObject, present } from './message.ts';
 import { TASK_METHODS } from './methods.ts';
 import { toInvalid } from './params.ts';
+import { lazyCrypto } from '../shared/crypto/lazy-crypto.ts';
 
 export const FLOW_VERSION = '0.1.0';
 
 const MAX_RECEIPT_NAME = 200;
 
-/** In `_meta` of `interaction.start`: an id chosen by the client, so that a repeated start yields the same session. */
+/** In `_meta` of `interaction.start` and of a call: an id chosen by the client, so that a repeated start yields the same session. */
 export const START_ID = 'mcp-parley/start-id';
 
 export function readStartId({ _meta: meta }: JsonObject): string | undefined {
@@ -21,6 +22,18 @@ export function readStartId({ _meta: meta }: JsonObject): string | undefined {
     `_meta["${START_ID}"]`,
     'Must be a text of 16 to 200 characters that nobody else has, such as a UUID',
   );
+}
+
+export function hasStartId({ _meta: meta }: JsonObject): boolean {
+  return isObject(meta) && typeof meta[START_ID] === 'string';
+}
+
+/** For the server behind a gateway: clients that share a connection are one principal to it, so their start ids must not collide. */
+export function withOwnStartId(params: JsonObject, principal: string): JsonObject {
+  if (!hasStartId(params)) return params;
+  const meta = params._meta as JsonObject;
+  const hashed = lazyCrypto().createHash('sha256').update(`${START_ID}\0${principal}\0${String(meta[START_ID])}`);
+  return { ...params, _meta: { ...meta, [START_ID]: hashed.digest('base64url') } };
 }
 
 /**

@@ -25,6 +25,10 @@ export const ERRORS = {
     'Use a method that the negotiated revision has and the server offers.',
   ]),
   INVALID_PARAMS: row(-32602, 400, 'client', ['Invalid params', 'Correct the parameter that `data` names.']),
+  START_ID_USED: row(-32602, 400, 'client', [
+    'This start id was used for another start',
+    'Repeat a start with the same tool and the same arguments. For another one choose another id.',
+  ]),
   INVALID_ARGUMENTS: row(-32602, 200, 'client', [
     'Invalid arguments for tool {tool}: {reason}',
     "Match the tool's input schema.",

@@ -1,7 +1,7 @@
 // Runs a flow for a tools/call. Arguments count as answers; the other questions are asked in any way the client supports, round by round,
 // until the flow ends.
 import type { Exchange } from '../../protocol/exchange.ts';
-import { readReceiptRequest } from '../../protocol/interaction.ts';
+import { readReceiptRequest, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject } from '../../protocol/params.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -14,6 +14,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf } from '../session/external/people.ts';
+import { toStartedSessionId } from '../session/verbs/start-id.ts';
 import { SessionWatch, hasSameQuestions } from '../session/verbs/session-watch.ts';
 import type { SessionRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -32,7 +33,8 @@ import type { FormRound } from './form-round.ts';
 import { applyReply } from './apply-reply.ts';
 import { askAlive, sendProgress, reportProgress } from './report-progress.ts';
 import type { SentResults } from './sent-results.ts';
-import { callWithToken } from './token-call.ts';
+import { answerWithCall, startedSessionOf, toStartedState } from './started-call.ts';
+import { callWithToken, toSuspendedRound } from './token-call.ts';
 import type { TokenCallRound } from './token-call.ts';
 
 /** The sessions that calls of flows use. */
@@ -54,13 +56,16 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, context: FlowC
   const args = readOptionalObject(exchange.params, 'arguments') ?? {};
   const client = { name: info.name, version: info.version };
   const locale = localeOf(exchange, flow.options.messages);
-  // The result of a task is fetched from here.
-  const receipt = exchange.task && flow.options.long ? undefined : readReceiptRequest(exchange.params);
-  const start: CallStart = { principal, tool: flow.name, args, client, via: 'elicit', locale, receipt };
+  const startId = readStartId(exchange.params);
+  // The result of a task is fetched from here, and that of a call with a start id comes again when the call is repeated.
+  const isFetched = startId !== undefined || (exchange.task && flow.options.long);
+  const receipt = isFetched ? undefined : readReceiptRequest(exchange.params);
+  const start: CallStart = { principal, tool: flow.name, args, client, via: 'elicit', locale, receipt, startId };
   try {
-    const { suspended, ...round } = await startCall(exchange, start, context);
+    const begun = await startCall(exchange, start, context);
+    const { suspended, turn } = begun.suspended ? begun : await playRounds(begun, exchange, context);
     if (suspended) return suspended;
-    const turn = await playRounds(round, exchange, context);
+    if (isRepeatable(exchange)) return await toKeptResult(turn, flow);
     const isHeld = receipt !== undefined && turn.header.started !== undefined && isEnded(turn.header);
     if (!isHeld) {
       acknowledgeLater(exchange, context, turn);
@@ -74,14 +79,34 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, context: FlowC
   }
 }
 
+/** The call has a start id, or repeats one that has. Its result stays for the next call with that id. */
+function isRepeatable(exchange: Exchange): boolean {
+  return readStartId(exchange.params) !== undefined || startedSessionOf(exchange) !== undefined;
+}
+
 async function startCall(exchange: Exchange, start: CallStart, context: FlowCallContext): Promise<TokenCallRound> {
+  const { sessions } = context;
+  const { principal, startId } = start;
+  const sessionId = startedSessionOf(exchange);
+  if (sessionId !== undefined)
+    return { turn: await awaitRest(sessions, { principal, sessionId }, exchange.signal) };
   if (exchange.resumed?.state !== undefined) return callWithToken(exchange, start, context);
+  if (startId !== undefined) return startInStore(exchange, start, context, toStartedSessionId(principal, startId));
   const left = await offerResume(exchange, start, context);
   if (left) return { turn: left };
   // Not after it has asked something and waits here, nor for a gateway, which would lose the state for its client.
   if (exchange.maySuspend && !start.receipt) return callWithToken(exchange, start, context);
-  const { sessions, waiting } = context;
-  const sessionId = isAnonymous(start.principal) ? undefined : await reserveSessionId(sessions, start);
+  const reserved = isAnonymous(principal) ? undefined : await reserveSessionId(sessions, start);
+  return startInStore(exchange, start, context, reserved);
+}
+
+/** Starts the session, or joins the one that was started with the same id. */
+async function startInStore(
+  exchange: Exchange,
+  start: CallStart,
+  { sessions, waiting }: FlowCallContext,
+  sessionId: string | undefined,
+): Promise<TokenCallRound> {
   if (sessionId !== undefined) waiting.set(sessionId, exchange);
   const reporter = reportProgress(exchange, sessions, sessionId);
   try {
@@ -89,7 +114,7 @@ async function startCall(exchange: Exchange, start: CallStart, context: FlowCall
     reporter.of(turn.header.id);
     return { turn: await afterSteps(turn) };
   } catch (thrown) {
-    if (sessionId !== undefined) waiting.delete(sessionId);
+    if (sessionId !== undefined) stopWaiting(waiting, sessionId, exchange);
     throw thrown;
   } finally {
     reporter.stop();
@@ -119,15 +144,16 @@ function stopWaiting(waiting: FlowCallContext['waiting'], sessionId: string, exc
   if (waiting.get(sessionId) === exchange) waiting.delete(sessionId);
 }
 
-async function playRounds(first: FormRound, exchange: Exchange, context: FlowCallContext): Promise<Turn> {
+async function playRounds(first: FormRound, exchange: Exchange, context: FlowCallContext): Promise<TokenCallRound> {
   const { sessions, waiting } = context;
   let round = first;
-  if (isEnded(round.turn.header)) return round.turn;
+  if (isEnded(round.turn.header)) return round;
   const session = { principal: exchange.client.principal, sessionId: round.turn.header.id };
   const { principal, sessionId } = session;
   let isForOthers = false;
   const giveUp = (): void => {
     if (!isAnonymous(principal) && mayComeBack(exchange.signal, isForOthers)) return;
+    if (waiting.get(sessionId) !== exchange) return; // another call waits for it
     void sessions.cancel({ principal, sessionId, reason: 'The call was given up' }).catch(() => {});
   };
   const moves = new SessionWatch(sessions, round.turn.header);
@@ -142,12 +168,16 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
     const { signal } = exchange;
     const rest = (turn: Turn) => orCancelled(awaitQuestion(turn, sessions, { principal, signal, onWaiting }), signal);
     round = { ...round, turn: await rest(round.turn) };
+    let given = answerWithCall(exchange, round.turn);
     while (round.turn.questions.length > 0) {
       const { progress, questions, header } = round.turn;
+      const suspended = given ? undefined : suspendStarted(exchange, round, sessions);
+      if (suspended) return { ...round, suspended };
       isForOthers = false;
       reporter.goesOn();
       if (progress) sendProgress(exchange, progress);
-      const answer = await askClient(exchange, round, moves, sessions.setup.clock);
+      const answer = given ?? (await askClient(exchange, round, moves, sessions.setup.clock));
+      given = undefined;
       round = answer
         ? await orCancelled(
             applyReply(sessions, session, { questions, answer, via: 'elicit', onWaiting }).catch((thrown) =>
@@ -158,7 +188,7 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
         : await toMovedRound(moves);
       round = { ...round, turn: await rest(round.turn) };
     }
-    return round.turn;
+    return round;
   } catch (thrown) {
     giveUp(); // it has ended, or nobody will come back for it
     throw thrown;
@@ -168,6 +198,13 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
     moves.close();
     stopWaiting(waiting, sessionId, exchange);
   }
+}
+
+/** A call with a start id ends with its questions where it may: another process may get the answers. */
+function suspendStarted(exchange: Exchange, round: FormRound, sessions: Sessions): JsonObject | undefined {
+  if (!exchange.maySuspend || !isRepeatable(exchange)) return undefined;
+  const { header } = round.turn;
+  return toSuspendedRound(exchange, toFormAsk(round), { header, state: toStartedState(header), sessions });
 }
 
 /** Waits for a turn that asks something, or for the end. If another process continues the session, polls the store. */
@@ -254,6 +291,14 @@ async function recoverLateAnswer(thrown: unknown, moves: SessionWatch, late: Lat
   const { header, questions, outcome } = await late.sessions.getState(late.session);
   if (!isEnded(header) && header.state === 'waiting_user' && hasSameQuestions(header, late.shown)) throw thrown;
   return { turn: { header, questions, ...outcome }, told: 'The question before is not asked any more.' };
+}
+
+/** The result may have been too large to be kept. */
+function toKeptResult(turn: Turn, flow: AnyFlow): JsonObject | Promise<JsonObject> {
+  const { id: sessionId, state } = turn.header;
+  if (!isEnded(turn.header) || isKnown(turn)) return toResult(turn, flow);
+  const reason = 'it was started by an earlier call with this start id, and its result is not kept any more';
+  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
 }
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {

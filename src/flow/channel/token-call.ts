@@ -9,6 +9,7 @@ import type { ResumedCall } from '../../protocol/suspended-call.ts';
 import { META } from '../../gateway/dialect/meta.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Header } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
@@ -50,14 +51,9 @@ export async function callWithToken(
   const { questions } = round.turn;
   if (questions.length === 0) return continueInStore(session, round, { sessions, start, signal: exchange.signal });
   const ask = toFormAsk(round);
-  if (token !== undefined && maySuspend(exchange, ask) && !waitsForPeopleOrEvents(session.header)) {
-    const { method, params, key, human } = ask;
-    // A gateway between us and the client must know, too.
-    const marked = human ? { ...params, _meta: { [META.human]: true } } : params;
-    const questions = { [key!]: { method, params: marked } };
-    // The state must be good for as long as the session, which may wait for days.
-    const lastsMs = session.header.expiresAt - sessions.setup.clock.now();
-    return { ...round, suspended: toSuspended({ questions, state: token, lastsMs }) };
+  if (token !== undefined && !waitsForPeopleOrEvents(session.header)) {
+    const suspended = toSuspendedRound(exchange, ask, { header: session.header, state: token, sessions });
+    if (suspended) return { ...round, suspended };
   }
   if (!exchange.canAsk(ask)) acceptWithoutAsking(questions); // throws if nobody can answer
   return continueInStore(session, round, { sessions, start, signal: exchange.signal });
@@ -75,6 +71,22 @@ async function continueInStore(
   return questions.length > 0
     ? round
     : { ...round, turn: { header, questions, later: () => waitForTurn(sessions, header) } };
+}
+
+/** The result of a call that ends with its questions; undefined if it has to wait. `state` comes back with the answers. */
+export function toSuspendedRound(
+  exchange: Exchange,
+  ask: Ask,
+  { header, state, sessions }: { header: Header; state: string; sessions: Sessions },
+): JsonObject | undefined {
+  if (!maySuspend(exchange, ask)) return undefined;
+  const { method, params, key, human } = ask;
+  // A gateway between us and the client must know, too.
+  const marked = human ? { ...params, _meta: { [META.human]: true } } : params;
+  const questions = { [key!]: { method, params: marked } };
+  // The state must be good for as long as the session, which may wait for days.
+  const lastsMs = header.expiresAt - sessions.setup.clock.now();
+  return toSuspended({ questions, state, lastsMs });
 }
 
 /** A page needs a call that waits for it. */

@@ -2,7 +2,6 @@
 import type { AnyFlow } from '../define.ts';
 import type { EarlyEnd, Header } from '../journal.ts';
 import type { SessionChange, FlowStore, StoredSession } from '../store/store.ts';
-import { START_ID } from '../../protocol/interaction.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toExplored } from '../explore/explored-file.ts';
 import { NOTHING_FOUND } from '../explore/exploration.ts';
@@ -383,9 +382,7 @@ export class Sessions {
     if (!(await this.setup.store.load(sessionId))) return undefined;
     const { header } = await this.#loadOwn({ principal, sessionId });
     if (header.started === toStartFingerprint(tool, args)) return this.#now(header);
-    throw new GatewayError('INVALID_PARAMS', {
-      data: { [START_ID]: startId, error: 'Already used for another start' },
-    });
+    throw new GatewayError('START_ID_USED');
   }
 
   async #patched(header: Header, next: Header, options: Omit<SessionChange, 'patch'> = {}): Promise<Turn | undefined> {

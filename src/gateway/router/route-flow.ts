@@ -1,14 +1,13 @@
 // Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the
 // session, under a public id. For any other client the session does not exist.
 import type { Exchange, Run } from '../../protocol/exchange.ts';
-import { RECEIPT, START_ID } from '../../protocol/interaction.ts';
+import { RECEIPT, withOwnStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
 import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import type { FlowDeclarations } from './flow-declarations.ts';
 import { publishError, publishSessionIds, toServerSession } from './flow-session-ids.ts';
 import type { SessionIdPublisher } from './flow-session-ids.ts';
@@ -53,7 +52,7 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   if (interactive !== true) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
   const { client, runGuard } = exchange;
   const publish = publisherOf(member, ids, client.principal, { tool: name, rules: runGuard?.rules });
-  const params = { ...exchange.params, ...ownStartId(exchange), toolName: name };
+  const params = { ...withOwnStartId(exchange.params, client.principal), toolName: name };
   const own = toServerSession(exchange, params, publish);
   try {
     const started = publishSessionIds(toPlainObject(await handTo(member, own)), publish);
@@ -70,14 +69,6 @@ export function publishReceipt({ client, server }: Exchange, result: ResultObjec
   if (!isObject(meta) || typeof meta[RECEIPT] !== 'string' || server === undefined) return result;
   const receipt = ids.publish(server, meta[RECEIPT], client.principal);
   return { ...toPlainObject(result), _meta: { ...meta, [RECEIPT]: receipt } };
-}
-
-/** Clients that share a connection are one principal to the server, so their start ids must not collide. */
-function ownStartId({ params: { _meta: meta }, client: { principal } }: Exchange): JsonObject {
-  const startId = isObject(meta) ? meta[START_ID] : undefined;
-  if (typeof startId !== 'string') return {};
-  const own = lazyCrypto().createHash('sha256').update(`${START_ID}\0${principal}\0${startId}`).digest('base64url');
-  return { _meta: { ...(meta as JsonObject), [START_ID]: own } };
 }
 
 async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): Promise<JsonObject> {

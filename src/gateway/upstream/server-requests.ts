@@ -2,8 +2,9 @@
 // refuse a call until its user has visited a page (-32042). A client that does not know this error is asked to open the page
 // instead, once per page. Its answer says only that the user will open it, so the call is repeated when the server reports the
 // visit, or after a while.
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { givesReceipts, isInteraction } from '../../protocol/interaction.ts';
+import { givesReceipts, hasStartId, isInteraction, withOwnStartId } from '../../protocol/interaction.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { pages } from '../../protocol/pages.ts';
@@ -177,14 +178,16 @@ export class ServerRequests {
 
   #callTool(exchange: Exchange, server: ServerView, hasReceipt = false): Promise<ResultObject> {
     const isOurs = server.capabilities.experimental !== undefined && givesReceipts(server.capabilities);
-    // A suspended call is repeated by the client, which also fetches the result of a task.
-    if (isOurs && !hasReceipt && !exchange.maySuspend && !exchange.task?.requested)
+    const isStarted = exchange.params._meta !== undefined && hasStartId(exchange.params);
+    // The client repeats a suspended call and one with a start id, and fetches the result of a task.
+    if (isOurs && !hasReceipt && !isStarted && !exchange.maySuspend && !exchange.task?.requested)
       return this.#callWithReceipt(exchange, server);
-    const call = new CallWithUrls(exchange, this.#toolCalls);
+    const own = isStarted ? withOwnStart(exchange) : exchange;
+    const call = new CallWithUrls(own, this.#toolCalls);
     const { flow } = this.#options;
-    if (!flow.plays(exchange, server)) return call.send();
+    if (!flow.plays(own, server)) return call.send();
     return flow
-      .callTool(exchange)
+      .callTool(own)
       .then((played) => (played ? call.read(played) : call.send()))
       .catch((thrown: unknown) => {
         throw toTargetError(thrown, exchange, this.#source(exchange));
@@ -217,6 +220,10 @@ export class ServerRequests {
     tools(exchange.client).learn(result, exchange.params.cursor === undefined);
     return tasks.toList(result, exchange, server);
   }
+}
+
+function withOwnStart(exchange: Exchange): Exchange {
+  return deriveExchange(exchange, { params: withOwnStartId(exchange.params, exchange.client.principal) });
 }
 
 const URL_ELICITATION_REQUIRED = -32042;

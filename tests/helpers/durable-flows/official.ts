@@ -71,8 +71,8 @@ export async function openOfficial(kind: Official, { url, who, onElicit, up, dow
   const opening = filling.openFilling(kind, { url, headers, onElicit, ...(isPatient && { fetch: patient(up) }) });
   const client = await (isPatient ? opening : Promise.race([opening, died]));
   return {
-    callTool: (name, args) => {
-      const called = client.callTool(name, args);
+    callTool: (name, args, options) => {
+      const called = client.callTool(name, args, options);
       called.catch(() => {});
       return isPatient ? called : Promise.race([called, died]);
     },

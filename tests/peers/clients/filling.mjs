@@ -18,7 +18,7 @@ export async function openFilling(kind, { url, headers, onElicit, fetch }) {
     client.setRequestHandler(types.ElicitRequestSchema, elicit);
     await client.connect(new V1Http(new URL(url), options));
     return {
-      callTool: (name, args) => client.callTool({ name, arguments: args }, undefined, { timeout: PATIENCE_MS }),
+      callTool: (name, args, how) => client.callTool(toCall(name, args, how), undefined, { timeout: PATIENCE_MS }),
       close: () => client.close(),
     };
   }
@@ -27,7 +27,12 @@ export async function openFilling(kind, { url, headers, onElicit, fetch }) {
   client.setRequestHandler('elicitation/create', elicit);
   await client.connect(new V2Http(new URL(url), options));
   return {
-    callTool: (name, args) => client.callTool({ name, arguments: args }, { timeout: PATIENCE_MS }),
+    callTool: (name, args, how) => client.callTool(toCall(name, args, how), { timeout: PATIENCE_MS }),
     close: () => client.close(),
   };
+}
+
+/** A call with a start id can be repeated with it. */
+function toCall(name, args, { startId } = {}) {
+  return { name, arguments: args, ...(startId !== undefined && { _meta: { 'mcp-parley/start-id': startId } }) };
 }

@@ -1,6 +1,5 @@
 // The emulated sessions by id. A session exists only for the principal that began it. Of ended ones only the state is
 // remembered, for a while.
-import { START_ID } from '../../../protocol/interaction.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -54,7 +53,7 @@ export class EmulatedSessions {
     const started = this.#started.get(toKey(principal, id));
     const call = started && this.#calls.get(started.sessionId);
     if (!call || started.what === what) return call;
-    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: id, error: 'Already used for another start' } });
+    throw new GatewayError('START_ID_USED');
   }
 
   begin({ timeoutMs = DEFAULT_TIMEOUT_MS, start, ...call }: NewEmulatedSession): EmulatedSession {

@@ -32,7 +32,9 @@ export function hasStartId({ _meta: meta }: JsonObject): boolean {
 export function withOwnStartId(params: JsonObject, principal: string): JsonObject {
   if (!hasStartId(params)) return params;
   const meta = params._meta as JsonObject;
-  const hashed = lazyCrypto().createHash('sha256').update(`${START_ID}\0${principal}\0${String(meta[START_ID])}`);
+  const hashed = lazyCrypto()
+    .createHash('sha256')
+    .update(`${START_ID}\0${principal}\0${String(meta[START_ID])}`);
   return { ...params, _meta: { ...meta, [START_ID]: hashed.digest('base64url') } };
 }
 

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createGateway, createLog } from 'mcp-parley';
-import type { ConnectOptions } from 'mcp-parley';
+import type { Client, ConnectOptions } from 'mcp-parley';
 import { OFFICIAL, isOfficial, openOfficial } from '../helpers/durable-flows/official.ts';
 import type { Player } from '../helpers/durable-flows/official.ts';
+import { answerOnPage } from '../helpers/durable-flows/on-page.ts';
 import { connected, fixture, startHttp } from '../helpers/fixture-server.ts';
 import type { HttpFixture } from '../helpers/fixture-server.ts';
 import { startRedis } from '../helpers/redis-server.ts';
@@ -52,7 +53,7 @@ afterEach(async () => {
 
 async function opened({ url, kind, onElicit = FAR, who = 'ada' }: Caller): Promise<Player> {
   const client = isOfficial(kind)
-    ? await openOfficial(kind, { url, who, onElicit, up: async () => {}, down: () => NEVER })
+    ? await openOfficial(kind, { url, who, onElicit, down: () => NEVER })
     : await connected({ url, headers: { 'x-user': who } }, { revision: '2025-11-25', onElicit });
   open.push({ [Symbol.asyncDispose]: async () => void (await Promise.allSettled([client[Symbol.asyncDispose]()])) });
   return client;
@@ -62,8 +63,11 @@ async function opened({ url, kind, onElicit = FAR, who = 'ada' }: Caller): Promi
 async function ship(caller: Caller, startId: string, what = 'a lamp'): Promise<string> {
   const client = await opened(caller);
   const options = { startId, ...(caller.kind === 'task' && { task: true }) };
-  const { content } = await within('the end of the call', client.callTool('ship', { what }, options));
-  return content[0]?.type === 'text' ? content[0].text : '';
+  return textOf(await within('the end of the call', client.callTool('ship', { what }, options)));
+}
+
+function textOf({ content: [block] }: Awaited<ReturnType<Client['callTool']>>): string {
+  return block?.type === 'text' ? block.text : '';
 }
 
 describe.each(Object.keys(PLACES))('in %s', (place) => {
@@ -77,6 +81,23 @@ describe.each(Object.keys(PLACES))('in %s', (place) => {
   afterEach(async () => {
     rmSync(gate, { force: true });
     await Promise.all(processes.splice(0).map((server) => server.stop()));
+  });
+
+  test('a call of 2026-07-28 that was held for the page goes on by its handle, and then by its id', async () => {
+    const { url } = await start();
+    const onElicit: Fill = () => ({ action: 'accept', content: { name: 'Ada' } });
+    await using client = await connected({ url, headers: { 'x-user': 'ada' } }, { revision: '2026-07-28', onElicit });
+    const startId = randomUUID();
+    let held = await client.callTool('vault', {}, { startId });
+    const next = async (answer: object): Promise<string> => {
+      held = await client.callTool('parley_answer', { handle: held._meta?.['mcp-parley/handle'], ...answer });
+      return textOf(held);
+    };
+    const [link] = /http:\S+\/ask\?\S+/.exec(textOf(held))!;
+    await answerOnPage(link, 'ada', ['1234']);
+    expect(await next({})).toContain('What is it?');
+    expect(await next({ answer: { what: 'gold' } })).toBe('gold of Ada');
+    expect(textOf(await client.callTool('vault', {}, { startId }))).toBe('gold of Ada');
   });
 
   describe.each(KINDS)('as %s', (kind) => {

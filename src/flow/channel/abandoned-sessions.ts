@@ -65,7 +65,8 @@ function isForPeople(header: Header): boolean {
 /** A step runs, or effects are being undone for the first time. Later tries to undo happen in the background. */
 export function isSessionWorking(header: Header): boolean {
   const ending = earlyEndOf(header);
-  return ending ? ending.kind === 'fail' && ending.tries === undefined : header.state === 'processing';
+  if (ending) return ending.kind === 'fail' && ending.tries === undefined;
+  return header.state === 'processing' || header.state === 'active'; // `active`: nothing was asked yet
 }
 
 /** Waits until the session asks its user something, or has ended. */

@@ -88,8 +88,7 @@ async function startCall(exchange: Exchange, start: CallStart, context: FlowCall
   const { sessions } = context;
   const { principal, startId } = start;
   const sessionId = startedSessionOf(exchange);
-  if (sessionId !== undefined)
-    return { turn: await awaitRest(sessions, { principal, sessionId }, exchange.signal) };
+  if (sessionId !== undefined) return { turn: await awaitRest(sessions, { principal, sessionId }, exchange.signal) };
   if (exchange.resumed?.state !== undefined) return callWithToken(exchange, start, context);
   if (startId !== undefined) return startInStore(exchange, start, context, toStartedSessionId(principal, startId));
   const left = await offerResume(exchange, start, context);
@@ -147,7 +146,7 @@ function stopWaiting(waiting: FlowCallContext['waiting'], sessionId: string, exc
 async function playRounds(first: FormRound, exchange: Exchange, context: FlowCallContext): Promise<TokenCallRound> {
   const { sessions, waiting } = context;
   let round = first;
-  if (isEnded(round.turn.header)) return round;
+  if (isEnded(round.turn.header) && isKnown(round.turn)) return round;
   const session = { principal: exchange.client.principal, sessionId: round.turn.header.id };
   const { principal, sessionId } = session;
   let isForOthers = false;
@@ -170,23 +169,13 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
     round = { ...round, turn: await rest(round.turn) };
     let given = answerWithCall(exchange, round.turn);
     while (round.turn.questions.length > 0) {
-      const { progress, questions, header } = round.turn;
       const suspended = given ? undefined : suspendStarted(exchange, round, sessions);
       if (suspended) return { ...round, suspended };
       isForOthers = false;
       reporter.goesOn();
-      if (progress) sendProgress(exchange, progress);
-      const answer = given ?? (await askClient(exchange, round, moves, sessions.setup.clock));
+      const next = await answerRound(exchange, round, { sessions, session, moves, given, onWaiting });
       given = undefined;
-      round = answer
-        ? await orCancelled(
-            applyReply(sessions, session, { questions, answer, via: 'elicit', onWaiting }).catch((thrown) =>
-              recoverLateAnswer(thrown, moves, { sessions, session, shown: header }),
-            ),
-            exchange.signal,
-          )
-        : await toMovedRound(moves);
-      round = { ...round, turn: await rest(round.turn) };
+      round = { ...next, turn: await rest(next.turn) };
     }
     return round;
   } catch (thrown) {
@@ -198,6 +187,28 @@ async function playRounds(first: FormRound, exchange: Exchange, context: FlowCal
     moves.close();
     stopWaiting(waiting, sessionId, exchange);
   }
+}
+
+interface RoundContext {
+  sessions: Sessions;
+  session: SessionRequest;
+  moves: SessionWatch;
+  /** The answer, if it came with the call. */
+  given: JsonObject | undefined;
+  onWaiting: (turn: Turn) => void;
+}
+
+/** Asks the client, and continues with its answer or with what the session has come to without it. */
+async function answerRound(exchange: Exchange, round: FormRound, context: RoundContext): Promise<FormRound> {
+  const { sessions, session, moves, given, onWaiting } = context;
+  const { progress, questions, header } = round.turn;
+  if (progress) sendProgress(exchange, progress);
+  if (given) moves.from(round.turn, () => {});
+  const answer = given ?? (await askClient(exchange, round, moves, sessions.setup.clock));
+  if (!answer) return toMovedRound(moves);
+  const applied = applyReply(sessions, session, { questions, answer, via: 'elicit', onWaiting });
+  const recovered = applied.catch((thrown) => recoverLateAnswer(thrown, moves, { sessions, session, shown: header }));
+  return orCancelled(recovered, exchange.signal);
 }
 
 /** A call with a start id ends with its questions where it may: another process may get the answers. */

@@ -54,13 +54,13 @@ it('an expired session is not offered, even if nobody has loaded it since', asyn
 });
 
 /** Its process died while a step was running, and this is another one over the same store. */
-async function atWork() {
+async function atWork({ asks = true } = {}) {
   const clock = manualClock();
   const store = memoryStore({ clock });
   const runs: string[] = [];
   const make = (name: string, clock: ManualClock) => {
     const body = flow({ name: 'x' }, async (ask) => {
-      await ask.text('first', { alone: true });
+      if (asks) await ask.text('first', { alone: true });
       const work = async () => {
         runs.push(name);
         return name === 'dead' ? new Promise<string>(() => {}) : 'worked';
@@ -72,7 +72,7 @@ async function atWork() {
   const dead = make('dead', manualClock()); // its time stands still: it does nothing more
   const sessionId = await reserveSessionId(dead, start);
   await dead.start({ ...start, sessionId });
-  await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
+  if (asks) await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
   return {
     clock,
     sessions: make('next', clock),
@@ -83,8 +83,11 @@ async function atWork() {
   };
 }
 
-it('a working session is followed until it has its result', async () => {
-  const { clock, runs, ...offering } = await atWork();
+it.each([
+  [true, 'You began this before and answered one question. It is still running.'],
+  [false, 'You began this before. It is still running.'],
+])('a working session is followed until it has its result: one that has asked something: %s', async (asks, words) => {
+  const { clock, runs, ...offering } = await atWork({ asks });
   const asked: string[] = [];
   const ask = async ({ params }: { params: { message: string } }) => {
     asked.push(params.message);
@@ -98,7 +101,7 @@ it('a working session is followed until it has its result', async () => {
   });
   clock.move(1000); // for a client that polls
   expect(await following).toMatchObject({ questions: [], result: 'worked' });
-  expect(asked).toEqual(['You began this before and answered one question. It is still running.']);
+  expect(asked).toEqual([words]);
   expect(runs).toEqual(['dead', 'next']);
 });
 

@@ -65,9 +65,9 @@ export class AskableCall implements ChannelPart {
     return this.#cancellation;
   }
 
-  /** False if we ask in the client's place, because then the call itself waits. */
+  /** False if we ask in the client's place, or the request was answered meanwhile: then the call itself waits. */
   get maySuspend(): boolean | undefined {
-    return this.#inner.maySuspend && !this.#inner.client.assisted;
+    return this.#inner.maySuspend && !this.#inner.client.assisted && this.#carrier === this.#inner;
   }
 
   notify(method: string, params?: JsonObject): void {

@@ -1,4 +1,4 @@
-// What a client sees after its server has died: it calls again and is asked whether to continue.
+// What a client sees after its server has died: it calls again, with the same start id.
 
 /** Only the dead process knew the question, or the handle of its answer. */
 const GONE = ['This question is no longer open', 'This handle has no open question: it is unknown'];
@@ -8,7 +8,7 @@ export function isAway(thrown: unknown): boolean {
   const { code, message } = thrown as { code?: unknown; message: string };
   return (
     /^(UPSTREAM_|STREAM_|ECONN)/.test(String(code)) ||
-    /^(Parley stopped while|fetch failed|Unknown task)/.test(message) ||
+    /^(Parley stopped while|Unknown task)|fetch failed|terminated|other side closed/.test(message) ||
     [...GONE, PAGE_GONE].some((gone) => message.startsWith(gone))
   );
 }

@@ -1,5 +1,6 @@
 // A hand-written client of 2026-07-28: its call returns questions and is repeated with the answers. Requests without an
 // answer, because the server died, are repeated unchanged.
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAway, isOfDeadProcess } from './away.ts';
 import type { Answer, Json } from '../http-wire.ts';
@@ -24,18 +25,20 @@ type Result = NonNullable<Answer['result']> & {
 };
 
 export async function playRounds(rounds: Rounds): Promise<Result> {
-  let call: Json = { name: rounds.tool, arguments: {} };
+  const first: Json = { name: rounds.tool, arguments: {} };
+  const startId = { 'mcp-parley/start-id': randomUUID() };
+  let call = first;
   for (;;) {
-    let result = await request(rounds, call);
+    let result = await request(rounds, call, startId);
     for (let handle = handleOf(result); handle !== undefined; handle = handleOf(result)) {
       // If the asking process is gone, the next one does not know the handle; the call has its state.
       const answer = await orUndefined(rounds.answered(result));
       const said = answer && request(rounds, { name: 'parley_answer', arguments: { handle, ...answer } });
-      result = (await said?.catch(() => undefined)) ?? (await request(rounds, call));
+      result = (await said?.catch(() => undefined)) ?? (await request(rounds, call, startId));
     }
-    // The same for a question on a page. A user who calls again is asked whether to continue.
+    // The same for a question on a page. The call with its start id goes on from there.
     if (result['isError'] && isOfDeadProcess(String(result.content?.[0]?.text))) {
-      call = { name: rounds.tool, arguments: {} };
+      call = first;
       continue;
     }
     if (!result.inputRequests) return result;
@@ -63,10 +66,10 @@ function handleOf({ _meta }: Result): unknown {
   return (_meta as Json | undefined)?.['mcp-parley/handle'];
 }
 
-async function request({ url, who, up }: Rounds, params: Json): Promise<Result> {
+async function request({ url, who, up }: Rounds, params: Json, meta: Json = {}): Promise<Result> {
   for (;;) {
     await up();
-    const { body, headers } = modern('tools/call', params, elicits);
+    const { body, headers } = modern('tools/call', params, { ...elicits, ...meta });
     const reply = await send(url, { body, headers: { ...headers, 'x-user': who } }).catch(() => undefined);
     if (reply?.json.error) throw new Error(reply.json.error.message);
     if (reply?.json.result) return reply.json.result;

@@ -1,5 +1,6 @@
-// A person with a client of each kind, who plays a flow to its end however often the server dies: unanswered requests
-// are repeated.
+// A person with a client of each kind, who plays a flow to its end however often the server dies. Unanswered requests are repeated; a
+// call is repeated with its start id, as by a client that wants to be certain that nothing is done twice.
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, createLog } from 'mcp-parley';
 import type { Client, ConnectOptions } from 'mcp-parley';
@@ -52,9 +53,10 @@ export async function playIn(channel: Channel, play: Play): Promise<unknown> {
     );
   }
   let result: Result | undefined;
+  const options = { startId: randomUUID(), task: channel === 'task' };
   await untilDone(play, async () => {
     await using client = await opened(channel, play);
-    result = await client.callTool(play.tool, {}, channel === 'task' ? { task: true } : {});
+    result = await client.callTool(play.tool, {}, options);
     for (let handle = handleOf(result); handle !== undefined; handle = handleOf(result)) {
       const answer = await answered(result, channel, play.who);
       result = await client.callTool('parley_answer', { handle, ...answer });

@@ -10,8 +10,8 @@ const CAPABILITIES = { elicitation: { form: {}, url: {} } };
 const PATIENCE_MS = 600_000;
 
 /** `kind`: 'sdk-v1', 'sdk-v2' (with a handshake) or 'sdk-v2-rounds' (2026-07-28). `onElicit` gets the params, and gives the result. */
-export async function openFilling(kind, { url, headers, onElicit, fetch }) {
-  const options = { requestInit: { headers }, ...(fetch && { fetch }) };
+export async function openFilling(kind, { url, headers, onElicit }) {
+  const options = { requestInit: { headers } };
   const elicit = ({ params }) => onElicit(params);
   if (kind === 'sdk-v1') {
     const client = new V1Client(INFO, { capabilities: CAPABILITIES });

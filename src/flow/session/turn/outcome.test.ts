@@ -180,7 +180,7 @@ describe('a start with an id of the client', () => {
     const theirs = await sessions.start({ ...start, principal: 'you' });
     expect(theirs.header.id).not.toBe(mine.header.id);
     await expect(sessions.start({ ...start, args: { city: 'Rome' } })).rejects.toMatchObject({
-      code: 'INVALID_PARAMS',
+      code: 'START_ID_USED',
     });
   });
 });

@@ -41,6 +41,8 @@ export interface Identity {
   readonly scopes?: readonly string[] | undefined;
   /** The name of the API key. */
   readonly key?: string | undefined;
+  /** The headers of the request that `auth.headers` names, in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How long the key or token is valid; absent if for as long as the connection. */
   readonly validity?: Validity | undefined;
 }

@@ -16,7 +16,8 @@ afterEach(async () => {
 });
 
 async function serving(options: Partial<GatewayOptions> & Pick<GatewayOptions, 'servers'>) {
-  const auth = { keys: Object.entries(KEYS).map(([name, key]) => ({ name, key, groups: [`friends of ${name}`] })) };
+  const keys = Object.entries(KEYS).map(([name, key]) => ({ name, key, groups: [`friends of ${name}`] }));
+  const auth = { keys, headers: ['X-Team'] };
   const gateway = createGateway({ log, auth, ...options });
   closing.push(() => gateway.close());
   const { url } = await gateway.listen({ port: 0 });
@@ -79,8 +80,8 @@ describe.each(REVISIONS)('two users with %s', (revision) => {
       methods: ['tools/call'],
       handle: async (exchange, next) => {
         const { principal, connection } = exchange.client;
-        const { transport, identity, headers } = connection!;
-        seen.push({ principal, transport, key: identity?.key, groups: identity?.groups, team: headers?.['x-team'] });
+        const { transport, identity } = connection!;
+        seen.push({ principal, transport, key: identity?.key, groups: identity?.groups, headers: identity?.headers });
         return next();
       },
     } satisfies NonNullable<GatewayOptions['steps']>[number];
@@ -89,7 +90,7 @@ describe.each(REVISIONS)('two users with %s', (revision) => {
       await textOf(await as(who, { revision, name: 'key:ann', version: '1' }), 'hello');
     const of = (who: Who) => ({
       ...{ principal: `key:${who}`, transport: 'http', key: who },
-      ...{ groups: [`friends of ${who}`], team: `team of ${who}` },
+      ...{ groups: [`friends of ${who}`], headers: { 'x-team': `team of ${who}` } },
     });
     expect(seen).toEqual([of('ann'), of('bob')]);
   });
@@ -108,4 +109,23 @@ test('one who has reached a limit does not stop the other', async () => {
   expect((await begin(ann)).task.taskId).toEqual(expect.any(String));
   await expect(begin(ann)).rejects.toThrow(/tasks/);
   expect((await begin(bob)).task.taskId).toEqual(expect.any(String));
+});
+
+test('a rule judges by a header that the configuration names, and by no other', async () => {
+  const server = createServer({ name: 'inner', version: '1', log });
+  server.tool('erase', {}, () => 'erased');
+  const rules = [
+    { tool: 'erase', when: 'headers["x-team"] == "team of ann"', effect: 'allow' as const },
+    { tool: '*', effect: 'deny' as const },
+  ];
+  const as = await serving({ servers: { inner: server }, rules });
+  expect(await textOf(await as('ann'), 'erase')).toBe('erased');
+  const refused = await textOf(await as('bob'), 'erase').catch((error: Error) => error.message);
+  expect(refused).not.toBe('erased');
+});
+
+test('headers that hold secrets cannot be named', () => {
+  const server = createServer({ name: 'inner', version: '1', log });
+  const auth = { keys: [{ name: 'ann', key: KEYS.ann }], headers: ['Authorization'] };
+  expect(() => createGateway({ servers: { inner: server }, log, auth })).toThrow(/auth.headers.*holds secrets/);
 });

@@ -87,6 +87,10 @@ export const AUTH = object(
     ),
     scopes: scopes('Scopes that every caller needs.'),
     toolScopes: record(scopes('Scopes.'), 'Scopes that the call of a tool needs, by names or globs of tools.'),
+    headers: list(
+      text('Its name.', { notEmpty: true }),
+      'Headers that belong to who calls, for steps and rules (`headers`), such as one that a proxy sets. Clients can send any header that the proxy lets through.',
+    ),
     adminScope: text('The scope for `/status` and `/metrics`. Default: admin.', { notEmpty: true }),
     front: FRONT,
     dpop: object(

@@ -15,7 +15,7 @@ import type { NodeVisit } from './auth/front/front.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { TokenGate } from './auth/token-gate.ts';
 import { answerThrown } from './http/answer.ts';
-import type { Identify } from './identify.ts';
+import type { Identify, IdentifyRequest } from './identify.ts';
 
 export interface Login {
   readonly identify: Identify;
@@ -75,7 +75,9 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
   const loadAuthenticator = () =>
     import('./auth/authenticator.ts').then((loaded) => (made = new loaded.Authenticator(auth, context)));
   const load = () => (loading ??= isNameless ? loadGate() : loadAuthenticator());
-  const asking: Identify = (request) => (made ? made.identify(request) : load().then((one) => one.identify(request)));
+  const asking = keepHeaders(auth.headers, (request) =>
+    made ? made.identify(request) : load().then((one) => one.identify(request)),
+  );
   return {
     identify: asking,
     identifyVisitor: (request) =>
@@ -102,6 +104,26 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
     },
     ready: async () => void (await load()),
     close: () => made?.close(),
+  };
+}
+
+const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'dpop'];
+
+/** With the named headers on what it finds out. */
+function keepHeaders(names: readonly string[] = [], identify: Identify): Identify {
+  const kept = names.map((name) => name.toLowerCase());
+  const secret = kept.find((name) => SECRET_HEADERS.includes(name));
+  if (secret !== undefined)
+    throw new GatewayError('BAD_OPTION', { option: 'auth.headers', reason: `"${secret}" holds secrets` });
+  if (kept.length === 0) return identify;
+  const add = (found: Awaited<ReturnType<Identify>>, { headers }: IdentifyRequest) => {
+    if (typeof found !== 'object') return found;
+    const own = kept.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : []));
+    return { ...found, headers: Object.fromEntries(own) as Record<string, string> };
+  };
+  return (request) => {
+    const found = identify(request);
+    return found instanceof Promise ? found.then((one) => add(one, request)) : add(found, request);
   };
 }
 

@@ -17,6 +17,11 @@ export interface AuthOptions {
   scopes?: readonly string[] | undefined;
   /** Scopes that the call of a tool needs, by names or globs of tools. */
   toolScopes?: Readonly<Record<string, readonly string[]>> | undefined;
+  /**
+   * Headers that belong to who calls, for steps and rules (`headers`), such as one that a proxy sets. Clients can send any header that the
+   * proxy lets through.
+   */
+  headers?: readonly string[] | undefined;
   /** The scope for /status and /metrics. Default: `admin`. */
   adminScope?: string | undefined;
   /** An authorization server in front of an identity provider at which clients cannot register. Needs `publicUrl` and oidc-provider. */

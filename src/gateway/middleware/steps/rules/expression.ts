@@ -13,6 +13,7 @@ export interface ExpressionFacts {
   groups: readonly string[];
   scopes: readonly string[];
   claims: object;
+  headers: object;
   server: string;
   kind: string;
   name: string;
@@ -41,6 +42,7 @@ const environment = new Environment({ limits: LIMITS, homogeneousAggregateLitera
   .registerVariable('groups', 'list<string>')
   .registerVariable('scopes', 'list<string>')
   .registerVariable('claims', 'map')
+  .registerVariable('headers', 'map')
   .registerVariable('server', 'string')
   .registerVariable('kind', 'string')
   .registerVariable('name', 'string')

@@ -192,11 +192,11 @@ export class RuleJudge {
 
   #facts({ use, client }: Case, name: string): ExpressionFacts {
     const { principal, connection } = client;
-    const { groups = [], scopes = [], claims: claimed = {} } = connection?.identity ?? {};
+    const { groups = [], scopes = [], claims: claimed = {}, headers = {} } = connection?.identity ?? {};
     const { kind, origin, method, args = {} } = use;
     const has = (mark: RuleMark) => this.#options.history.has(client, [mark], { per: 'principal', withinMs: Infinity });
     const history = { private: has('private'), untrusted: has('untrusted'), out: has('out') };
-    const who = { principal: nameOfPrincipal(principal), groups, scopes, claims: claimed };
+    const who = { principal: nameOfPrincipal(principal), groups, scopes, claims: claimed, headers };
     return { ...who, server: origin?.server ?? '', kind, name, method, args: args as object, history };
   }
 }

@@ -49,6 +49,14 @@ it('a member that is null counts as missing', () => {
   expect(lists.reports).toEqual([]);
 });
 
+it('a tool with the schemas true and false gets objects in their place, and one with no schema is dropped', () => {
+  const { lists } = checks();
+  const tool = (properties: object) => ({ ...GOOD, inputSchema: { type: 'object', properties } });
+  const tools = [tool({ any: true, none: false, text: { type: 'string' } }), tool({ a: 5 }), tool({ a: null })];
+  const objects = { any: {}, none: { not: {} }, text: { type: 'string' } };
+  expect(toolsOf(lists.check('tools/list', { tools }))).toEqual([tool(objects)]);
+});
+
 it('hidden characters are removed from texts at any depth, and an entry with such a name is dropped', () => {
   const { lists } = checks();
   const inputSchema = { type: 'object', properties: { a: { type: 'number', description: `The first${tags}` } } };

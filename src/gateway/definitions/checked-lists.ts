@@ -11,7 +11,7 @@ import { shorten } from '../../shared/text/shorten.ts';
 import { visible } from '../../shared/visible.ts';
 import { cleanEntry, nameOf } from './clean-entry.ts';
 import { KnownNames } from './known-names.ts';
-import { malformedIn, withoutNulls } from './malformed.ts';
+import { malformedIn, withSchemaObjects, withoutNulls } from './malformed.ts';
 import { withSafeIcons } from './safe-icons.ts';
 import { softFindings } from './soft-findings.ts';
 
@@ -61,7 +61,7 @@ export class CheckedLists {
 
   #checkEntry(area: ListArea, given: unknown): JsonObject | undefined {
     if (!isObject(given)) return this.#drop(area, '', 'it is no object');
-    const entry = withoutNulls(area, given);
+    const entry = withSchemaObjects(withoutNulls(area, given));
     const fault = malformedIn(area, entry);
     if (fault !== undefined) return this.#drop(area, nameOf(area, entry), `${fault} is missing or wrong`);
     const visibly = cleanEntry(area, entry);

@@ -32,7 +32,9 @@ const ANY = {
   _meta: isObject as Check,
 };
 const HINTS = { readOnlyHint: isFlag, destructiveHint: isFlag, idempotentHint: isFlag, openWorldHint: isFlag };
-const INPUT = { type: isOneOf('object'), properties: isObject as Check, required: isListOf(isText) };
+const isSchema: Check = (value) => (typeof value === 'object' && value !== null) || isFlag(value);
+const hasSchemas: Check = (value) => isObject(value) && Object.values(value).every(isSchema);
+const INPUT = { type: isOneOf('object'), properties: hasSchemas, required: isListOf(isText) };
 const AUDIENCE = { audience: isListOf(isOneOf('user', 'assistant')), priority: isNumber, lastModified: isText };
 const RESOURCE = { ...ANY, name: isText, mimeType: isText, annotations: isRecord(AUDIENCE) };
 const ARGUMENT = { name: isText, description: isText, required: isFlag };
@@ -63,6 +65,16 @@ export function withoutNulls(area: ListArea, entry: JsonObject): JsonObject {
   const names = Object.keys(MEMBERS[area]).filter((name) => entry[name] === null);
   if (names.length === 0) return entry;
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name)));
+}
+
+/** The tool with objects in place of the schemas `true` and `false`, for which official clients refuse a list; the same object if there are none. */
+export function withSchemaObjects(entry: JsonObject): JsonObject {
+  const { inputSchema } = entry;
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined;
+  if (!isObject(properties) || !Object.values(properties).some(isFlag)) return entry;
+  const toSchema = (value: unknown): unknown => (isFlag(value) ? (value ? {} : { not: {} }) : value);
+  const changed = Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, toSchema(value)]));
+  return { ...entry, inputSchema: { ...(inputSchema as JsonObject), properties: changed } };
 }
 
 /** The name of the member that is missing or wrong; undefined if the entry is well-formed. */

@@ -15,7 +15,7 @@ const SHARES: Record<string, number> = { HTTP: 0.15, 'HTTP+SSE': 0.05, WebSocket
 const LANES = 2;
 const MORE_HEAP = 30 * 1024 * 1024;
 const MORE_HANDLES = 10;
-const LIMITS = { sessionIdleMs: 2000, ownIdleMs: 2000, parkedMs: 2000, taskTtlMs: 2000 };
+const LIMITS = { pollMs: 100, sessionIdleMs: 2000, ownIdleMs: 2000, parkedMs: 2000, taskTtlMs: 2000 };
 
 interface Self {
   heapUsed: number;

@@ -77,3 +77,11 @@ it('ends ls with 1 if every server fails, and says why; one that works is enough
     stderr: expect.stringContaining('one is failing'),
   });
 });
+
+it('says that nothing is recorded yet when rules are to be tried on the past', async () => {
+  const home = newHome();
+  home.write('parley.config.json', { mcpServers: SERVERS, rules: [{ tool: 'x', effect: 'deny' }] });
+  const { status, stdout, stderr } = await home.run(['policy', 'test']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('Nothing is recorded yet');
+});

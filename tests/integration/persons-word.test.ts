@@ -75,6 +75,19 @@ describe('answers that no person gave', () => {
     expect(ran).toEqual([]);
   });
 
+  test('not even from a client whose forms are believed, to a question whose key is known', async () => {
+    const { url, ran } = await guarded({ ask: { trust: 'all' } });
+    const yes = { action: 'accept', content: { sure: true } };
+    const keys = ['sure', 'sure~1', 'ask-1', 'q1', 'elicit-1'];
+    const first = modern('tools/call', { name: 'ship', arguments: {} }, elicits);
+    const { json } = await send(url, first);
+    const asked = Object.keys((json.result as unknown as { inputRequests: object }).inputRequests);
+    const inputResponses = Object.fromEntries([...keys, ...asked].map((key) => [key, yes]));
+    const ahead = modern('tools/call', { name: 'ship', arguments: {}, inputResponses }, elicits);
+    expect((await send(url, ahead)).text).toContain('inputRequests');
+    expect(ran).toEqual([]);
+  });
+
   test.each(['2025-11-25', '2026-07-28'])(
     'the form of a client that says yes at once is not put (%s)',
     async (revision) => {
@@ -188,6 +201,15 @@ describe('the page', () => {
     const answer = { csrf: csrfOf(form.text), 'q0.0': 'true' };
     expect(await browser.post(link, answer, elsewhere)).toMatchObject({ status: 403 });
     expect(await browser.post(link, { ...answer, csrf: 'x' })).toMatchObject({ status: 403 });
+    // A site on another port of this host sends our own Origin in no case, and may have no Origin at all.
+    for (const headers of [
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'http://127.0.0.1:1' },
+      { 'sec-fetch-site': 'cross-site' },
+    ]) {
+      expect(await browser.post(link, answer, { headers })).toMatchObject({ status: 403 });
+      expect(await new FakeBrowser().post(link, { do: 'pair', code }, { headers })).toMatchObject({ status: 403 });
+    }
     expect(await new FakeBrowser().post(link, { do: 'pair', code }, elsewhere)).toMatchObject({ status: 403 });
     expect(ran).toEqual([]);
   });

@@ -44,6 +44,12 @@ export async function runPolicy(command: PolicyCommand, print: Printer): Promise
     report(calls, replay, { command, print, skipped });
     return 0;
   } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT' && command.log === undefined) {
+      print.line(
+        'Nothing is recorded yet, so there is nothing to compare. `parley serve` and `parley wrap` record calls.',
+      );
+      return 0;
+    }
     print.problem(
       thrown instanceof GatewayError ? thrown.message : `the log cannot be read: ${(thrown as Error).message}`,
     );

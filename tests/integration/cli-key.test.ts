@@ -22,6 +22,15 @@ test('a key is printed once, listed without its secret, and kept as a hash that 
   expect((await home.run(['key', 'ls'])).stdout).toBe('There are no keys. To make one: parley key add NAME\n');
 });
 
+test('keys that are made at the same time are all kept', async () => {
+  const home = newHome();
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const added = await Promise.all(names.map((name) => home.run(['key', 'add', name])));
+  expect(added.map(({ status }) => status)).toEqual(names.map(() => 0));
+  const listed = JSON.parse((await home.run(['key', 'ls', '--json'])).stdout) as { name: string }[];
+  expect(listed.map(({ name }) => name).sort()).toEqual(names);
+});
+
 test('a gateway that others can reach does not listen without a login, and says what to set', async () => {
   const refused = await newHome().run(['demo', '--host', '0.0.0.0', '--port', '0']);
   expect(refused.status).toBe(1);

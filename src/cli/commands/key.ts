@@ -2,13 +2,29 @@
 import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../../gateway/accept/auth/key-file.ts';
 import type { KeptKey } from '../../gateway/accept/auth/key-file.ts';
 import { drawRandomBytes } from '../../shared/crypto/ids.ts';
+import { withFileLock } from '../../shared/files/file-lock.ts';
 import type { KeyCommand } from '../command.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 
+/** Another command changes the file in milliseconds. */
+const LOCK_MS = 10_000;
+
 export async function runKey(command: KeyCommand, print: Printer): Promise<number> {
   const path = command.file ?? keyFileIn(ownStateFolder());
+  const work = async (): Promise<number> => runOn(path, command, print);
+  if (command.action === 'ls') return work();
+  const onLate = (): Error => new Error(`another command holds ${path}.lock. If none runs, delete that file.`);
+  try {
+    return await withFileLock({ path: `${path}.lock`, waitMs: LOCK_MS, onLate }, work);
+  } catch (error) {
+    print.problem(`${path} cannot be changed: ${(error as Error).message}`);
+    return 1;
+  }
+}
+
+function runOn(path: string, command: KeyCommand, print: Printer): number {
   let kept: KeptKey[];
   try {
     kept = readKeyFile(path);

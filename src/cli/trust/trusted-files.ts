@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { join } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
 import { ownStateFolder } from '../running/state-folder.ts';
-import { writePrivately } from './write-privately.ts';
+import { writePrivateFile } from '../../shared/files/private-file.ts';
 
 export interface TrustedFile {
   digest: string;
@@ -42,5 +42,5 @@ export function readTrusted(folder?: string): Record<string, TrustedFile> {
 }
 
 export function writeTrusted(files: Record<string, TrustedFile>, folder?: string): void {
-  writePrivately(trustFile(folder), `${JSON.stringify({ files }, undefined, 2)}\n`);
+  writePrivateFile(trustFile(folder), `${JSON.stringify({ files }, undefined, 2)}\n`);
 }

@@ -249,11 +249,9 @@ test('wrap asks for it on a port, the demo does not', async () => {
 test('a client that sends a key in place of the token is told apart from the others, and is no operator', async () => {
   const home = newHome();
   const { url, origin, headers = { Authorization: '' } } = await served(home);
-  const keys = await Promise.all(
-    [['ann'], ['bob'], ['boss', '--scope', 'admin']].map(async (args) =>
-      (await home.run(['key', 'add', ...args])).stdout.trim(),
-    ),
-  );
+  const keys: string[] = [];
+  for (const args of [['ann'], ['bob'], ['boss', '--scope', 'admin']])
+    keys.push((await home.run(['key', 'add', ...args])).stdout.trim());
   const [ann, bob, boss] = keys.map((key) => ({ authorization: `Bearer ${key}` }));
   const nameless = { authorization: headers.Authorization };
   const began = await send(url, { body: INITIALIZE, headers: ann! });

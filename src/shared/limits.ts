@@ -140,5 +140,8 @@ export const LOGGED_GARBAGE = '30/min';
 export const LOGIN_TRIES = '60/min';
 export const REGISTRATIONS = '20/h';
 
+/** For how long a gateway takes answers to the questions of a server, at most, if the server says how long it does. */
+export const MAX_STATE_MS = 30 * 24 * 3_600_000;
+
 /** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */
 export const RESULT_READ_MS = 30_000;

@@ -101,20 +101,22 @@ describe.each(Object.entries(FORMS))('a %s token', (form, make) => {
     }
   });
 
-  it('expires: at the end of its own time, of the waiting, of the session', async () => {
+  it('expires: at the end of the waiting, of the session, of its own time if it has one', async () => {
     const start = now;
-    const cases: [Partial<Header>, number][] = [
-      [{ timeoutMs: 60 * MINUTE, expiresAt: now + 60 * MINUTE, deadline: now + 90 * MINUTE }, 10 * MINUTE],
-      [{}, 5 * MINUTE],
-      [{ deadline: now + MINUTE, expiresAt: now + MINUTE }, MINUTE],
+    const long = { timeoutMs: 60 * MINUTE, expiresAt: now + 60 * MINUTE, deadline: now + 90 * MINUTE };
+    const cases: [Partial<Header>, number, Tokens][] = [
+      [long, 60 * MINUTE, tokens],
+      [long, 10 * MINUTE, make({ ttlMs: 10 * MINUTE })],
+      [{}, 5 * MINUTE, tokens],
+      [{ deadline: now + MINUTE, expiresAt: now + MINUTE }, MINUTE, tokens],
     ];
-    for (const [over, lives] of cases) {
+    for (const [over, lives, some] of cases) {
       now = start;
-      const made = await tokens.seal(session(over), binding);
+      const made = await some.seal(session(over), binding);
       now = start + lives - 1;
-      expect(await tokens.open(made, binding)).toMatchObject({ ok: true });
+      expect(await some.open(made, binding)).toMatchObject({ ok: true });
       now = start + lives;
-      expect(await tokens.open(made, binding)).toEqual(EXPIRED);
+      expect(await some.open(made, binding)).toEqual(EXPIRED);
     }
     now = start;
   });

@@ -20,11 +20,10 @@ interface SignedState {
   entries: JournalEntry[];
 }
 
-const TTL_MS = 600_000;
 const HARD_BYTES = 65_536;
 
 export function createSignedTokens(options: TokenOptions): Tokens {
-  const { keys, audience = 'mcp-parley', ttlMs = TTL_MS, hardBytes = HARD_BYTES, store } = options;
+  const { keys, audience = 'mcp-parley', ttlMs = Infinity, hardBytes = HARD_BYTES, store } = options;
   const clock: Clock = options.clock ?? systemClock;
   createKeyRing(keys);
 
@@ -46,8 +45,8 @@ export function createSignedTokens(options: TokenOptions): Tokens {
     return { ok: true, session: { header, entries } };
   }
 
-  async function spend({ header: { id, rev } }: StoredSession): Promise<boolean> {
-    return store === undefined || store.spend(id, rev, ttlMs);
+  async function spend({ header: { id, rev, expiresAt } }: StoredSession): Promise<boolean> {
+    return store === undefined || store.spend(id, rev, Math.min(ttlMs, expiresAt - clock.now()));
   }
 
   return { seal, open, spend };

@@ -21,7 +21,7 @@ export interface TokenOptions {
   keys: readonly string[];
   /** The server that accepts the tokens. Servers that share keys but not tokens need different audiences. */
   audience?: string | undefined;
-  /** Lifetime of a token, bounded by the expiry of its session. */
+  /** Lifetime of a token, bounded by the expiry of its session. Default: as long as its session. */
   ttlMs?: number | undefined;
   /** From this length on the entries go to the store, if there is one. `hardBytes` is the maximum. */
   softBytes?: number | undefined;
@@ -42,12 +42,11 @@ export interface Tokens {
   spend(session: StoredSession): Promise<boolean>;
 }
 
-const TTL_MS = 600_000;
 const SOFT_BYTES = 4096;
 const HARD_BYTES = 16_384;
 
 export function createTokens(options: TokenOptions): Tokens {
-  const { audience = 'mcp-parley', ttlMs = TTL_MS, softBytes = SOFT_BYTES, hardBytes = HARD_BYTES, store } = options;
+  const { audience = 'mcp-parley', ttlMs = Infinity, softBytes = SOFT_BYTES, hardBytes = HARD_BYTES, store } = options;
   const clock = options.clock ?? systemClock;
   const ring = createKeyRing(options.keys);
 
@@ -84,8 +83,8 @@ export function createTokens(options: TokenOptions): Tokens {
   }
 
   /** Remembered as long as the token is valid. */
-  async function spend({ header: { id, rev, deadline } }: StoredSession): Promise<boolean> {
-    return store === undefined || store.spend(id, rev, Math.min(ttlMs, deadline - clock.now()));
+  async function spend({ header: { id, rev, expiresAt } }: StoredSession): Promise<boolean> {
+    return store === undefined || store.spend(id, rev, Math.min(ttlMs, expiresAt - clock.now()));
   }
 
   return { seal, open, spend };

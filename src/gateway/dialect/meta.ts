@@ -18,6 +18,8 @@ export const META = {
   human: 'mcp-parley/human',
   /** Ours: the capabilities that a client lacked, in a handshake result that failed because of it. */
   required: 'mcp-parley/required-capabilities',
+  /** Ours: for how many milliseconds a server takes the answers to its questions, for a gateway in front of it. */
+  lasts: 'mcp-parley/lasts-ms',
   /** Ours: the gateways that a request has passed (shared/via.ts). */
   via: 'mcp-parley/via',
 } as const;

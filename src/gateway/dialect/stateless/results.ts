@@ -51,9 +51,13 @@ function withContent(result: JsonObject): JsonObject {
   return { ...result, content: text === undefined ? [] : [{ type: 'text', text }] };
 }
 
-export function toInputRequired(questions: JsonObject, requestState: string, info: Implementation): JsonObject {
+export function toInputRequired(
+  questions: JsonObject,
+  requestState: string,
+  { info, lastsMs }: { info: Implementation; lastsMs?: number | undefined },
+): JsonObject {
   const result = { resultType: 'input_required', inputRequests: questions, requestState };
-  return { ...result, _meta: metaOf(info) };
+  return { ...result, _meta: { ...metaOf(info), ...(lastsMs !== undefined && { [META.lasts]: lastsMs }) } };
 }
 
 export function toDiscovery(target: Target, exchange: StatelessExchange, spoken: readonly string[]): JsonObject {

@@ -149,7 +149,7 @@ function park(exchange: StatelessExchange, questions: JsonObject): void {
     return exchange.refuseAsks(toError(thrown));
   }
   exchange.parked = true;
-  outlet.end(toResult(request.id, toInputRequired(questions, state, context.target.info)));
+  outlet.end(toResult(request.id, toInputRequired(questions, state, { info: context.target.info })));
 }
 
 function finish(context: ServeContext, exchange: StatelessExchange, result: ResultObject): void {
@@ -171,12 +171,12 @@ function finish(context: ServeContext, exchange: StatelessExchange, result: Resu
 /** Keeps nothing in memory: the client carries what the call needs to continue. */
 function suspend(context: ServeContext, exchange: StatelessExchange, suspended: SuspendedCall): void {
   const { request, client, server } = exchange;
-  const { questions, state, lastsMs = 0 } = suspended;
-  const expiresAt = context.clock.now() + Math.max(context.limits.parkedMs, lastsMs);
+  const { questions, state, lastsMs } = suspended;
+  const expiresAt = context.clock.now() + Math.max(context.limits.parkedMs, lastsMs ?? 0);
   const suspensions = exchange.suspensions + 1;
   const kept = { state: state ?? null, server: server ?? null, suspensions, expiresAt };
   const sealed = sealState(context.sealer, request, client.principal, { kept });
-  close(exchange, toResult(request.id, toInputRequired(questions, sealed, context.target.info)));
+  close(exchange, toResult(request.id, toInputRequired(questions, sealed, { info: context.target.info, lastsMs })));
 }
 
 function close(exchange: StatelessExchange, answer?: ResponseMessage, status?: number): void {

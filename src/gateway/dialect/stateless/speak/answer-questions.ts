@@ -10,6 +10,8 @@ import type { ResumedCall, SuspendedCall } from '../../../../protocol/suspended-
 import { CALL_METHODS } from '../../../../protocol/methods.ts';
 import { rejectOnAbort } from '../../../../shared/timing.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
+import { MAX_STATE_MS } from '../../../../shared/limits.ts';
+import { META } from '../../meta.ts';
 import { readAsk } from '../../speak/answer-ask.ts';
 
 /** A result without questions asks only to try again later. */
@@ -68,9 +70,11 @@ export async function answerQuestions(
   };
 }
 
-/** The questions and the state, as a suspended call. */
-export function toSuspension({ inputRequests = {}, requestState }: JsonObject): JsonObject {
-  return toSuspended({ questions: inputRequests, state: requestState } as SuspendedCall);
+/** The questions and the state, as a suspended call. A server of ours says for how long it takes the answers. */
+export function toSuspension({ inputRequests = {}, requestState, _meta: meta }: JsonObject): JsonObject {
+  const lasts = isObject(meta) ? meta[META.lasts] : undefined;
+  const lastsMs = typeof lasts === 'number' && lasts > 0 ? Math.min(lasts, MAX_STATE_MS) : undefined;
+  return toSuspended({ questions: inputRequests, state: requestState, lastsMs } as SuspendedCall);
 }
 
 /** Whether one of them is only for a person. */

@@ -11,6 +11,9 @@ export const FLOW_VERSION = '0.1.0';
 
 const MAX_RECEIPT_NAME = 200;
 
+/** In `_meta` of `interaction.start` and of a call, added by a gateway: the languages of its client, like Accept-Language. */
+export const LANGUAGES = 'mcp-parley/languages';
+
 /** In `_meta` of `interaction.start` and of a call: an id chosen by the client, so that a repeated start yields the same session. */
 export const START_ID = 'mcp-parley/start-id';
 

@@ -67,6 +67,23 @@ test('a call through a gateway says it too', async () => {
   expect(await played(url, '2025-06-18', { header: 'de' })).toEqual(['Wohin?', 'Wohin?', 'de']);
 });
 
+test.each([
+  ['2025-06-18', 1],
+  ['2026-07-28', 1],
+  ['2026-07-28', 2],
+])('Accept-Language of a client of %s passes %s gateways', async (revision, gateways) => {
+  let url = await listening(trips());
+  for (let count = 0; count < gateways; count++)
+    url = await listening(createGateway({ servers: { trips: { url } }, log, startMs: 60_000 }));
+  expect(await played(url, revision, { header: 'fr;q=0.4, de-CH' })).toEqual(['Wohin?', 'Wohin?', 'de-CH']);
+  expect(await played(url, revision, { header: 'de', locale: 'en' })).toEqual(['Where to?', 'Where to?', 'en']);
+  const { wire, socket } = await socketWire(Number(new URL(url).port), { 'accept-language': 'de' });
+  closing.push(() => socket.close());
+  await wire.initialize();
+  const started = await wire.request('interaction.start', { toolName: 'trip' });
+  expect(started.result).toMatchObject({ initialPrompt: { message: 'Wohin?' } });
+});
+
 test('a client that speaks MCP Flow says it when it starts', async () => {
   const url = await listening(trips());
   const { wire, socket } = await socketWire(Number(new URL(url).port));

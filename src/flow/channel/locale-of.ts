@@ -1,5 +1,6 @@
-// Reads the language of a new session from `_meta` of the request, else from the Accept-Language header.
+// Reads the language of a new session from `_meta` of the request, else from the Accept-Language header, which a gateway passes on.
 import type { Exchange } from '../../protocol/exchange.ts';
+import { LANGUAGES } from '../../protocol/interaction.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toInvalid } from '../../protocol/params.ts';
 import { languagesOf } from '../../shared/text/accept-language.ts';
@@ -14,8 +15,9 @@ export function localeOf(
   { params, client }: Pick<Exchange, 'params' | 'client'>,
   texts: Catalogue = {},
 ): string | undefined {
-  const said = isObject(params._meta) ? params._meta[LOCALE] : undefined;
-  if (said === undefined) return fromHeader(client.connection?.headers?.['accept-language'], texts);
+  const { [LOCALE]: said, [LANGUAGES]: behind } = isObject(params._meta) ? params._meta : {};
+  const header = typeof behind === 'string' ? behind : client.connection?.headers?.['accept-language'];
+  if (said === undefined) return fromHeader(header, texts);
   const locale = toLocale(said);
   if (locale !== undefined) return locale;
   throw toInvalid(

@@ -19,6 +19,7 @@ import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { FlowBridge } from './flow-bridge.ts';
 import type { ConnectionLeases } from './connections/connection-leases.ts';
 import { ServerPause, asksForPause } from './server-pause.ts';
+import { withLanguages } from './languages.ts';
 import { toTargetError } from './target-errors.ts';
 import type { ErrorSource } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
@@ -171,6 +172,7 @@ export class ServerRequests {
       case 'tasks/result':
         return tasks.handle(exchange, server);
       default:
+        if (exchange.method === 'interaction.start') return flow.handle(withLanguages(exchange));
         if (isInteraction(exchange.method)) return flow.handle(exchange);
         return new CallWithUrls(exchange, this.#calls).send();
     }
@@ -182,7 +184,8 @@ export class ServerRequests {
     // The client repeats a suspended call and one with a start id, and fetches the result of a task.
     if (isOurs && !hasReceipt && !isStarted && !exchange.maySuspend && !exchange.task?.requested)
       return this.#callWithReceipt(exchange, server);
-    const own = isStarted ? withOwnStart(exchange) : exchange;
+    const spoken = isOurs ? withLanguages(exchange) : exchange;
+    const own = isStarted ? withOwnStart(spoken) : spoken;
     const call = new CallWithUrls(own, this.#toolCalls);
     const { flow } = this.#options;
     if (!flow.plays(own, server)) return call.send();

@@ -134,6 +134,24 @@ describe('the link of a person', () => {
     expect(await result).toBe('false');
   });
 
+  test('says that the question was handed over too often to be handed over again', async () => {
+    const body = (ask: Ask) => ask.person('ops-lead', { handOver: ['cto', 'deputy'] }).confirm('approve');
+    const { call, linkTo } = await office(body, { limits: { handOvers: 1 } });
+    const { result } = await call('ada');
+    const first = await linkTo('ops-lead');
+    const browser = new FakeBrowser();
+    expect((await browser.open(first)).text).not.toContain('too often');
+    expect((await browser.fill(first, { to: 'deputy' }, 'hand-over')).text).toContain(
+      'You have handed the question over',
+    );
+    const second = new FakeBrowser();
+    const { text } = await second.open(await linkTo('deputy'));
+    expect(text).toContain('It has been handed over too often to be handed over again.');
+    expect(text).not.toContain('value="hand-over"');
+    await second.post(await linkTo('deputy'), { csrf: csrfOf(text), 'q0.0': 'true' });
+    expect(await result).toBe('true');
+  });
+
   test('says that the question is withdrawn, or its time is over', async () => {
     const { call, linkTo, clock, sessions } = await office(async (ask) => {
       await Promise.race([ask.person('ops-lead').confirm('approve'), ask.sleep('patience', '1h')]);

@@ -80,13 +80,14 @@ function toKey(promptId: string): [key: string, attempt: number] {
 function toRound(request: PersonRoundRequest, { header, question, given, mayHandOver }: Shown): QuestionRound {
   const { person } = readPersonHandle(request.handle);
   const { notes: _, ...asked } = question; // notes are for the caller
+  const handOver = toHandOver(request, header, question);
   return {
     handle: request.handle,
     principal: person,
     questions: [{ key: KEY, ask: toFormAsk({ turn: { header, questions: [asked] }, given }) }],
     about: { tool: header.tool, server: request.server, client: person },
     isOthers: true,
-    handOver: mayHandOver ? toHandOver(request, header, question) : undefined,
+    ...(mayHandOver === false ? { isHandedOverTooOften: handOver !== undefined } : { handOver }),
     expiresAt: Math.min(header.expiresAt, question.until ?? Infinity),
     isOpen: true,
     answer: (answers) => take(request, { header, question }, answers[KEY]!),

@@ -39,6 +39,8 @@ export interface QuestionRound {
   readonly handOver?:
     | { readonly to: readonly string[]; give(to: string): Promise<ClosedRound | { again: QuestionRound }> }
     | undefined;
+  /** The person could hand the round over, but that was done too often already. */
+  readonly isHandedOverTooOften?: boolean | undefined;
   readonly expiresAt: number;
   readonly isOpen: boolean;
   /** Takes all answers by key, and who gave them if that is proven. False if someone else was faster or it is too late. */

@@ -91,11 +91,12 @@ export class Mortal implements AsyncDisposable {
     await once(child, 'exit');
   }
 
+  /** Undefined if the process dies before it answers: the next one was told when it started. */
   async #ask(what: Death | 'passed'): Promise<unknown> {
-    const answer = once(this.#child!, 'message');
-    this.#child!.send(what);
-    const [told] = (await within('the answer of the server', answer)) as [unknown];
-    return told;
+    const answer = once(this.#child!, 'message').then(([told]) => told as unknown);
+    const died = this.#down.then(() => this.#up);
+    this.#child!.send(what, () => {});
+    return within('the answer of the server', Promise.race([answer, died]));
   }
 
   async #start(): Promise<void> {

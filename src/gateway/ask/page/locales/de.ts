@@ -48,6 +48,7 @@ export const de: PageWords = {
   decline: 'Ablehnen',
   handOver: 'An jemand anderen übergeben',
   handOverTo: 'Wer soll an Ihrer Stelle antworten?',
+  handedOverTooOften: 'Diese Frage wurde schon zu oft übergeben und kann nicht mehr übergeben werden.',
   cancel: 'Abbrechen',
   next: 'Ihre Antwort geht an {who}, und die Arbeit in Ihrem Gespräch geht weiter.',
   trust: 'Antworten Sie nur, wenn Sie mit dieser Frage gerechnet haben.',

@@ -49,6 +49,7 @@ export const en: PageWords = {
   decline: 'Decline',
   handOver: 'Hand over to somebody else',
   handOverTo: 'Who is to answer instead of you?',
+  handedOverTooOften: 'It has been handed over too often to be handed over again.',
   cancel: 'Cancel',
   next: 'Your answer goes to {who}, and the work in your conversation goes on.',
   trust: 'Answer only if you expected to be asked.',

@@ -48,6 +48,7 @@ export const es: PageWords = {
   decline: 'Rechazar',
   handOver: 'Pasar a otra persona',
   handOverTo: '¿Quién debe responder en su lugar?',
+  handedOverTooOften: 'Se ha pasado ya demasiadas veces y no se puede volver a pasar.',
   cancel: 'Cancelar',
   next: 'Su respuesta se envía a {who} y el trabajo continúa en su conversación.',
   trust: 'Responda solo si esperaba esta pregunta.',

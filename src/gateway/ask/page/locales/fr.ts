@@ -49,6 +49,7 @@ export const fr: PageWords = {
   decline: 'Refuser',
   handOver: 'Transmettre à quelqu’un d’autre',
   handOverTo: 'Qui doit répondre à votre place ?',
+  handedOverTooOften: 'Elle a déjà été transmise trop souvent et ne peut plus l’être.',
   cancel: 'Annuler',
   next: 'Votre réponse est transmise à {who}, et le travail reprend dans votre conversation.',
   trust: 'Ne répondez que si vous vous attendiez à cette question.',

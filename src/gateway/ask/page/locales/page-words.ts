@@ -63,6 +63,7 @@ export interface PageWords {
   /** Give the question to somebody else; also the button. */
   readonly handOver: string;
   readonly handOverTo: string;
+  readonly handedOverTooOften: string;
   readonly cancel: string;
   readonly next: string;
   readonly trust: string;

@@ -141,7 +141,9 @@ function renderButtons({ isOthers }: QuestionRound, sections: readonly Section[]
 }
 
 /** A form of its own: nothing has to be filled in, and nothing is sent with it. */
-function renderHandOver({ round: { handOver }, words, token, csrf }: FormView): Html | false {
+function renderHandOver({ round, words, token, csrf }: FormView): Html | false {
+  const { handOver } = round;
+  if (round.isHandedOverTooOften) return html`<p class="hand">${words.handedOverTooOften}</p>`;
   if (!handOver || handOver.to.length === 0) return false;
   return html`<details class="hand">
     <summary>${words.handOver}</summary>

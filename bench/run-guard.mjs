@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'node:http';
 
-const ROWS = ['plain', 'rules', 'when', 'audit', 'all'];
+const ROWS = ['plain', 'rules', 'when', 'pins', 'audit', 'all'];
 const isQuick = process.argv.includes('--quick');
 const [ROUNDS, CALLS, IN_FLIGHT] = [isQuick ? 5 : 11, isQuick ? 1000 : 3000, 16];
 const VERSION = '2026-07-28';

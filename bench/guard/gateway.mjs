@@ -28,6 +28,7 @@ const gateway = createGateway({
   servers: { desk, other },
   ...((row === 'rules' || row === 'all') && { rules }),
   ...(row === 'when' && { rules: [...expressions, ...rules] }),
+  ...((row === 'pins' || row === 'all') && { stateFolder: join(folder, 'state'), pins: 'destructive' }),
   ...((row === 'audit' || row === 'all') && { audit: createAuditLog({ folder }).record }),
 });
 const { url } = await gateway.listen({ port: 0 });

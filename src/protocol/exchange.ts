@@ -53,6 +53,12 @@ export interface Validity {
   watch(end: () => void): () => void;
 }
 
+/** What the configuration calls a caller: `key:NAME` is an API key, `user:NAME` the user of a key or of a login. */
+export function namesOfCaller({ key, principal }: Identity): string[] {
+  const names = [`user:${principal}`, principal.replace(/^key:/, 'user:')];
+  return key === undefined ? names : [`key:${key}`, ...names];
+}
+
 /** The needed scopes that this caller lacks. A key without a list of scopes has all of them. */
 export function missingScopes({ scopes, key }: Identity, needed: readonly string[]): readonly string[] {
   if (scopes === undefined && key !== undefined) return [];

@@ -22,6 +22,22 @@ test('a key is printed once, listed without its secret, and kept as a hash that 
   expect((await home.run(['key', 'ls'])).stdout).toBe('There are no keys. To make one: parley key add NAME\n');
 });
 
+test('the list shows groups, and no key has the name of another user', async () => {
+  const home = newHome();
+  expect(await home.run(['key', 'add', 'lap1', '--user', 'zoe', '--group', 'staff'])).toMatchObject({ status: 0 });
+  expect((await home.run(['key', 'ls'])).stdout).toMatch(/GROUPS[^]*lap1 +zoe .*staff/);
+  for (const args of [
+    ['zoe', '--user', 'bob'],
+    ['lap2', '--user', 'lap1'],
+    ['lap1x', '--user', 'lap1'],
+  ])
+    expect(await home.run(['key', 'add', ...args])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('"zoe"'),
+    });
+  expect(await home.run(['key', 'add', 'zoe'])).toMatchObject({ status: 0 });
+});
+
 test('keys that are made at the same time are all kept', async () => {
   const home = newHome();
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];

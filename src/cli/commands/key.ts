@@ -55,6 +55,13 @@ function add(
     print.problem(`there is a key called "${name}" already. Remove it first: parley key rm ${name}`);
     return 1;
   }
+  const other = file.kept.find((one) => isConfusing(one, { name, user }));
+  if (other) {
+    print.problem(
+      `there is a key "${other.name}" of the user "${userOf(other)}". A key cannot have the name of another user: "key:NAME" in rules would mean both. Choose another name.`,
+    );
+    return 1;
+  }
   const key = KEY_PREFIX + drawRandomBytes(KEY_BYTES).toString('base64url');
   const made: KeptKey = {
     name,
@@ -74,6 +81,15 @@ function add(
   return 0;
 }
 
+function userOf({ name, user = name }: Pick<KeptKey, 'name' | 'user'>): string {
+  return user;
+}
+
+/** Rules take `key:NAME` for a key, and for the keys of a user as well. */
+function isConfusing(one: KeptKey, made: Pick<KeptKey, 'name' | 'user'>): boolean {
+  return userOf(one) !== userOf(made) && (userOf(one) === made.name || one.name === userOf(made));
+}
+
 function remove({ key: name }: KeyCommand, { path, kept }: KeyFile, print: Printer): number {
   const left = kept.filter((one) => one.name !== name);
   if (left.length === kept.length) {
@@ -87,12 +103,13 @@ function remove({ key: name }: KeyCommand, { path, kept }: KeyFile, print: Print
 function list({ json }: KeyCommand, kept: readonly KeptKey[], print: Printer): void {
   if (json) return print.line(JSON.stringify(kept.map(({ hash: _, ...shown }) => shown)));
   if (kept.length === 0) return print.line('There are no keys. To make one: parley key add NAME');
-  const rows = kept.map(({ name, user = name, scopes, expires, created }) => [
+  const rows = kept.map(({ name, user = name, scopes, groups, expires, created }) => [
     name,
     user,
     scopes?.join(' ') ?? 'all but admin',
+    groups?.join(' ') ?? '-',
     expires?.slice(0, 10) ?? 'never',
     created?.slice(0, 10) ?? '-',
   ]);
-  for (const line of toTable([['KEY', 'USER', 'SCOPES', 'EXPIRES', 'MADE'], ...rows])) print.line(line);
+  for (const line of toTable([['KEY', 'USER', 'SCOPES', 'GROUPS', 'EXPIRES', 'MADE'], ...rows])) print.line(line);
 }

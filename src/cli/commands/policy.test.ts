@@ -46,6 +46,13 @@ async function test(rules: RuleOptions[], past: object[] = CALLS) {
 }
 
 describe('parley policy test', () => {
+  it('knows the key of a call from the log', async () => {
+    const call = { principal: 'key:ann', server: 'web', method: 'tools/call', name: 'fetch' };
+    const past = ['lap1', 'lap2'].map((key) => ({ ...call, details: { key } }));
+    const told = await test([{ principal: 'key:lap1', effect: 'deny' }], past);
+    expect(told.changed).toMatchObject([{ principal: 'key:ann', after: ['deny'], calls: 1 }]);
+  });
+
   it('shows what would change', async () => {
     const told = await test([
       { server: 'crm', tool: 'delete', effect: 'hide' },

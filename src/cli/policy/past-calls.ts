@@ -18,10 +18,11 @@ export function readPastCalls(log: string | undefined): { calls: RecordedCall[];
   let skipped = 0;
   for (const text of lines) {
     if (text === '') continue;
-    const { kind, time, principal = '', server, method, name, decision, outcome } = readLine(text) ?? {};
+    const { kind, time, principal = '', server, method, name, decision, outcome, details } = readLine(text) ?? {};
     if (outcome === 'running') continue; // its end has a line, too
     const isCall = kind === 'call' && server !== undefined && method !== undefined && name !== undefined;
-    if (isCall) calls.push({ atMs: Date.parse(time!), principal, server, method, name, decision });
+    const key = typeof details?.key === 'string' ? details.key : undefined;
+    if (isCall) calls.push({ atMs: Date.parse(time!), principal, key, server, method, name, decision });
     else skipped++;
   }
   return { calls: calls.toSorted((one, other) => one.atMs - other.atMs), skipped };

@@ -33,7 +33,7 @@ export const ASK = object(
         list(text('stdio, key:NAME or user:NAME.', { notEmpty: true }), 'A list of clients.'),
         choice(['all'], 'all: everybody.'),
       ],
-      'The clients whose forms are a person\'s word, for approvals and questions that only a human may answer: "stdio", "key:NAME" (of `parley key`), "user:NAME" (of a login). Others answer on the page, in a browser of `parley pair`. "all" believes every client, and everyone who has a link. Default: ["stdio"].',
+      'The clients whose forms are a person\'s word, for approvals and questions that only a human may answer: "stdio", "key:NAME" (the name of a key of `parley key`), "user:NAME" (the user of a key or a login). Others answer on the page, in a browser of `parley pair`. "all" believes every client, and everyone who has a link. Default: ["stdio"].',
     ),
     model: MODEL,
   },

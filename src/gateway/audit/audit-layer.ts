@@ -112,6 +112,7 @@ export class AuditLayer extends TargetLayer {
     const { params: sent = params, findings }: AuditedCall = audited ?? {};
     const name = toName(sent);
     const given = params.arguments;
+    const key = client.connection?.identity?.key;
     record({
       kind: 'call',
       exchange: id,
@@ -124,6 +125,7 @@ export class AuditLayer extends TargetLayer {
       ms: Math.round((ticksOf(clock) - begun) * 10) / 10,
       details: {
         client: client.info.name,
+        ...(key !== undefined && { key }),
         ...(name !== shown && shown !== undefined && { as: shown }),
         ...(given !== undefined && { arguments: showArguments(given) }),
         ...(findings && { findings }),

@@ -14,7 +14,9 @@ const marks = (about: string) =>
 
 const RULE = object(
   {
-    principal: globs('Who calls, as in the log: `key:ann`; `anonymous` without a login.'),
+    principal: globs(
+      'Who calls: `key:NAME` is an API key, `user:NAME` the user of a key or a login, as in `ask.trust`; `anonymous` without a login. The principal of the log works, too: `key:USER`, `ISSUER#SUBJECT`.',
+    ),
     group: globs('A group of the caller.'),
     scope: either(
       [text('A scope.', { notEmpty: true }), list(text('A scope.', { notEmpty: true }), 'Any of them.')],

@@ -5,6 +5,7 @@
 //    client that the operator trusts: by key, by login, or because it is the client of a stdio entry.
 // Nothing else counts: no words of a model, no link alone, no prompt of a client that nobody vouches for, and never the name that a
 // client gives itself. `trust: 'all'` switches this off: then everybody who has the link or speaks the protocol is believed.
+import { namesOfCaller } from '../../../protocol/exchange.ts';
 import type { AnswerWay, Ask, ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
@@ -145,13 +146,7 @@ export class PersonsWord {
     const isOwn = isVouched && (transport === 'stdio' || transport === 'sdk'); // the operator wrote the entry, or the program handed over the transport
     if (isOwn && this.#trusted.has('stdio')) return 'stdio';
     if (!identity) return undefined;
-    const { key, principal } = identity;
-    const names = [
-      ...(key === undefined ? [] : [`key:${key}`]),
-      `user:${principal}`,
-      principal.replace(/^key:/, 'user:'),
-    ];
-    return names.find((name) => this.#trusted.has(name));
+    return namesOfCaller(identity).find((name) => this.#trusted.has(name));
   }
 }
 

@@ -4,7 +4,7 @@
 // 2. What is unknown (the server of a custom method, the arguments in a list) is matched by rules that restrict, and not by rules that allow.
 // 3. A list shows what some arguments make callable.
 import type { RuleDecision } from '../../../../protocol/audit.ts';
-import { missingScopes } from '../../../../protocol/exchange.ts';
+import { missingScopes, namesOfCaller } from '../../../../protocol/exchange.ts';
 import type { ClientView } from '../../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
@@ -230,9 +230,14 @@ function hasHiddenKeys(value: unknown): boolean {
 }
 
 function matchesCaller({ principal, group, scope }: ReadyRule, client: ClientView): boolean {
-  if (principal && !principal(nameOfPrincipal(client.principal))) return false;
-  if (!group && !scope) return true;
   const identity = client.connection?.identity;
+  if (
+    principal &&
+    !principal(nameOfPrincipal(client.principal)) &&
+    !(identity && namesOfCaller(identity).some(principal))
+  )
+    return false;
+  if (!group && !scope) return true;
   if (!identity) return false;
   if (group && !identity.groups?.some(group)) return false;
   return !scope || scope.some((one) => missingScopes(identity, [one]).length === 0);

@@ -15,6 +15,8 @@ import { compileAll, USED_BY } from './rules-step.ts';
 export interface PastCall {
   atMs: number;
   principal: string;
+  /** The name of the API key. */
+  key?: string | undefined;
   server: string;
   method: string;
   /** The server's own name, or the URI. */
@@ -57,7 +59,11 @@ export async function createReplay(
   return (call) => {
     now = call.atMs;
     const use = toUse(call);
-    const client = { principal: call.principal } as ClientView;
+    const { principal, key } = call;
+    const client = {
+      principal,
+      ...(key !== undefined && { connection: { identity: { principal, key } } }),
+    } as ClientView;
     const replayed = decide(split, use, client);
     history.note(client, marks.judge(use, client).marks);
     return replayed;

@@ -20,7 +20,10 @@ type OneOrMore<T> = T | readonly T[];
 
 /** Every condition that is given has to hold; several values of one are alternatives. Names are globs. */
 export interface RuleOptions {
-  /** Who calls, as in the log: `key:ann`, `https://login.example.com#ann`; `anonymous` without a login. */
+  /**
+   * Who calls: `key:NAME` is an API key, `user:NAME` the user of a key or a login; `anonymous` without a login. The principal of the log
+   * works, too: `key:USER`, `https://login.example.com#ann`.
+   */
   principal?: OneOrMore<string> | undefined;
   group?: OneOrMore<string> | undefined;
   scope?: OneOrMore<string> | undefined;

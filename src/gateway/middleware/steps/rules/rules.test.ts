@@ -118,6 +118,24 @@ describe('rules: which one decides', () => {
     expect(await says('web__fetch', {}, { principal: 'anonymous:session:1' })).toBe('allow');
   });
 
+  it('key:NAME is the name of an API key, user:NAME its user, as in ask.trust; the user is still meant by key:USER', async () => {
+    const laptop = {
+      principal: 'key:zoe',
+      connection: { transport: 'http' as const, identity: { principal: 'key:zoe', key: 'lap1' } },
+    };
+    for (const principal of ['key:lap1', 'user:zoe', 'key:zoe', 'key:*', ['key:other', 'key:lap1']]) {
+      expect(await gateway([{ principal, effect: 'deny' }]).says('web__fetch', {}, laptop)).toBe('deny');
+      const { says } = gateway([{ principal, effect: 'allow' }, { effect: 'deny' }]);
+      expect(await says('web__fetch', {}, laptop)).toBe('allow');
+    }
+    for (const principal of ['user:lap1', 'key:lap', 'key:other'])
+      expect(await gateway([{ principal, effect: 'deny' }]).says('web__fetch', {}, laptop)).toBe('allow');
+    const issued = { principal: 'https://login.test#carol' };
+    const login = { ...issued, connection: { transport: 'http' as const, identity: issued } };
+    const { says } = gateway([{ principal: 'user:https://login.test#carol', effect: 'deny' }]);
+    expect(await says('web__fetch', {}, login)).toBe('deny');
+  });
+
   it('what is hidden is unknown, and what is not listed cannot be called', async () => {
     const { says, listed } = gateway([{ tool: 'crm__delete', effect: 'hide' }]);
     expect(await says('crm__delete')).toBe('TOOL_NOT_FOUND');

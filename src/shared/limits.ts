@@ -85,7 +85,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxValues: 1_000_000,
   maxInFlight: 1024,
   maxBufferedBytes: 64 * MiB,
-  maxHeldBytes: 128 * MiB,
+  maxHeldBytes: 192 * MiB,
   maxQueued: 1000,
   maxSessions: 10_000,
   maxSessionsPerCaller: 1000,

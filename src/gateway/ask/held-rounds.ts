@@ -93,6 +93,11 @@ export class HeldRounds {
     return round?.principal === principal ? round : undefined;
   }
 
+  /** Whether the handle is, or was, of a call that is held here. */
+  knows(handle: unknown, principal: string): boolean {
+    return this.find(handle, principal) !== undefined || this.whyNot(handle, principal) !== undefined;
+  }
+
   hasAny(principal: string): boolean {
     return this.#perPrincipal.has(principal);
   }

@@ -6,7 +6,7 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import { TargetLayer } from '../../protocol/layer.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { NotificationMessage } from '../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { handleWithGatewayTool } from '../../protocol/gateway-tool.ts';
 import type { GatewayTool } from '../../protocol/gateway-tool.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
@@ -93,12 +93,15 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
   }
 
   #takeAnswer(exchange: Exchange): Result {
-    if (this.#takesAnswers(exchange.client)) return this.#withOwnTool(exchange);
+    if (this.#takesAnswers(exchange)) return this.#withOwnTool(exchange);
     const pass = (): Result => new AskableCall(exchange, this.#channels, this).run(this.#handle);
     return this.#channels.areAny && hasHandle(exchange.params) ? this.#orLost(pass, exchange) : pass();
   }
 
-  /** A server may have a tool of this name. If none has, the handle is from an earlier process of this gateway. */
+  /**
+   * A server may have a tool of this name, as another gateway behind this one. If none has, the handle is from an earlier process of this
+   * gateway.
+   */
   async #orLost(pass: () => Result, exchange: Exchange): Promise<ResultObject> {
     try {
       return await pass();
@@ -146,8 +149,11 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
     return client;
   }
 
-  #takesAnswers({ assisted, principal }: ClientView): boolean {
-    return assisted?.elicitation !== undefined || this.#channels.rounds.hasAny(principal);
+  /** Whether the answer is for a call that was held here. Without a handle, it says so itself. */
+  #takesAnswers({ client: { assisted, principal }, params }: Exchange): boolean {
+    const { rounds } = this.#channels;
+    if (hasHandle(params)) return rounds.knows((params.arguments as JsonObject).handle, principal);
+    return assisted?.elicitation !== undefined || rounds.hasAny(principal);
   }
 
   /** Adds the answer tool, through the steps of the target if it has some. */

@@ -1,6 +1,6 @@
 // The logins of the gateway and of its users at servers, and who is asked for one. Without a way to tell users apart, any caller may log
-// in, for all. Where users are identified, a login that all of them share is not for any of them to do: it is the operator's
-// (`parley login`); a login of their own is theirs.
+// in, for all; so may who has the token of a gateway, as the user who runs it. Where users are identified, a login that all of them share
+// is not for any of them to do: it is the operator's (`parley login`); a login of their own is theirs.
 import type { RecordAudit } from '../protocol/audit.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { GatewayError } from '../shared/errors.ts';
@@ -19,7 +19,7 @@ import type { ServerLogin } from './upstream/login/server-login.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 
 export interface AccountLoginsOptions {
-  auth?: unknown;
+  auth?: { token?: string | undefined } | undefined;
   identify?: unknown;
   publicUrl?: string | undefined;
   loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
@@ -81,10 +81,13 @@ export class AccountLogins {
     address: Address,
     { login, isOwn }: { login: ServerLogin; isOwn: boolean },
   ): ((exchange: Exchange) => Promise<void>) | undefined {
-    if (this.#knowsUsers && !isOwn) return undefined;
+    const isOperators = this.#options.auth?.token !== undefined;
+    if (this.#knowsUsers && !isOwn && !isOperators) return undefined;
     if (loginAddress(address)?.auth?.grant !== undefined) return undefined;
     const question = { desk: this.#desk, server, login: this.#toBrowserLogin(server, address, login) };
     return async (exchange) => {
+      // The key of another user opens the gate, too.
+      if (!isOwn && exchange.client.connection?.identity) throw new GatewayError('UPSTREAM_LOGIN_NEEDED', { server });
       const { askForLogin } = await import('./ask/login/ask-login.ts');
       await askForLogin(exchange, question);
     };

@@ -210,8 +210,8 @@ export const ERRORS = {
     'Check the token or headers for this server.',
   ]),
   UPSTREAM_LOGIN_NEEDED: row(-32603, 502, 'upstream', [
-    '{server} needs a login',
-    'Run `parley login` with the name or URL of the server, then try again. See docs/logins.md.',
+    '{server} needs a login. Run: parley login {server}',
+    'Then try again. See docs/logins.md.',
   ]),
   UPSTREAM_LOGIN_LINK: row(-32603, 502, 'upstream', [
     '{server} needs a login: the user has to open {link} and log in',

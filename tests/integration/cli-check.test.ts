@@ -54,6 +54,30 @@ describe('parley check', () => {
     }
   });
 
+  it('finds logins that cannot work, and `serve` says the same', async () => {
+    using own = new Home();
+    const front = { issuer: 'https://accounts.google.com', clientId: 'c', clientSecret: 's' };
+    const url = 'https://mcp.example.com/mcp';
+    const files: [object, string][] = [
+      [
+        { auth: { front }, publicUrl: 'https://mcp.example.com', mcpServers: { a: { url } } },
+        'auth.front: everybody can have an account there',
+      ],
+      [{ mcpServers: { a: { url, account: 'user' } } }, 'mcpServers.a.account: users must be told apart'],
+      [
+        { mcpServers: { a: { url, auth: { grant: 'client_credentials', clientId: 'c' } } } },
+        'mcpServers.a.auth: client_credentials needs "clientId", and "clientSecret" or "clientKey"',
+      ],
+    ];
+    for (const [file, words] of files) {
+      own.write('mcp.json', file);
+      expect(await own.run(['check', 'mcp.json'])).toMatchObject({ status: 1, stdout: expect.stringContaining(words) });
+      const served = await own.run(['serve', 'mcp.json', '--port', '0']);
+      expect(served).toMatchObject({ status: 1, stderr: expect.stringContaining(words) });
+      expect(served.stderr).not.toMatch(/^ +at /m);
+    }
+  });
+
   it('says which entry of a file of a client is left out, and why; the others are served', async () => {
     using own = new Home();
     const good = { command: EXTERNAL[0], args: [EXTERNAL[1]] };

@@ -7,9 +7,11 @@ import { connect } from 'mcp-parley';
 import { startOidcServer } from '../helpers/oidc-server.ts';
 import { textOf } from '../helpers/fixture-server.ts';
 import { browserOf } from '../helpers/browser-program.ts';
-import { homesOfTests } from '../helpers/parley.ts';
+import { LoginBrowser } from '../helpers/login-browser.ts';
+import { DEMO_FIXTURE, homesOfTests } from '../helpers/parley.ts';
 
 const { newHome } = homesOfTests();
+const DEMO = { command: DEMO_FIXTURE[0], args: DEMO_FIXTURE.slice(1) };
 
 describe('a person', () => {
   test('logs in, uses the server, sees the login and ends it', async () => {
@@ -71,6 +73,27 @@ describe('a person', () => {
       /needs a login\. Open http:\/\/127\.0\.0\.1:\d+\/auth\?.*, log in, then connect again/,
     );
   });
+});
+
+test('a gateway with the token of this user asks for the login in the conversation, and says elsewhere what to run', async () => {
+  await using server = await startOidcServer();
+  const home = newHome();
+  const file = home.write('parley.config.json', { mcpServers: { guarded: { url: server.url }, demo: DEMO } });
+  await using gateway = home.start(['serve', file, '--port', '0'], { BROWSER: 'none' });
+  const [, token] = await gateway.says(/Bearer ([\w-]+)/);
+  const headers = { Authorization: `Bearer ${token}` };
+  const toRun = 'guarded needs a login. Run: parley login guarded';
+  await using client = await connect({ url: await gateway.url(), headers });
+  expect((await client.listTools()).map(({ name }) => name)).toContain('guarded__login');
+  expect((await home.run(['status'])).stdout).toContain(toRun);
+  const key = (await home.run(['key', 'add', 'agent'])).stdout.trim();
+  await using agent = await connect({ url: await gateway.url(), headers: { Authorization: `Bearer ${key}` } });
+  await expect(agent.callTool('guarded__login')).rejects.toThrow(toRun);
+  const { content, _meta } = await client.callTool('guarded__login');
+  await new LoginBrowser().logIn(/http:\S+\/login\?t=[\w-]+/.exec(JSON.stringify(content))![0]);
+  const { 'mcp-parley/handle': handle } = _meta as Record<string, string>;
+  expect(await textOf(client, 'parley_answer', { handle })).toContain('logged in at guarded');
+  expect(await textOf(client, 'guarded__whoami')).toBe('hello');
 });
 
 /** Every two seconds one; `PARLEY_REFRESHES=30` takes a minute. */

@@ -64,7 +64,7 @@ describe.each(['2025-11-25', '2026-07-28'])('two users with %s before one gatewa
     await using server = await startOidcServer();
     await using between = await serve({ servers: { guarded: { url: server.url, auth: {} } }, auth: AUTH });
     await using ada = await connectAs('ada', between.url, revision);
-    await expect(ada.callTool('account', {})).rejects.toThrow(/guarded.*needs a login$/);
+    await expect(ada.callTool('account', {})).rejects.toThrow(/guarded needs a login. Run: parley login guarded$/);
   });
 
   test('have the headers that the program gives for each of them', async () => {

@@ -26,7 +26,10 @@ describe('a server that needs a login', () => {
   test('is an error that says so where nobody can log in', async () => {
     await using server = await startOidcServer();
     const error = await refusal({ url: server.url, auth: {} });
-    expect(error).toMatchObject({ code: 'UPSTREAM_LOGIN_NEEDED', message: `${server.url} needs a login` });
+    expect(error).toMatchObject({
+      code: 'UPSTREAM_LOGIN_NEEDED',
+      message: `${server.url} needs a login. Run: parley login ${server.url}`,
+    });
   });
 
   test('gets new tokens by itself when the old ones expire', async () => {

@@ -3,11 +3,13 @@
 import { enabledServers, isForFlowsOnly } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadOptions } from '../../config/read/load-config.ts';
-import { prestart } from '../../gateway/upstream/links/prestart.ts';
+import { prestart, stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { ServeCommand } from '../command.ts';
 import { loadCommandConfig, toProblemLines } from '../serve/load-command-config.ts';
 import { onFirstMessage } from '../running/first-message.ts';
 import { gatewayId, findStartLoop } from '../running/gateway-id.ts';
+import { displayPath } from '../terminal/display-path.ts';
 import type { Printer } from '../terminal/print.ts';
 import { untilSignal } from '../signals.ts';
 
@@ -37,7 +39,14 @@ export async function runServe(command: ServeCommand, print: Printer): Promise<n
     return 1;
   }
   startNeeded(command, found.config, id);
-  return (await import('../serve/serve-config.ts')).serveConfig(command, { ...found, id, own }, print);
+  try {
+    return await (await import('../serve/serve-config.ts')).serveConfig(command, { ...found, id, own }, print);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.code !== 'BAD_OPTION') throw thrown;
+    print.problem(`${displayPath(found.path)}: ${(await import('../terminal/format-error.ts')).formatError(thrown)}`);
+    await stopUnusedPrestarted();
+    return 1;
+  }
 }
 
 /** The address that is really open wins over the configured one. */

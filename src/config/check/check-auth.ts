@@ -1,10 +1,11 @@
 // Checks `auth`. Problems never repeat a key or a secret.
+import { isForEverybody } from '../../gateway/accept/auth/front/front-options.ts';
 import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import type { AuthInput } from './auth-shape.ts';
 import type { CheckContext } from './check-shape.ts';
 import { toPathId } from '../read/source-positions.ts';
 import type { ConfigPath } from '../read/source-positions.ts';
-import type { ConfigInput } from './schema.ts';
+import type { ConfigInput, ServerInput } from './schema.ts';
 
 type KeyInput = NonNullable<AuthInput['keys']>[number];
 type FrontInput = NonNullable<AuthInput['front']>;
@@ -30,6 +31,24 @@ export function checkAuth({ auth, publicUrl, listen }: ConfigInput, context: Che
     const what = 'tokens are for the URL that clients use, and that is unknown';
     context.problems.error(['auth', 'issuers'], what, 'Add "publicUrl", such as https://mcp.example.com.');
   }
+}
+
+/** Checks how to log in at one server. */
+export function checkLogin(
+  { account, auth = {} }: ServerInput,
+  { auth: users, path }: Pick<ConfigInput, 'auth'> & { path: ConfigPath },
+  { problems }: CheckContext,
+): void {
+  const isExchanged = auth.grant === 'token_exchange';
+  if ((account === 'user' || isExchanged) && !users) {
+    const at = [...path, ...(isExchanged ? ['auth', 'grant'] : ['account'])];
+    problems.error(at, 'users must be told apart', 'Say beside the servers how users of the gateway log in: "auth".');
+  }
+  if (auth.grant !== 'client_credentials') return;
+  const { clientId = auth.CLIENT_ID, clientSecret = auth.CLIENT_SECRET, clientKey } = auth;
+  if (clientId !== undefined && (clientSecret ?? clientKey) !== undefined) return;
+  const what = 'client_credentials needs "clientId", and "clientSecret" or "clientKey"';
+  problems.error([...path, 'auth'], what, 'Register a client at the login of the server.');
 }
 
 function checkKey({ name, key, hash, expires }: KeyInput, path: ConfigPath, { problems, missing }: CheckContext): void {
@@ -65,6 +84,8 @@ function checkFront(front: FrontInput, publicUrl: string | undefined, { problems
     problems.error(at, 'it needs "issuer" and "clientId"', 'Register the gateway at your identity provider.');
   if (publicUrl === undefined)
     problems.error(at, 'it needs "publicUrl"', 'Add the URL at which browsers reach this gateway.');
+  if (front.issuer !== undefined && isForEverybody(front.issuer) && !front.allow)
+    problems.error(at, 'everybody can have an account there', 'Say who may log in: "allow": { "email": […] }.');
   (front.clients ?? []).forEach((client, index) => {
     if (client?.clientId === undefined || client.clientSecret === undefined)
       problems.error(

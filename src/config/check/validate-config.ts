@@ -4,7 +4,7 @@ import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import { checkShape } from './check-shape.ts';
 import type { CheckContext } from './check-shape.ts';
 import { checkAsk } from './check-ask.ts';
-import { checkAuth } from './check-auth.ts';
+import { checkAuth, checkLogin } from './check-auth.ts';
 import { checkPolicy } from './rules/check-policy.ts';
 import { checkRules } from './rules/check-rules.ts';
 import { checkServer } from './check-server.ts';
@@ -29,7 +29,9 @@ export function validateConfig(value: Record<string, unknown>, context: CheckCon
   for (const { path, server } of servers) {
     const [block, name] = path as [string, string];
     const written = (value[block] as Record<string, unknown>)[name];
-    if (!server.disabled) checkServer({ server, written, path, ...context });
+    if (server.disabled) continue;
+    checkServer({ server, written, path, ...context });
+    checkLogin(server, { auth: config.auth, path }, context);
   }
   const groups = Object.keys(config.groups ?? {}).map((name): ConfigPath => ['groups', name]);
   checkServerNames([...servers.map(({ path }) => path), ...groups], context.problems);

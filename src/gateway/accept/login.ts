@@ -9,7 +9,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
 import type { AuthOptions } from './auth/auth-options.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth/auth-options.ts';
-import { FRONT_PATH } from './auth/front/front-options.ts';
+import { FRONT_PATH, isForEverybody } from './auth/front/front-options.ts';
 import type { FrontOptions } from './auth/front/front-options.ts';
 import type { NodeVisit } from './auth/front/front.ts';
 import type { Authenticator } from './auth/authenticator.ts';
@@ -130,11 +130,9 @@ function keepHeaders(names: readonly string[] = [], identify: Identify): Identif
 function checkFront({ issuer, allow }: FrontOptions, publicUrl: string | undefined): void {
   const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: 'auth.front', reason });
   if (publicUrl === undefined) throw bad('it needs `publicUrl`, the URL at which browsers reach this gateway');
-  if (FOR_EVERYBODY.test(issuer) && !allow)
-    throw bad('everybody can have an account there: say who may log in (`allow`)');
+  if (isForEverybody(issuer) && !allow) throw bad('everybody can have an account there: say who may log in (`allow`)');
 }
 
-const FOR_EVERYBODY = /^https:\/\/(accounts\.google\.com|login\.microsoftonline\.com\/(common|consumers))/;
 const METADATA = /^\/\.well-known\/(oauth-authorization-server|openid-configuration)(\/|$)/;
 
 /** The path within the authorization server in front; its metadata has several places. */

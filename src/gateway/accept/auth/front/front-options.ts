@@ -31,3 +31,8 @@ export interface FrontClient {
 
 /** Where the authorization server is, beside /mcp. */
 export const FRONT_PATH = '/oauth';
+
+/** Whether everybody can have an account at this issuer. */
+export function isForEverybody(issuer: string): boolean {
+  return /^https:\/\/(accounts\.google\.com|login\.microsoftonline\.com\/(common|consumers))/.test(issuer);
+}

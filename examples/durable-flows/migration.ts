@@ -1,7 +1,7 @@
 // Moves a tenant to another region: its tables are copied while it is read-only, and it is switched over when a person has agreed. Should
 // anything fail, or nobody agree, every step takes itself back, the last one first.
 import { createHash } from 'node:crypto';
-import { cp, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { access, copyFile, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flow } from 'mcp-parley/flow';
 import type { RetryPolicy } from 'mcp-parley/flow';
@@ -79,12 +79,13 @@ interface Move {
   to: Region;
 }
 
-/** A table that is there is whole. */
+/** A table that is there is whole. A process that was only slow may be at it as well, and done first. */
 async function copy(table: string, tenant: string, { from, to }: Move): Promise<void> {
   await mkdir(placeOf(to, tenant), { recursive: true });
   const part = join(placeOf(to, tenant), `${table}.part`);
-  await cp(join(placeOf(from, tenant), table), part);
-  await rename(part, join(placeOf(to, tenant), table));
+  const whole = join(placeOf(to, tenant), table);
+  await copyFile(join(placeOf(from, tenant), table), part);
+  await rename(part, whole).catch(() => access(whole));
 }
 
 async function compare(tables: readonly string[], tenant: string, { from, to }: Move): Promise<void> {

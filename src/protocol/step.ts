@@ -32,7 +32,7 @@ export interface Origin {
   name: string;
   /** Its name looks like that of another server's entry, as in `github__search`. */
   isPosing?: boolean | undefined;
-  /** Why its server is down, if it has never listed its entries. */
+  /** Why it is not listed: its server is down and has never listed its entries, or it is held back. */
   away?: (() => Error | undefined) | undefined;
 }
 

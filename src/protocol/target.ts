@@ -47,6 +47,8 @@ export interface Target {
   followTask?(taskId: string, client: ClientView): Promise<void>;
   /** Passes on a client's notification, such as changed roots. */
   notify?(notification: NotificationMessage, client: ClientView): void;
+  /** What it has, but neither lists nor runs until the operator accepts it: why, by name. */
+  heldBack?(area: 'tools' | 'prompts'): ReadonlyMap<string, Error> | undefined;
   /** Every user has an account of their own there: what one is shown is not for others. */
   readonly isPerUser?: boolean | undefined;
   /** It passes requests for the gateway's own tool (gateway-tool.ts) through its steps and answers them. */

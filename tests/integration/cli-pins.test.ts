@@ -64,6 +64,38 @@ describe('parley pins', () => {
     await until('the record of it', async () => (await home.run(['logs', '--json'])).stdout.includes('"accepted"'));
   });
 
+  test('what is held is no unknown tool: not with approvals and rules, in the status, the audit log and the warnings', async () => {
+    const server = new ChangingServer({ tools: [send, { ...send, name: 'wipe' }, { ...send, name: 'other' }] });
+    servers.push(server);
+    const home = newHome();
+    const tools = { approve: ['send'], deny: ['wip?'] };
+    const rules = [{ tool: 'none', effect: 'hide' }];
+    const write = (more: object) =>
+      home.write('parley.config.json', { mcpServers: { desk: { ...server.address, tools } }, ...more });
+    const file = write({});
+    const first = serve(home, file);
+    expect(await listed(await first.url())).toEqual(['send', 'other']);
+    first.child.kill();
+    await first.ended();
+    server.says({ tools: [changed, { ...changed, name: 'wipe' }, { ...send, name: 'other' }] });
+
+    for (const more of [{}, { rules }]) {
+      write(more);
+      const gateway = serve(home, file);
+      const url = await gateway.url();
+      expect(await listed(url)).toEqual(['other']);
+      await using client = await connected(url);
+      await expect(textOf(client, 'send')).rejects.toThrow('parley pins accept desk__send');
+      await expect(textOf(client, 'wipe')).rejects.toThrow('Unknown tool: wipe');
+      expect((await home.run(['call', 'send', url])).stderr).toContain('parley pins accept desk__send');
+      expect((await home.run(['status'])).stdout).toContain('1 of 3, 2 held: parley pins');
+      await until('the record', async () => (await home.run(['logs', '--json'])).stdout.includes('"HELD_BACK"'));
+      expect(gateway.stderr).not.toMatch(/matches no tool.*(send|wip)|"rule":"(send|wip)/);
+      gateway.child.kill();
+      await gateway.ended();
+    }
+  });
+
   test('gateways that start together and are killed agree on the pins, and leave no lock behind', async () => {
     const { home, server, file } = setUp();
     for (let round = 0; round < 3; round++) {

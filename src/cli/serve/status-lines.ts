@@ -50,9 +50,10 @@ export function toStatusRows(servers: ServerStatus[]): string[][] {
   ]);
 }
 
-/** `3`, or `3 of 5` if rules hide some from clients. */
-function toCount({ tools, ownTools }: Pick<ServerStatus, 'tools' | 'ownTools'>): string {
+/** `3`, or `3 of 5` if rules hide some from clients, or some are held back. */
+function toCount({ tools, ownTools, held }: Pick<ServerStatus, 'tools' | 'ownTools' | 'held'>): string {
   if (tools === null) return '-';
+  if (held !== undefined) return `${tools} of ${ownTools}, ${held} held: parley pins`;
   return tools === (ownTools ?? tools) ? String(tools) : `${tools} of ${ownTools}`;
 }
 

@@ -26,6 +26,8 @@ export interface ServerStatus {
   tools: number | null;
   /** Tools of the server, including those that rules hide. */
   ownTools: number | null;
+  /** Tools that nobody can use until their definitions are accepted; absent if there are none. */
+  held?: number;
   failure: string | null;
   /** Names of the tools as the server gives them, as far as known. */
   toolNames: string[];
@@ -52,7 +54,7 @@ interface StatusSource {
   shownTools?(listed: { server: string; tools: JsonObject[] }, client: ClientView): Promise<JsonObject[]>;
 }
 
-type Tools = Pick<ServerStatus, 'tools' | 'ownTools' | 'toolNames'>;
+type Tools = Pick<ServerStatus, 'tools' | 'ownTools' | 'toolNames' | 'held'>;
 
 const UNKNOWN_TOOLS: Tools = { tools: null, ownTools: null, toolNames: [] };
 
@@ -115,8 +117,11 @@ async function toolsOf(
   let found = UNKNOWN_TOOLS;
   const looked = listPages(target, giveUp.signal).then(async (tools) => {
     found = { tools: null, ownTools: tools.length, toolNames: tools.map(({ name }) => String(name)) };
-    const shown = (await gateway.shownTools?.({ server, tools }, OBSERVER)) ?? tools;
-    found = { ...found, tools: shown.length };
+    const held = target.heldBack?.('tools');
+    const free = tools.filter(({ name }) => !held?.has(String(name)));
+    const shown = (await gateway.shownTools?.({ server, tools: free }, OBSERVER)) ?? free;
+    const count = tools.length - free.length;
+    found = { ...found, tools: shown.length, ...(count > 0 && { held: count }) };
   });
   if (!(await settledWithin(looked, COUNT_MS))) giveUp.abort();
   return found;

@@ -48,6 +48,11 @@ export class DefinitionChecks {
     return [...(lists?.reports ?? []), ...(pins?.reports ?? [])];
   }
 
+  /** What is held back, by name, and why. */
+  heldBack(area: CalledArea): ReadonlyMap<string, Error> | undefined {
+    return this.#loaded?.pins?.heldBack(area);
+  }
+
   /** The page of a list as clients may see it. */
   async check(exchange: Exchange, page: JsonObject, server: ServerView): Promise<JsonObject> {
     const checks = this.#loaded ?? (await (this.#loading ??= this.#load()));

@@ -135,8 +135,22 @@ export class Catalogs {
     return this.#catalogs.get(server)?.away(area);
   }
 
+  /** The server that has this name and holds it back. */
+  heldOwner(area: 'tools' | 'prompts', name: string): NameOwner | undefined {
+    const member = this.members.find(({ target }) => target.heldBack?.(area)?.has(name));
+    return member && { server: member.name, name };
+  }
+
+  /** Why this cannot be used, though the server has it or may have it. */
+  missing(area: 'tools' | 'prompts', { server, name }: NameOwner): Error | undefined {
+    return this.away(area, server) ?? this.member(server)?.target.heldBack?.(area)?.get(name);
+  }
+
   /** The error for an unknown name. If names do not tell their server, it may belong to a server that is not available. */
-  unknown(area: 'tools' | 'prompts', name: string): GatewayError {
+  unknown(area: 'tools' | 'prompts', name: string): Error {
+    const owner = this.heldOwner(area, name);
+    const held = owner && this.missing(area, owner);
+    if (held) return held;
     const away = this.#names[area].isIncomplete ? this.members.flatMap((one) => this.away(area, one.name) ?? []) : [];
     if (away.length === 0) return new GatewayError(area === 'tools' ? 'TOOL_NOT_FOUND' : 'PROMPT_NOT_FOUND', { name });
     const reasons = away.map(({ message }) => message).join('; ');

@@ -208,10 +208,11 @@ export class Router implements Target {
   originOf(area: keyof AreaNames | 'resources', name: string): Origin | undefined {
     if (area === 'resources') return this.#originOfUri(name);
     const [only] = this.#members;
-    const owner = this.#isJoined ? this.#names[area].owner(name) : only && { server: only.name, name };
+    const known = this.#isJoined ? this.#names[area].owner(name) : only && { server: only.name, name };
+    const owner = known ?? this.#catalogs.heldOwner(area, name);
     if (!owner) return undefined;
     const isPosing = posesAsAnother(owner, this.#options.names.servers);
-    return { ...owner, isPosing, away: () => this.#catalogs.away(area, owner.server) };
+    return { ...owner, isPosing, away: () => this.#catalogs.missing(area, owner) };
   }
 
   #originOfUri(uri: string): Origin | undefined {
@@ -225,7 +226,9 @@ export class Router implements Target {
     return Promise.all(
       this.#members.map(async (member): Promise<ServerNames> => {
         const { entries, isUnknown } = await this.#catalogs.listOf(member, area, client);
-        const names = entries.flatMap((entry) => this.#namesOf(area, member.name, entry));
+        const held = area === 'tools' || area === 'prompts' ? member.target.heldBack?.(area) : undefined;
+        const all = [...entries, ...[...(held?.keys() ?? [])].map((name) => ({ name }))];
+        const names = all.flatMap((entry) => this.#namesOf(area, member.name, entry));
         const hasFailed = member.target.status?.state === 'failing';
         return { server: member.name, names, isKnown: isUnknown !== true || hasFailed };
       }),

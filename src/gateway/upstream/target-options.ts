@@ -72,6 +72,8 @@ export interface ListChecks {
   readonly isJudging: boolean;
   /** Rejects if what the request uses is held back; undefined if it may go on at once. */
   admit(exchange: Exchange, list: FetchList): Promise<void> | undefined;
+  /** What is held back, by name, and why. */
+  heldBack(area: 'tools' | 'prompts'): ReadonlyMap<string, Error> | undefined;
   /** A list of the server has changed. */
   outdate(kind: ListedKind): void;
   /** Calls back when clients may see more; returns a function that ends this. */

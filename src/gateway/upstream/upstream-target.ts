@@ -7,7 +7,7 @@ import type { JsonObject, NotificationMessage } from '../../protocol/message.ts'
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
-import type { Change, ClientOpening, Watcher } from '../../protocol/target.ts';
+import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { WIRE_NOTIFICATIONS, isRequestMethod } from '../../protocol/methods.ts';
 import { ToolFacts } from '../../protocol/tool-facts.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -147,6 +147,8 @@ export class UpstreamTarget implements ServerTarget {
     const known = this.#connections.known(client);
     return (known?.supervised.current ? known : this.#connections.listing(client)).tellLevel(level);
   }
+
+  readonly heldBack: NonNullable<Target['heldBack']> = (area) => this.#options.definitions?.heldBack(area);
 
   get status(): TargetStatus {
     const all = this.#connections.all.map(({ supervised }) => supervised);

@@ -109,6 +109,12 @@ export class PinnedLists {
     return new GatewayError('HELD_BACK', { name, server, what });
   }
 
+  /** What is held, by name, and why. */
+  heldBack(area: PinArea): ReadonlyMap<string, GatewayError> {
+    const held = [...(this.#held[area] ?? [])].map((name) => [name, this.refusal(area, name)] as const);
+    return new Map(held.flatMap(([name, refusal]) => (refusal ? [[name, refusal]] : [])));
+  }
+
   /** What waits to be accepted, a line for each. */
   get reports(): string[] {
     return this.#waiting.slice(0, MAX_REPORTS).map((pin) => {

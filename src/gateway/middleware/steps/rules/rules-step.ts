@@ -126,9 +126,17 @@ class Ruling implements RulesStep {
     const known = this.#listed.find(kind, name, exchange);
     if (known) return this.#use(this.#toUse(kind, name, exchange, { around, annotations: known }), exchange, next);
     return this.#listed.require(kind, name, exchange, around).then((annotations) => {
-      if (!annotations) throw around.originOf?.(`${kind}s`, name)?.away?.() ?? toUnknown(kind, name, exchange);
+      if (!annotations) throw this.#unlisted(kind, name, exchange, around);
       return this.#use(this.#toUse(kind, name, exchange, { around, annotations }), exchange, next);
     });
+  }
+
+  /** Why it is not listed, unless it would be hidden anyway. */
+  #unlisted(kind: 'tool' | 'prompt', name: string, exchange: StepExchange, around: ChainLookup): Error {
+    const reason = around.originOf?.(`${kind}s`, name)?.away?.();
+    const use = reason && this.#toUse(kind, name, exchange, { around, annotations: {} });
+    const isHidden = use && this.judge.judge(use, exchange.client).decision?.effect === 'hide';
+    return reason && !isHidden ? reason : toUnknown(kind, name, exchange);
   }
 
   #toUse(

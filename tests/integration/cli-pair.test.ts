@@ -37,3 +37,18 @@ it('pairs a browser with the gateway until it is removed, and keeps only hashes'
   expect(await run('rm', kept!.name)).toMatchObject({ status: 0 });
   expect((await browser.get(page)).text).toContain('Pair this browser');
 });
+
+it('with publicUrl, the lines for clients and the page for the code have that address', async () => {
+  const home = newHome();
+  const env = { BROWSER: 'none' };
+  const publicUrl = 'https://mcp.example.com/';
+  const file = home.write('mcp.json', { mcpServers: { demo: { command, args } }, publicUrl });
+  const gateway = start(home, ['serve', file, '--port', '0', '--open'], env);
+  await gateway.url();
+  const line = 'claude mcp add --transport http parley https://mcp.example.com/mcp';
+  await gateway.says(/(\[mcp_servers)/);
+  expect(gateway.stdout).toContain(line);
+  expect((await home.run(['status', '--lines'], '', env)).stdout).toContain(line);
+  const paired = await home.run(['pair', '--json'], '', env);
+  expect(JSON.parse(paired.stdout)).toMatchObject({ page: 'https://mcp.example.com/ask' });
+});

@@ -95,7 +95,12 @@ test('only the people whom `allow` names get in', async () => {
   expect(events.filter(({ details }) => details?.['client'] === id || details?.['reason'] !== undefined)).toMatchObject(
     [
       { kind: 'login', principal: expect.stringMatching(/#ada$/), outcome: 'ok' },
-      { kind: 'refusal', principal: `${setup.idp}#mallory`, outcome: 'PERSON_REFUSED' },
+      {
+        kind: 'refusal',
+        principal: `${setup.idp}#mallory`,
+        outcome: 'PERSON_REFUSED',
+        details: { reason: 'its email is not among the allowed' },
+      },
     ],
   );
 });

@@ -60,13 +60,17 @@ async function chooseGateway({ config, pid }: PairCommand, print: Printer): Prom
   const { path } = findConfig(config, readEnvironment());
   const { found, isTold } = await findGateway(ownStateFolder(), print, { pid, config: path, hasUrl: false });
   const isMeant = found && (config === undefined || found.serves === path);
-  if (isMeant) return { gateway: found.serves, page: found.url?.replace(/\/mcp$/, '/ask') };
+  if (isMeant) return { gateway: found.serves, page: pageOf(found) };
   if (path !== undefined && pid === undefined) {
     print.note(`No gateway runs for ${displayPath(path)}; the code works once it does.`);
     return { gateway: path, page: undefined };
   }
   if (!isTold) print.problem('there is no gateway to pair with. Start one: parley serve');
   return undefined;
+}
+
+function pageOf({ url, publicUrl }: { url?: string | undefined; publicUrl?: string | undefined }): string | undefined {
+  return publicUrl === undefined ? url?.replace(/\/mcp$/, '/ask') : `${publicUrl.replace(/\/+$/, '')}/ask`;
 }
 
 function list({ json }: PairCommand, { browsers }: PairingRecords, print: Printer): number {

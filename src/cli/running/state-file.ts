@@ -12,6 +12,8 @@ export interface RunningGateway {
   pid: number;
   /** Ends in /mcp. Undefined if it serves stdio only. */
   url?: string | undefined;
+  /** `publicUrl` of its configuration. */
+  publicUrl?: string | undefined;
   /** A configuration file or a wrapped command. */
   serves: string;
   /** Callers of the URL need the token of this user (gateway-token.ts). */
@@ -24,13 +26,14 @@ export interface RunningGateway {
 
 export interface GatewayAnnouncement extends ControlHandlers {
   url?: string | undefined;
+  publicUrl?: string | undefined;
   serves: string;
   asksToken?: boolean | undefined;
 }
 
 /** Announces this process; returns a function that withdraws it. If no socket can be opened, other commands do not find it. */
 export function announceGateway(
-  { url, serves, asksToken, ...controlled }: GatewayAnnouncement,
+  { url, publicUrl, serves, asksToken, ...controlled }: GatewayAnnouncement,
   folder = ownStateFolder(),
 ): () => void {
   const { pid } = process;
@@ -40,7 +43,7 @@ export function announceGateway(
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { path: socket, close } = openControlSocket(folder, pid, controlled);
-    const takeBack = writeStateFile(folder, { pid, url: reachable, serves, asksToken, socket, started });
+    const takeBack = writeStateFile(folder, { pid, url: reachable, publicUrl, serves, asksToken, socket, started });
     return () => {
       takeBack();
       close();
@@ -90,10 +93,11 @@ function pidsIn(folder: string): number[] {
 function read(folder: string, pid: number): RunningGateway | undefined {
   try {
     const value: unknown = JSON.parse(readOwnFile(fileOf(folder, pid)));
-    const { url, started, socket, serves, asksToken } = isObject(value) ? value : {};
+    const { url, publicUrl, started, socket, serves, asksToken } = isObject(value) ? value : {};
     if (typeof started !== 'string' || typeof socket !== 'string' || typeof serves !== 'string') return undefined;
     const at = typeof url === 'string' && URL.canParse(url) && { url };
-    return { pid, ...at, ...(asksToken === true && { asksToken }), serves, socket, started };
+    const known = typeof publicUrl === 'string' && URL.canParse(publicUrl) && { publicUrl };
+    return { pid, ...at, ...known, ...(asksToken === true && { asksToken }), serves, socket, started };
   } catch {
     return undefined; // just removed, or not completely written
   }

@@ -87,8 +87,7 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
     http: (options) => gateway.listen(options),
     announce: (url) =>
       announceGateway({
-        url,
-        serves: found.path,
+        ...{ url, publicUrl: found.config.publicUrl, serves: found.path },
         asksToken: auth?.token !== undefined,
         lines: () => welcome.lines,
         status: () => readStatus(gateway, started),

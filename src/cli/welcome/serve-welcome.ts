@@ -44,6 +44,7 @@ export function toServeWelcome(welcome: ServeWelcome): WelcomeOptions {
     token,
     asksKey,
     port,
+    publicUrl: config.publicUrl,
     scheme,
     isChosen: true,
     print,

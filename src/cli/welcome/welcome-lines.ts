@@ -16,6 +16,8 @@ export interface WelcomeOptions {
   /** Every client needs an API key of its own. */
   asksKey?: boolean | undefined;
   port: number;
+  /** Where clients and browsers reach it, if that is another address. */
+  publicUrl?: string | undefined;
   scheme?: 'http' | 'https';
   /** False if the default port was taken and another one is used. */
   isChosen: boolean;
@@ -63,6 +65,7 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
     `  ${link(`${scheme}://${origin}/sse`)}  HTTP+SSE`,
     `  ${link(`${scheme.replace('http', 'ws')}://${origin}/ws`)}  WebSocket`,
     '',
+    ...(options.publicUrl === undefined ? [] : [`  public  ${toUrl(options)}`]),
     `  speaks  ${ALL_REVISIONS.join(', ')}`,
     ...about.map((line) => `  ${line}`),
     ...(token === undefined
@@ -75,11 +78,11 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
 
 /** What to paste into each client, with the token in the form that the client has for headers. */
 export function toClientLines(options: WelcomeOptions): string[] {
-  const { host, port, scheme = 'http', print, program, sample, served, asksKey } = options;
+  const { print, program, sample, served, asksKey } = options;
   const token = options.token ?? (asksKey ? KEY : undefined);
   const name = toEntryName(options.name);
   const bold = (text: string) => print.style('bold', text);
-  const url = `${scheme}://${toAddress(host)}:${port}/mcp`;
+  const url = toUrl(options);
   const { words, env = {} } = program(url);
   const hidden = Object.keys(env).filter((key) => env[key] === HIDDEN);
   const bearer = `Bearer ${token}`;
@@ -144,6 +147,11 @@ function notes({ host, open = false, port, isChosen, scheme }: WelcomeOptions): 
       ? [`Listening on ${host} without TLS: others on the way can read and change everything, keys too.`]
       : []),
   ];
+}
+
+/** What clients connect to. */
+function toUrl({ publicUrl, scheme = 'http', host, port }: WelcomeOptions): string {
+  return `${publicUrl?.replace(/\/+$/, '') ?? `${scheme}://${toAddress(host)}:${port}`}/mcp`;
 }
 
 function toAddress(host: string): string {

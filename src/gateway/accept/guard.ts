@@ -2,6 +2,8 @@
 // server on this machine under a name that its own DNS points here (DNS rebinding); these headers reveal it.
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest } from '../../shared/http.ts';
+import { shorten } from '../../shared/text/shorten.ts';
+import { printableLine } from '../../shared/visible.ts';
 
 export interface GuardOptions {
   /** Host names to accept besides loopback names. Default: any, when bound to more than loopback. */
@@ -46,7 +48,7 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Requ
         throw new GatewayError('INVALID_REQUEST', { data: 'Send one Host header' });
       const { host, origin } = headers;
       if (host === undefined || (host !== known && !hostAllowed(hostName(host))))
-        refuse('this Host is not among allowedHosts');
+        refuse(`the Host ${printableLine(shorten(host ?? 'of this request'))} is not among listen.allowedHosts`);
       known = host;
       if (origin !== undefined && !isAllowed(origin.toLowerCase(), host.toLowerCase()))
         refuse('this Origin is not among allowedOrigins');

@@ -71,16 +71,15 @@ export class Consent {
       await go();
     } catch (error) {
       const isPersons = error instanceof RefusedPerson;
-      log.warn({ error }, isPersons ? 'front.person-refused' : 'front.login-failed');
       if (isPersons) {
-        audit?.({
-          kind: 'refusal',
-          principal: error.person,
-          outcome: 'PERSON_REFUSED',
-          details: { reason: error.message },
-        });
+        const { person, reason } = error;
+        log.warn({ person, reason, option: 'auth.front.allow' }, 'front.person-refused');
+        audit?.({ kind: 'refusal', principal: person, outcome: 'PERSON_REFUSED', details: { reason } });
         pages.refused(response);
-      } else pages.gone(response);
+      } else {
+        log.warn({ error }, 'front.login-failed');
+        pages.gone(response);
+      }
     }
   }
 

@@ -18,9 +18,13 @@ export class RefusedPerson extends Error {
   /** As the identity provider names them. */
   readonly person: string;
 
-  constructor(message: string, person: string) {
+  /** For the operator. */
+  readonly reason: string;
+
+  constructor(message: string, person: string, reason: string) {
     super(message);
     this.person = person;
+    this.reason = reason;
   }
 }
 
@@ -93,8 +97,13 @@ export class PersonLogin {
     });
     const claims = oauth.getValidatedIdTokenClaims(tokens) as PersonClaims | undefined;
     if (!claims || claims.sub === '') throw new Error('the issuer named nobody');
-    if (!isAllowed(claims, this.#options.allow ?? {}))
-      throw new RefusedPerson('This account may not use this gateway.', `${this.#options.issuer}#${claims.sub}`);
+    const reason = whyRefused(claims, this.#options.allow ?? {});
+    if (reason !== undefined)
+      throw new RefusedPerson(
+        'This account may not use this gateway.',
+        `${this.#options.issuer}#${claims.sub}`,
+        reason,
+      );
     return claims;
   }
 
@@ -118,11 +127,17 @@ export class PersonLogin {
   }
 }
 
-/** An e-mail address counts only if the issuer has verified it. */
-export function isAllowed(claims: Record<string, unknown>, allow: NonNullable<FrontOptions['allow']>): boolean {
-  return Object.entries(allow).every(([name, wanted]) => {
-    if (name === 'email' && claims['email_verified'] !== true) return false;
-    const has = Object.hasOwn(claims, name) ? [claims[name]].flat() : [];
-    return [wanted].flat().some((one) => has.includes(one));
-  });
+/** Undefined for somebody who may log in. An e-mail address counts only if the issuer has verified it. */
+export function whyRefused(
+  claims: Record<string, unknown>,
+  allow: NonNullable<FrontOptions['allow']>,
+): string | undefined {
+  for (const [name, wanted] of Object.entries(allow)) {
+    if (!Object.hasOwn(claims, name)) return `the ID token has no claim ${name}`;
+    if (name === 'email' && claims['email_verified'] !== true)
+      return 'the ID token does not say that the email is verified';
+    const has = [claims[name]].flat();
+    if (![wanted].flat().some((one) => has.includes(one))) return `its ${name} is not among the allowed`;
+  }
+  return undefined;
 }

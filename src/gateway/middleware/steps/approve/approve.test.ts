@@ -4,7 +4,7 @@ import { parseExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
-import { approve } from './approve.ts';
+import { approve, notApproved } from './approve.ts';
 import type { ApproveOptions } from './approve.ts';
 import { FakeClock, FakeExchange, chainOf, serverOf, settled } from '../../fake-exchange.contract.ts';
 import { findBuiltIn } from '../../chain/step-order.ts';
@@ -327,4 +327,9 @@ describe('approve: options', () => {
   ])('%j is refused', (options, reason) => {
     expect(() => findBuiltIn('approve')!(options)).toThrow(reason);
   });
+});
+
+it('a reason that is a sentence ends with one full stop', () => {
+  const [{ text }] = notApproved('send', 'nobody could be asked. See docs/page.md.').content as [{ text: string }];
+  expect(text).toContain('See docs/page.md. It was not called.');
 });

@@ -80,6 +80,6 @@ function forbidden(tool: string, exchange: StepExchange): string {
 /** A no, as the model reads it. */
 export function notApproved(tool: string, reason: string): JsonObject {
   const { message } = new GatewayError('NOT_APPROVED', { what: tool });
-  const text = `${message}: ${reason}. It was not called. Do not try again unless the user asks for it.`;
+  const text = `${message}: ${reason.replace(/\.$/, '')}. It was not called. Do not try again unless the user asks for it.`;
   return { content: [{ type: 'text', text }], isError: true };
 }

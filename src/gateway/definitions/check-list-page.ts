@@ -1,5 +1,6 @@
 // One page of a list on its way from the server: malformed and hidden parts are taken out, then it is compared with what is pinned.
-import type { Exchange } from '../../protocol/exchange.ts';
+import { callerOfClient } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
@@ -19,7 +20,7 @@ export async function checkListPage(
   { lists, pins }: { lists: CheckedLists; pins: PinnedLists | undefined },
 ): Promise<JsonObject> {
   const { method, params, client } = exchange;
-  const clean = lists.check(method, page, params.cursor === undefined);
+  const clean = lists.check(method, page, { cursor: params.cursor, caller: callerOf(client, server) });
   const area = areaOf(method);
   const listed = area && clean[area];
   // Resources are data, and change all the time.
@@ -35,4 +36,9 @@ export async function checkListPage(
   });
   if (entries.every((entry) => shown.has(nameOf(area, entry)))) return clean;
   return { ...clean, [area]: entries.filter((entry) => shown.has(nameOf(area, entry))) };
+}
+
+/** Callers may get lists of their own, and cursors that are the same. */
+function callerOf(client: ClientView, { dialect }: ServerView): string {
+  return JSON.stringify([callerOfClient(client), client.connection?.session, dialect]);
 }

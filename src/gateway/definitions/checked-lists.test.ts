@@ -111,12 +111,46 @@ it('a server cannot fill the log with new names', () => {
   expect(lines.length).toBe(200);
 });
 
+it.each([
+  ['tools', 'tools/list', GOOD],
+  ['prompts', 'prompts/list', { name: 'ask' }],
+  ['resources', 'resources/list', { uri: 'mem://a', name: 'a' }],
+  ['resourceTemplates', 'resources/templates/list', { uriTemplate: 'mem://{a}', name: 'a' }],
+])('a name counts once in a list of %s: the first entry stays, on one page and across pages', (area, method, good) => {
+  const { lists, lines } = checks();
+  const evil = { ...good, description: 'Another one' };
+  const pageOf = (entries: object[], nextCursor?: string) => ({ [area]: entries, ...(nextCursor && { nextCursor }) });
+  expect(lists.check(method, pageOf([evil, good]))).toEqual(pageOf([evil]));
+  expect(lists.check(method, pageOf([good, evil, good]))).toEqual(pageOf([good]));
+  expect(lists.check(method, pageOf([good], 'x'))).toEqual(pageOf([good], 'x'));
+  expect(lists.check(method, pageOf([], 'y'), { cursor: 'x' })).toEqual(pageOf([], 'y'));
+  for (let times = 0; times < 2; times++)
+    expect(lists.check(method, pageOf([evil]), { cursor: 'y' })).toEqual(pageOf([]));
+  expect(lines).toHaveLength(1);
+  expect(lists.reports).toEqual([expect.stringContaining('its name is listed twice')]);
+});
+
+it('lists of other callers, and a list that is read again, do not count', () => {
+  const { lists } = checks();
+  const [first, second] = [{ tools: [GOOD], nextCursor: '1' }, { tools: [{ ...GOOD, name: 'sub' }] }];
+  for (let times = 0; times < 2; times++) {
+    expect(lists.check('tools/list', first, { caller: 'a' })).toBe(first);
+    expect(lists.check('tools/list', { ...second, nextCursor: '1' }, { caller: 'b' })).toEqual({
+      ...second,
+      nextCursor: '1',
+    });
+    for (let again = 0; again < 2; again++)
+      expect(lists.check('tools/list', second, { cursor: '1', caller: 'a' })).toBe(second);
+  }
+  expect(lists.reports).toEqual([]);
+});
+
 it('is loaded with the first list', async () => {
   const { lists: _, lines } = checks();
   const log = createLog({ level: 'warn', write: (line) => void lines.push(line) });
   const lazy = new DefinitionChecks({ server: 'maths', servers: () => ['maths'], log });
   expect(lazy.reports).toEqual([]);
-  const exchange = { method: 'tools/list', params: {} } as Exchange;
+  const exchange = { method: 'tools/list', params: {}, client: {} } as Exchange;
   const pages = await Promise.all([1, 2].map(() => lazy.check(exchange, { tools: [5] }, {} as ServerView)));
   expect(pages).toEqual([{ tools: [] }, { tools: [] }]);
   expect(lazy.reports).toEqual(['tools : it is no object']);

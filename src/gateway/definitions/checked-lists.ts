@@ -1,7 +1,8 @@
 // Checks what a server lists before anybody sees it.
 // 1. A malformed entry is dropped, never the whole list. Hidden characters are removed; an entry with hidden characters in its name is dropped.
-// 2. What is only suspicious is reported, and stays.
-// 3. Everything is logged once, however often it is listed, up to a limit for each server.
+// 2. A name counts once in a list: the first entry stays, and further ones are dropped.
+// 3. What is only suspicious is reported, and stays.
+// 4. Everything is logged once, however often it is listed, up to a limit for each server.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { LIST_METHOD_BY_AREA } from '../../protocol/methods.ts';
@@ -11,6 +12,7 @@ import { shorten } from '../../shared/text/shorten.ts';
 import { visible } from '../../shared/visible.ts';
 import { cleanEntry, nameOf } from './clean-entry.ts';
 import { KnownNames } from './known-names.ts';
+import { UniqueNames } from './unique-names.ts';
 import { malformedIn, withSchemaObjects, withoutNulls } from './malformed.ts';
 import { withSafeIcons } from './safe-icons.ts';
 import { softFindings } from './soft-findings.ts';
@@ -24,6 +26,13 @@ export interface CheckedListsOptions {
   names?: KnownNames | undefined;
 }
 
+/** Which page was asked for, and by whom. */
+export interface AskedPage {
+  /** Undefined: the first one. */
+  cursor?: unknown;
+  caller?: string | undefined;
+}
+
 /** More than anybody reads; what comes after that is counted by nobody. */
 const MAX_REPORTS = 200;
 
@@ -31,6 +40,7 @@ export class CheckedLists {
   readonly #options: CheckedListsOptions;
   readonly #reports = new Map<string, string>();
   readonly #names: KnownNames;
+  readonly #listed = new UniqueNames();
   readonly #suspicious = new WeakSet<JsonObject>();
 
   constructor(options: CheckedListsOptions) {
@@ -48,13 +58,21 @@ export class CheckedLists {
     return this.#suspicious.has(entry);
   }
 
-  /** The page of a list as clients may see it; the same object if nothing is wrong. `isFirst`: it begins a list. */
-  check(method: string, page: JsonObject, isFirst = true): JsonObject {
+  /** The page of a list as clients may see it; the same object if nothing is wrong. */
+  check(method: string, page: JsonObject, { cursor, caller = '' }: AskedPage = {}): JsonObject {
     const area = areaOf(method);
     const listed = area && page[area];
     if (!area || !Array.isArray(listed)) return page;
-    if (area === 'tools') this.#names.learn(this.#options.server, listed, isFirst);
-    const entries = listed.flatMap((entry: unknown) => this.#checkEntry(area, entry) ?? []);
+    if (area === 'tools') this.#names.learn(this.#options.server, listed, cursor === undefined);
+    const checked = listed.flatMap((entry: unknown): JsonObject[] => {
+      const clean = this.#checkEntry(area, entry);
+      return clean ? [clean] : [];
+    });
+    const entries = this.#listed.once(
+      checked,
+      { list: `${area} ${caller}`, cursor, nextCursor: page.nextCursor },
+      { nameOf: (entry) => nameOf(area, entry), onTwice: (name) => this.#drop(area, name, 'its name is listed twice') },
+    );
     const isSame = entries.length === listed.length && entries.every((entry, index) => entry === listed[index]);
     return isSame ? page : { ...page, [area]: entries };
   }

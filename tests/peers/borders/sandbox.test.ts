@@ -19,7 +19,7 @@ const SRT = path('../node_modules/.bin/srt');
 
 /** A server of the official SDK that tells what it can do. */
 const PROBE = `
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { McpServer } from '${path('../node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.js')}';
 import { StdioServerTransport } from '${path('../node_modules/@modelcontextprotocol/sdk/dist/esm/server/stdio.js')}';
 import { execFileSync } from 'node:child_process';
@@ -30,6 +30,9 @@ tool('curl', async () => execFileSync('curl', ['-sS', '-o', '/dev/null', '-w', '
 tool('state', async () => readdirSync(process.env.STATE).join());
 tool('processes', async () => readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).length);
 tool('variables', async () => Object.keys(process.env).sort().join());
+tool('capabilities', async () => /CapEff:\\s*(\\w+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
+const run = (command, ...args) => { try { execFileSync(command, args, { stdio: 'ignore' }); return 'done'; } catch { return 'failed'; } };
+tool('mounts', async () => [run('mount', '-o', 'remount,bind,rw', '/'), run('umount', '-l', process.env.STATE)].join());
 tool('temporary', async () => { const { writeFile } = await import('node:fs/promises'); await writeFile((process.env.TMPDIR ?? '/tmp') + '/x', 'x'); return 'written'; });
 await server.connect(new StdioServerTransport());
 `;
@@ -42,7 +45,7 @@ function only(home: Home, ...commands: string[]): { PATH: string } {
   return { PATH: folder };
 }
 
-const COMMON = ['node', 'bash', 'sh', 'cat', 'curl', 'env', 'true', 'which'];
+const COMMON = ['node', 'bash', 'mount', 'umount', 'sh', 'cat', 'curl', 'env', 'true', 'which'];
 
 async function serve(home: Home, servers: object, env: Record<string, string>) {
   home.write('parley.config.json', { mcpServers: servers });
@@ -116,6 +119,17 @@ describe.skipIf(!hasTool('bwrap', 'bubblewrap')).each([
     const variables = (await call('free__variables')).text.split(',').filter((name) => name !== 'PARLEY_VIA');
     expect(variables).toEqual(['HOME', 'OWN', 'PATH', 'STATE']);
     expect((await call('probe__variables')).text).not.toContain('SECRET_OF_GATEWAY');
+  });
+
+  test('has no capabilities, and can neither mount nor unmount, also if the gateway runs as root', async () => {
+    const home = newHome();
+    const script = home.write('probe.mjs', PROBE);
+    const env = { STATE: join(home.path, 'state', 'parley') };
+    const probe = { command: process.execPath, args: [script, 'x', FILES], env, sandbox: true };
+    const { call } = await serve(home, { probe }, only(home, ...commands));
+    expect(Number.parseInt((await call('probe__capabilities')).text, 16)).toBe(0);
+    expect(await call('probe__mounts')).toMatchObject({ text: 'failed,failed' });
+    expect((await call('probe__state')).text).toMatch(/^$|failed/);
   });
 
   test('reaches the hosts that are named, or the status says that it reaches all', async () => {

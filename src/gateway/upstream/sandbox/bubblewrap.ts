@@ -20,7 +20,20 @@ export function toBubblewrap(bwrap: string, server: ServerCommand, wanted: Sandb
   return {
     command: bwrap,
     args: [
-      ...['--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+      // Root would keep the right to mount what is read-only as writable.
+      ...[
+        '--unshare-all',
+        '--cap-drop',
+        'ALL',
+        '--die-with-parent',
+        '--ro-bind',
+        '/',
+        '/',
+        '--dev',
+        '/dev',
+        '--proc',
+        '/proc',
+      ],
       ...[...SHARED.flatMap(hide), ...inTemporary.flatMap(show)],
       ...(hosts.length > 0 ? ['--share-net', '--ro-bind-try', RESOLVER, RESOLVER] : []),
       ...write.flatMap((path) => ['--bind', path, path]),

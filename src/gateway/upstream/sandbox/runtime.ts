@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerCommand } from '../links/prestart.ts';
 import { ownFolders } from '../../../shared/secrets/own-folders.ts';
+import { findOnPath } from './find-on-path.ts';
 import type { SandboxOptions, SandboxedCommand } from './sandbox.ts';
 
 export function toRuntime(srt: readonly string[], server: ServerCommand, wanted: SandboxOptions): SandboxedCommand {
@@ -17,9 +18,15 @@ export function toRuntime(srt: readonly string[], server: ServerCommand, wanted:
   writeFileSync(settings, JSON.stringify(toSettings(wanted, temporary)), { mode: 0o600 });
   return {
     command: program,
-    args: [...before, '--settings', settings, '--', command, ...args],
+    args: [...before, '--settings', settings, '--', ...withoutCapabilities(), command, ...args],
     env: { NODE_USE_ENV_PROXY: '1', CLAUDE_CODE_TMPDIR: temporary },
   };
+}
+
+/** The runtime leaves root its capabilities, and with them the right to mount what is read-only as writable. On Linux it needs bubblewrap, which takes them. */
+function withoutCapabilities(): string[] {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return [];
+  return [findOnPath('bwrap') ?? 'bwrap', '--cap-drop', 'ALL', '--die-with-parent', '--dev-bind', '/', '/', '--'];
 }
 
 function toSettings({ write = [], hosts = [] }: SandboxOptions, temporary: string): object {

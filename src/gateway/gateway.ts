@@ -37,6 +37,7 @@ import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import { GatewayRules, withRules } from './middleware/steps/rules/gateway-rules.ts';
 import type { RuleOptions } from './middleware/steps/rules/rule.ts';
 import { loadFrontPages } from './load-front-pages.ts';
+import { onlyListed } from './middleware/steps/filter/server-rules.ts';
 import { neededScopesOf, requireScopes } from './middleware/steps/filter/require-scopes.ts';
 import { toStep } from './middleware/chain/to-step.ts';
 import { serverFamilies } from './observe/vitals.ts';
@@ -59,7 +60,7 @@ import type { Account } from './upstream/accounts/account-target.ts';
 import { AccountTarget } from './upstream/accounts/account-target.ts';
 import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import { createPipeline } from './pipeline.ts';
-import { believedOf, isSettings, isTarget, serverRulesOf } from './server-entry.ts';
+import { believedOf, hasToolRates, isSettings, isTarget, serverRulesOf } from './server-entry.ts';
 import type { ConfiguredServer, ServerEntry, ServerSettings } from './server-entry.ts';
 import { RateLimits } from './rate-limits.ts';
 import type { RateOptions } from './rate-limits.ts';
@@ -347,9 +348,11 @@ export class Gateway {
   }
 
   #rulesOf(members: readonly Member[]): Step[] {
-    const { auth: { toolScopes } = {}, log, clock } = this.#options;
+    const { auth: { toolScopes } = {}, rate, log, clock } = this.#options;
     const ruled = this.#ruling.steps({ servers: this.#names.servers, believed: believedOf(members), log, clock });
-    return [...(toolScopes ? [requireScopes(toolScopes)] : []), ...serverRulesOf(members), ...ruled];
+    const isByName = toolScopes !== undefined || hasToolRates(rate, members);
+    const scopes = toolScopes ? [requireScopes(toolScopes)] : [];
+    return [...(isByName ? [onlyListed()] : []), ...scopes, ...serverRulesOf(members), ...ruled];
   }
 
   /** `isSet`: for all servers or a group, not for a single server. */

@@ -39,6 +39,12 @@ export function serverRulesOf(members: readonly Member[]): Step[] {
   return serverRules(rules);
 }
 
+/** Whether tools have rates of their own. */
+export function hasToolRates(forAll: RateOptions | undefined, members: readonly Member[]): boolean {
+  const own = members.map(({ entry }) => (entry as ServerSettings | undefined)?.rate);
+  return [forAll, ...own].some((rate) => rate?.tools !== undefined);
+}
+
 /** The servers whose annotations rules believe. */
 export function believedOf(members: readonly Member[]): ReadonlySet<string> {
   const believed = members.filter(({ entry }) => (entry as ServerSettings | undefined)?.trustAnnotations === true);

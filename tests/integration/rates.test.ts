@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createGateway } from 'mcp-parley';
 import type { GatewayOptions } from 'mcp-parley';
 import { retry } from 'mcp-parley/middleware';
+import { ChangingServer } from '../helpers/changing-server.ts';
 import { textOf } from '../helpers/fixture-server.ts';
 import { send } from '../helpers/http-wire.ts';
 import type { Reply } from '../helpers/http-wire.ts';
@@ -119,6 +120,37 @@ describe('a tool', () => {
     expect(others[2]!.json.error!.data).toMatchObject({ limit: 'servers.one.rate.perCaller' });
     expect(isRefused(await callFrom('127.0.0.2', gateway.url, 'two__two_echo'))).toBe(false);
   });
+});
+
+const KEY = 'ann-key-0123456789abcdef';
+const FILE = { name: 'write_file', inputSchema: { type: 'object' } };
+test.each<[string, Partial<GatewayOptions>]>([
+  ['a rate of a tool', { rate: { tools: { write_file: '1/h' } } }],
+  [
+    'a scope of a tool',
+    { auth: { toolScopes: { 'write*': ['write'] }, keys: [{ name: 'ann', key: KEY, scopes: ['read'] }] } },
+  ],
+])('%s is not passed by a name that no list has shown, which the server would take', async (_, options) => {
+  using server = new ChangingServer({ tools: [FILE, { ...FILE, name: 'read' }] });
+  await using gateway = await serving({ servers: { desk: server.address }, startMs: 60_000, ...options });
+  const call = async (name: string) => {
+    const { json } = await callFrom('127.0.0.2', gateway.url, name, { authorization: `Bearer ${KEY}` });
+    return JSON.stringify(json.result ?? json.error);
+  };
+  expect(await call('read')).toContain('read was called');
+  for (const name of ['Write_file', 'WRITE_FILE', 'not_listed', 'desk__Write_file'])
+    expect(await call(name)).not.toContain('was called');
+});
+
+test('a rate of a tool in the entry of its server is not passed by such a name', async () => {
+  using server = new ChangingServer({ tools: [FILE] });
+  const desk = { server: server.address, rate: { tools: { write_file: '1/h' } } };
+  await using gateway = await serving({ servers: { desk }, startMs: 60_000 });
+  const texts = [
+    await callFrom('127.0.0.2', gateway.url, 'write_file'),
+    await callFrom('127.0.0.2', gateway.url, 'Write_file'),
+  ];
+  expect(texts.map(({ json }) => JSON.stringify(json).includes('was called'))).toEqual([true, false]);
 });
 
 describe('a server', () => {

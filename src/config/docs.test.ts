@@ -42,6 +42,10 @@ function blocks(): Record<string, Shape> {
     server: firstOf(servers.of),
     login: inside(firstOf(servers.of), 'auth'),
     idp: inside(inside(firstOf(servers.of), 'auth'), 'idp'),
+    sandbox: objectOf(inside(firstOf(servers.of), 'sandbox')),
+    auth: inside(CONFIG, 'auth'),
+    front: inside(inside(CONFIG, 'auth'), 'front'),
+    rate: inside(CONFIG, 'rate'),
     listen: firstOf(inside(CONFIG, 'listen')),
     ask: inside(CONFIG, 'ask'),
     model: inside(inside(CONFIG, 'ask'), 'model'),
@@ -52,6 +56,10 @@ function blocks(): Record<string, Shape> {
 
 function keysOf(shape: Shape): Readonly<Record<string, Shape>> {
   return shape.kind === 'object' ? shape.keys : {};
+}
+
+function objectOf(shape: Shape): Shape {
+  return shape.kind === 'either' ? shape.of.find(({ kind }) => kind === 'object')! : shape;
 }
 
 function firstOf(shape: Shape): Shape {

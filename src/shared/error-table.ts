@@ -96,7 +96,7 @@ export const ERRORS = {
     "Nothing to do: it was the user's or the client's choice.",
   ]),
   NO_PERSON: row(-32603, 200, 'config', [
-    'Only a person may answer this, and none can be asked: no browser is paired with this gateway, and the operator does not trust the forms of this client',
+    'Only a person may answer this, and none can be asked: no browser is paired {whom}, and the operator does not trust the forms of this client',
     'Run `parley pair` on the machine of the gateway (where users log in: `parley pair --user NAME`), or name the client in `ask.trust`; docs/page.md shows both.',
   ]),
   NO_PAGE: row(-32603, 200, 'config', [

@@ -221,7 +221,7 @@ export class AskableCall implements ChannelPart {
     }
     if (!word.isStrict) return this.#hold(ask, signal);
     if (!this.#channels.hasPage) throw new GatewayError('NO_PAGE');
-    if (!(await word.canReach(client))) throw noPerson();
+    if (!(await word.canReach(client))) throw noPerson(client);
     return mayHold ? this.#hold(ask, signal) : askAside(ask, this.exchange, this.#channels, signal);
   }
 

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { HumanCheck } from './human-check.ts';
+import { noPerson } from './word/persons-word.ts';
 
 const client = (principal = 'alice'): ClientView => ({
   dialect: 'stateless',
@@ -90,4 +91,13 @@ describe('an answer by a person', () => {
     clock.advance(1);
     expect(word.isTrusted(client())).toBe(true);
   });
+});
+
+it('a refusal names the user as parley pair takes them', () => {
+  const of = (principal: string, key?: string) =>
+    noPerson({ principal, connection: { transport: 'http', identity: { principal, key } } } as never).message;
+  expect(of('https://login.test#carol')).toContain("(run: parley pair --user 'https://login.test#carol')");
+  expect(of("it's")).toContain(String.raw`--user 'it'\''s'`);
+  expect(of('key:zoe', 'lap1')).toContain("--user 'zoe'");
+  expect(noPerson({ principal: 'anonymous:x' } as never).message).toContain('is paired with this gateway');
 });

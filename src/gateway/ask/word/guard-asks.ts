@@ -12,7 +12,7 @@ export function guardExchange(exchange: Exchange): Exchange {
   const channel = {
     canAsk: (ask: Ask): boolean => ask.human !== true && exchange.canAsk(ask),
     ask: (ask: Ask, signal?: AbortSignal): Promise<JsonObject> =>
-      ask.human ? Promise.reject(noPerson()) : exchange.ask(ask, signal),
+      ask.human ? Promise.reject(noPerson(exchange.client)) : exchange.ask(ask, signal),
   };
   return deriveExchange(exchange, { channel });
 }
@@ -21,7 +21,7 @@ export function guardWatcher(watcher: Watcher): Watcher {
   const { client } = watcher;
   return {
     client,
-    ask: (ask, signal) => (ask.human ? Promise.reject(noPerson()) : watcher.ask!(ask, signal)),
+    ask: (ask, signal) => (ask.human ? Promise.reject(noPerson(client)) : watcher.ask!(ask, signal)),
     ...(watcher.notify && { notify: (method, params) => watcher.notify!(method, params) }),
     ...(watcher.isPresent && { isPresent: () => watcher.isPresent!() }),
   };

@@ -13,6 +13,7 @@ import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { printableLine } from '../../../shared/visible.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { QuestionRound } from '../question-round.ts';
@@ -159,8 +160,12 @@ export function isForHuman({ questions }: Pick<QuestionRound, 'questions'>): boo
   return questions.some(({ ask }) => ask.human === true);
 }
 
-export function noPerson(): GatewayError {
-  return new GatewayError('NO_PERSON');
+/** Names the user as `parley pair` takes them. */
+export function noPerson(client: ClientView): GatewayError {
+  const user = userOf(client)?.replace(/^key:/, '');
+  if (user === undefined) return new GatewayError('NO_PERSON', { whom: 'with this gateway' });
+  const quoted = `'${printableLine(user).replaceAll("'", String.raw`'\''`)}'`;
+  return new GatewayError('NO_PERSON', { whom: `for ${printableLine(user)} (run: parley pair --user ${quoted})` });
 }
 
 function readTrusted(word: string): string {

@@ -140,6 +140,11 @@ export const LOGGED_GARBAGE = '30/min';
 export const LOGIN_TRIES = '60/min';
 export const REGISTRATIONS = '20/h';
 
+/** Logins at the authorization server in front that are begun and not finished, and how long what a client asks for there may be. */
+export const MAX_OPEN_VISITS = { perAddress: 100, all: 2000 };
+export const MAX_VISIT_CHARS = 8 * 1024;
+export const MAX_VISIT_PARAMETER_CHARS = 2048;
+
 /** For how long a gateway takes answers to the questions of a server, at most, if the server says how long it does. */
 export const MAX_STATE_MS = 30 * 24 * 3_600_000;
 

@@ -17,8 +17,8 @@ export interface GuardOptions {
 }
 
 export interface RequestGuard {
-  /** Throws NOT_ALLOWED, and INVALID_REQUEST for two Host headers. */
-  check(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>): void;
+  /** Throws NOT_ALLOWED, and INVALID_REQUEST for two Host headers or a target that is no path. */
+  check(request: Pick<HttpRequest, 'headers' | 'rawHeaders' | 'url'>): void;
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
@@ -43,7 +43,10 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Requ
   const isAllowed = (origin: string, host: string): boolean => origins.has(origin) || isOwn(origin, host);
 
   return {
-    check({ headers, rawHeaders }) {
+    check({ headers, rawHeaders, url }) {
+      // Whole URLs are sent to proxies, and name a second host.
+      if (url !== undefined && !url.startsWith('/'))
+        throw new GatewayError('INVALID_REQUEST', { data: 'Name a path as the target of the request, not a URL' });
       if (rawHeaders && hasTwoHosts(rawHeaders))
         throw new GatewayError('INVALID_REQUEST', { data: 'Send one Host header' });
       const { host, origin } = headers;

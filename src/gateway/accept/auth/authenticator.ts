@@ -50,7 +50,7 @@ export class Authenticator {
   /** Who has called before, for the audit log. */
   readonly #known = new WeakSet<Identity>();
   readonly #callers = new BoundedMap<string, true>(MAX_CALLERS);
-  /** Unknown tokens of an address that were not good: each costs a signature or a request to its issuer. */
+  /** Tokens of an address that were not good. After too many, only what the keys that are here can verify is looked at. */
   readonly #tries: RateLimiter;
   /** What every caller needs. */
   readonly #scopes: readonly string[];
@@ -78,14 +78,18 @@ export class Authenticator {
     if (!this.#tokens) throw this.#toRefusal(new InvalidToken(UNKNOWN), { credential, resource });
     if (this.#auth.front && !this.#frontIsReady && endpoint !== undefined)
       return this.front(endpoint).then(() => this.identify(request));
-    if (!this.#tokens.knows(credential.token)) this.#checkTries(request);
     try {
-      const found = this.#tokens.verify(credential.token, [resource, endpoint]);
-      if (!(found instanceof Promise) && this.#isFree(found, credential)) return this.#allow(found.identity, resource);
-      return this.#identifyLater(found, { credential, request });
+      const found = this.#tokens.recall(credential.token, [resource, endpoint]);
+      if (found && this.#isFree(found, credential)) return this.#allow(found.identity, resource);
+      return this.#identifyLater(found ?? this.#verify(credential.token, request), { credential, request });
     } catch (error) {
       throw this.#toRefusal(error, { credential, resource });
     }
+  }
+
+  /** Apart, so that no closure is made for a token that was seen before. */
+  #verify(token: string, request: IdentifyRequest): Promise<GoodToken> {
+    return this.#tokens!.verify(token, [request.resource, request.endpoint], () => this.#checkTries(request));
   }
 
   async #identifyLater(found: GoodToken | Promise<GoodToken>, { credential, request }: Presented): Promise<Identity> {
@@ -105,7 +109,7 @@ export class Authenticator {
     }
   }
 
-  /** Keys, and tokens that were seen before, are taken all the same. */
+  /** Keys, tokens that were seen before, and tokens whose signature can be checked here, are taken all the same. */
   #checkTries({ remoteAddress = '' }: IdentifyRequest): void {
     const retryAfterMs = this.#tries.waitMs(networkOf(remoteAddress));
     if (retryAfterMs === 0) return;

@@ -11,6 +11,7 @@ import type { IssuerContext } from './issuer.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { introspect } from './introspect.ts';
 import { scopesOf } from './scopes.ts';
+import { isAccessToken } from './token-kind.ts';
 import { InvalidToken, verifyJwt } from './verify-jwt.ts';
 
 /** A token that is good for the URL that is called. */
@@ -36,9 +37,6 @@ export type CalledUrls = readonly (string | undefined)[];
 const MAX_KNOWN = 1000;
 const KNOWN_MS = 60_000;
 const MAX_CHARS = 16 * 1024;
-
-/** Other kinds of JWT, such as logout tokens or proofs, are no access tokens. */
-const TYPES = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 export class TokenVerifier {
   #issuers: Map<string, Issuer>;
@@ -70,14 +68,17 @@ export class TokenVerifier {
     return (this.#known.get(token)?.until ?? 0) > this.#clock.now();
   }
 
-  /** Throws InvalidToken. Synchronous for a token that was verified a short time ago. */
-  verify(token: string, urls: CalledUrls): GoodToken | Promise<GoodToken> {
+  /** Throws InvalidToken. Undefined for a token that was not verified a short time ago. */
+  recall(token: string, urls: CalledUrls): GoodToken | undefined {
     const known = this.#known.get(token);
-    if (known && known.until > this.#clock.now()) return this.#check(known, urls);
-    return this.#verify(token).then((found) => {
-      this.#known.set(token, found);
-      return this.#check(found, urls);
-    });
+    return known && known.until > this.#clock.now() ? this.#check(known, urls) : undefined;
+  }
+
+  /** Throws InvalidToken. `beforeAsking` may throw, too: keys that are here can verify the token only if they know its `kid`. */
+  async verify(token: string, urls: CalledUrls, beforeAsking: () => void): Promise<GoodToken> {
+    const found = await this.#verify(token, beforeAsking);
+    this.#known.set(token, found);
+    return this.#check(found, urls);
   }
 
   #check(known: KnownToken, urls: CalledUrls): GoodToken {
@@ -88,11 +89,14 @@ export class TokenVerifier {
     return known;
   }
 
-  async #verify(token: string): Promise<KnownToken> {
+  async #verify(token: string, beforeAsking: () => void): Promise<KnownToken> {
     const unread = token.length <= MAX_CHARS ? readIssuer(token) : undefined;
     const issuer = unread === undefined ? undefined : this.#issuers.get(unread);
-    if (issuer)
-      return this.#toKnown(issuer, await verifyJwt(token, issuer, { clock: this.#clock, types: TYPES }), KNOWN_MS);
+    if (issuer) {
+      const rules = { clock: this.#clock, isKind: isAccessToken, beforeAsking };
+      return this.#toKnown(issuer, await verifyJwt(token, issuer, rules), KNOWN_MS);
+    }
+    beforeAsking();
     for (const asked of this.#issuers.values()) {
       const { introspection } = asked.options;
       if (!introspection || unread !== undefined) continue;
@@ -104,7 +108,7 @@ export class TokenVerifier {
 
   #toKnown({ options }: Issuer, claims: JWTPayload, knownMs: number): KnownToken {
     const { issuer, audience = [], groupsClaim = 'groups' } = options;
-    const { sub, exp, aud = [] } = claims;
+    const { sub, exp } = claims;
     if (typeof sub !== 'string' || sub === '') throw new InvalidToken('the token names nobody (sub)');
     if (typeof exp !== 'number' || !Number.isFinite(exp)) throw new InvalidToken('the token never expires (exp)');
     const jkt = boundKeyOf(claims);
@@ -121,7 +125,7 @@ export class TokenVerifier {
         validity: { watch: (end) => this.#clock.after(Math.max(0, expires - this.#clock.now()), end) },
       },
       jkt,
-      audiences: typeof aud === 'string' ? [aud] : aud,
+      audiences: textsIn(claims.aud),
       allowed: typeof audience === 'string' ? [audience] : audience,
       expires,
       until: Math.min(expires, this.#clock.now() + knownMs),
@@ -146,6 +150,11 @@ function readIssuer(token: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Issuers may send anything. */
+function textsIn(value: unknown): string[] {
+  return [value].flat().filter((one) => typeof one === 'string');
 }
 
 function bare(url: string): string {

@@ -1,7 +1,7 @@
 // Access tokens: what is accepted, and the attacks that are not.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateKeyPair } from 'jose';
-import { BOTH, openStream, send } from '../../../../tests/helpers/http-wire.ts';
+import { BOTH, openSocket, openStream, send } from '../../../../tests/helpers/http-wire.ts';
 import { socketWire } from '../../../../tests/helpers/line-wire.ts';
 import { callModern, modern, openSession } from '../../../../tests/helpers/mcp-http.ts';
 import { until } from '../../../../tests/helpers/until.ts';
@@ -108,6 +108,9 @@ describe('an access token', () => {
       ['a logout token', { aud: url }, { header: { typ: 'logout+jwt' } }],
       ['an identity assertion', { aud: url }, { header: { typ: 'oauth-id-jag+jwt' } }],
       ['bound to a key of its client', { aud: url, cnf: { jkt: 'x' } }],
+      ['an audience that is an object', { aud: { url } }],
+      ['an audience inside a list', { aud: [[url]] }],
+      ['an audience that is a number', { aud: 5 }],
     ];
     for (const [what, claims, shape] of cases) {
       expect([what, await statusOf(await issuer.token(claims, shape))]).toEqual([what, 401]);
@@ -168,6 +171,33 @@ describe('an access token', () => {
     const { statusOf } = await serving({ issuers: [{ issuer: issuer.url, audience: ['api://mcp'] }] });
     expect(await statusOf(await issuer.token({ aud: 'api://mcp' }))).toBe(200);
     expect(await statusOf(await issuer.token({ aud: 'api://other' }))).toBe(401);
+  });
+
+  it('is not an ID token, a logout token or a refresh token of a client whose id is the audience', async () => {
+    const { seen, statusOf } = await serving({ issuers: [{ issuer: issuer.url, audience: 'client-guid' }] });
+    const statusFor = async (claims: object, typ: string | undefined = 'JWT') =>
+      statusOf(await issuer.token({ aud: 'client-guid', ...claims }, { header: { typ } }));
+    const others: object[] = [
+      { nonce: 'n', azp: 'client-guid', auth_time: 1 },
+      ...['at_hash', 'c_hash', 's_hash'].map((claim) => ({ [claim]: 'h' })),
+      { events: { 'http://schemas.openid.net/event/backchannel-logout': {} }, sid: 's' },
+      { events: {}, typ: 'Bearer' },
+      { token_use: 'id' },
+      ...['ID', 'Refresh', 'Logout', 'Offline', 'id'].map((typ) => ({ typ })),
+    ];
+    for (const claims of others) expect([claims, await statusFor(claims)]).toEqual([claims, 401]);
+    expect(seen).toEqual([]);
+    // As Entra, Okta and Auth0, Cognito, Keycloak (before version 24 with a nonce), and RFC 9068 have them.
+    const access: [object, string?][] = [
+      [{ ver: '2.0', scp: 'read', azp: 'client-guid', tid: 't' }],
+      [{ scp: ['read'], cid: 'client-guid', uid: 'u' }],
+      [{ scope: 'openid read', azp: 'client-guid', gty: 'password' }],
+      [{ token_use: 'access', client_id: 'client-guid' }],
+      [{ typ: 'Bearer', nonce: 'n', azp: 'client-guid', sid: 's' }],
+      [{ nonce: 'n' }, 'at+jwt'],
+      [{ nonce: 'n' }, 'application/at+jwt'],
+    ];
+    for (const [claims, typ] of access) expect([claims, await statusFor(claims, typ)]).toEqual([claims, 200]);
   });
 
   it('gives no scope that hides inside another', async () => {
@@ -252,6 +282,18 @@ describe('a gateway with issuers', () => {
     expect(await get('/.well-known/oauth-authorization-server')).toMatchObject({ issuer: issuer.url });
   });
 
+  it('refuses a whole URL as the target of a request', async () => {
+    for (const publicUrl of [undefined, 'https://mcp.example.com']) {
+      const { port } = await serving({}, { publicUrl });
+      const socket = await openSocket(port);
+      socket.write(`POST http://evil.example/mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 0\r\n\r\n`);
+      await until('an answer', () => socket.text().includes('\r\n\r\n'));
+      expect(socket.text()).toMatch(/^HTTP\/1\.1 400 /);
+      expect(socket.text()).not.toContain('evil');
+      socket.destroy();
+    }
+  });
+
   it('follows a rotation of keys, and asks the issuer only now and then about keys that tokens make up', async () => {
     let later = 0;
     const clock = { ...systemClock, now: () => Date.now() + later };
@@ -322,6 +364,30 @@ describe('a gateway with issuers', () => {
     expect(asked[0]).toBe(`Basic ${Buffer.from('gw:s3cret%20of%20gw').toString('base64')}`);
     told.good = { active: false };
     expect(await statusOf('good')).toBe(401);
+  });
+
+  it('takes good tokens of an address that floods it with bad ones, and asks nobody about the bad ones', async () => {
+    const introspection = { clientId: 'gw', clientSecret: 's3cret of gw' };
+    const [now, ticks] = [Date.now(), performance.now()];
+    const clock = { ...systemClock, now: () => now, ticks: () => ticks };
+    const { url, statusOf } = await serving({ issuers: [{ issuer: issuer.url, introspection }] }, { clock });
+    issuer.answers.set('/introspect', (_, response) => json(response, { active: false }));
+    const signed = (claims = {}, shape?: TokenShape) => issuer.token({ aud: url, ...claims }, shape);
+    const bad = async (n: number) => statusOf(`bad-${n}`);
+    const flood = await Promise.all(Array.from({ length: 60 }, (_, n) => bad(n)));
+    expect(new Set(flood)).toEqual(new Set([401]));
+    expect([await bad(61), await statusOf(await signed()), await statusOf(await signed({ sub: 'eve' }))]).toEqual([
+      429, 200, 200,
+    ]);
+    expect(await statusOf(`${(await signed()).slice(0, -8)}AAAAAAAA`)).toBe(401);
+    const asked = issuer.seen.length;
+    const strange = [
+      await signed({}, { header: { kid: 'x' } }),
+      await signed({ iss: 'https://evil.example' }),
+      'a.b.c',
+    ];
+    for (const token of strange) expect([token, await statusOf(token)]).toEqual([token, 429]);
+    expect(issuer.seen.length).toBe(asked);
   });
 
   it('needs to know its public URL on an address that others can reach', async () => {

@@ -10,8 +10,10 @@ export class InvalidToken extends Error {}
 
 export interface JwtRules {
   clock: Clock;
-  /** What `typ` may be, in lower case. */
-  types: readonly (string | undefined)[];
+  /** Whether it is of the right kind, by `typ` of its header in lower case, and by its claims. */
+  isKind: (typ: string | undefined, claims: JWTPayload) => boolean;
+  /** Called before the issuer is asked for keys because of this token alone. May throw. */
+  beforeAsking?: (() => void) | undefined;
 }
 
 const SKEW_S = 5;
@@ -23,6 +25,7 @@ export async function verifyJwt(token: string, issuer: Issuer, rules: JwtRules):
   } catch (error) {
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw toInvalid(error);
   }
+  rules.beforeAsking?.();
   try {
     return await verifyBy(await issuer.keys(true), { token, issuer, rules });
   } catch (error) {
@@ -45,7 +48,7 @@ async function verifyBy(keys: JWTVerifyGetKey, { token, issuer, rules }: Verifie
     clockTolerance: SKEW_S,
     currentDate: new Date(rules.clock.now()),
   });
-  if (!rules.types.includes(protectedHeader.typ?.toLowerCase())) throw new InvalidToken('this is no access token');
+  if (!rules.isKind(protectedHeader.typ?.toLowerCase(), payload)) throw new InvalidToken('this is no access token');
   return payload;
 }
 

@@ -76,4 +76,5 @@ test('5xx is an outage also with JSON-RPC, whose words are kept and whose length
 
 test('a redirect that was not followed says where it leads', () => {
   expect(read(307, 'redirect to another origin, http://y, not followed').message).toContain('http://y');
+  expect(read(302, { moved: true }).message).toMatch(/HTTP 302$/);
 });

@@ -18,7 +18,8 @@ export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server:
   if (status === 401 || status === 403) return new GatewayError('UPSTREAM_UNAUTHORIZED', { server, status });
   const said = saidIn(body);
   if (status === 508) return new GatewayError('LOOP', { server, reason: said?.message ?? 'HTTP 508' });
-  const words = (said?.message ?? (status < 400 ? String(body) : '')).slice(0, MAX_CHARS); // the target of a redirect
+  const target = status < 400 && typeof body === 'string' ? body : ''; // of a redirect
+  const words = (said?.message ?? target).slice(0, MAX_CHARS);
   const reason = words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`;
   const hint = hinted(said) ?? retryAfterMs;
   if (status === 429 || (status === 503 && hint !== undefined)) {

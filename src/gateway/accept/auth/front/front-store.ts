@@ -29,14 +29,19 @@ export interface KeptRecord {
 const MAX_RECORDS = 20_000;
 
 /** Strangers can make clients and visits, but they push out nothing else: not what people have logged in for. */
-type Pool = 'client' | 'visit' | 'login';
+type Pool = 'client' | 'visit' | 'login' | 'brief';
 const OF_LOGINS = /^(?:Account|Grant|RefreshToken|AuthorizationCode|AccessToken)(?::| of grant:)/;
+
+/** These live for ten minutes. */
+const BRIEF = /^(?:Interaction|Attempt):/;
 
 function poolOf(name: string): Pool {
   if (name.startsWith('Client:')) return 'client';
+  if (BRIEF.test(name)) return 'brief';
   return OF_LOGINS.test(name) ? 'login' : 'visit';
 }
 const SWEEP_EVERY = 500;
+const SWEEP_MS = 5 * 60_000;
 
 /** `maxRecords`: of each pool; tests pass their own. */
 export function createFrontStore(folder: string | undefined, sealer: Sealer, maxRecords = MAX_RECORDS): FrontStore {
@@ -49,7 +54,7 @@ class MemoryStore implements FrontStore {
 
   constructor(maxRecords: number) {
     const pool = () => new BoundedMap<string, KeptRecord>(maxRecords);
-    this.#pools = { client: pool(), visit: pool(), login: pool() };
+    this.#pools = { client: pool(), visit: pool(), login: pool(), brief: pool() };
   }
 
   async read(name: string): Promise<KeptRecord | undefined> {
@@ -77,6 +82,7 @@ class FolderStore implements FrontStore {
   readonly #sealer: Sealer;
   readonly #maxRecords: number;
   #writes = 0;
+  #sweptAt = 0;
 
   constructor(folder: string, sealer: Sealer, maxRecords: number) {
     this.#maxRecords = maxRecords;
@@ -103,7 +109,7 @@ class FolderStore implements FrontStore {
     } finally {
       await rm(fresh, { force: true });
     }
-    if (this.#writes++ % SWEEP_EVERY === 0) await this.#sweep();
+    if (this.#writes++ % SWEEP_EVERY === 0 || Date.now() - this.#sweptAt > SWEEP_MS) await this.#sweep();
   }
 
   async remove(name: string): Promise<void> {
@@ -122,6 +128,7 @@ class FolderStore implements FrontStore {
 
   /** Removes what nothing has touched for longer than anything lives, then what is too much. */
   async #sweep(): Promise<void> {
+    this.#sweptAt = Date.now();
     const names = (await readdir(this.#folder)).filter((name) => FILE.test(name));
     const found = await Promise.all(
       names.map(async (name) => {
@@ -131,11 +138,11 @@ class FolderStore implements FrontStore {
       }),
     );
     const newest = found.toSorted((a, b) => b.at - a.at);
-    const limit = Date.now() - UNUSED_MS;
+    const [limit, briefLimit] = [Date.now() - UNUSED_MS, Date.now() - BRIEF_MS];
     const counts: Record<string, number> = {};
     const dropped = newest.filter(({ at, pool }) => {
       counts[pool] = (counts[pool] ?? 0) + 1;
-      return at < limit || counts[pool] > this.#maxRecords;
+      return at < (pool === 'brief' ? briefLimit : limit) || counts[pool] > this.#maxRecords;
     });
     for (const { path } of dropped) await unlink(path).catch(() => undefined); // another process was faster
   }
@@ -147,8 +154,9 @@ class FolderStore implements FrontStore {
 }
 
 const PURPOSE = 'front';
-const FILE = /^(client|visit|login)-[\w-]{43}\.record/;
+const FILE = /^(client|visit|login|brief)-[\w-]{43}\.record/;
 const UNUSED_MS = 90 * 24 * 60 * 60_000;
+const BRIEF_MS = 15 * 60_000;
 
 function digestOf(name: string): string {
   return lazyCrypto().createHash('sha256').update(name).digest('base64url');

@@ -9,7 +9,7 @@ import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { addressOf } from '../../../../shared/http.ts';
 import type { HttpRequest } from '../../../../shared/http.ts';
-import { REGISTRATIONS } from '../../../../shared/limits.ts';
+import { MAX_VISIT_CHARS, MAX_VISIT_PARAMETER_CHARS, REGISTRATIONS } from '../../../../shared/limits.ts';
 import { networkOf } from '../../../../shared/net/network-of.ts';
 import { RateLimiter, readRate } from '../../../../shared/rate.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
@@ -26,8 +26,10 @@ import type { LoadFrontPages } from '../../../../protocol/front-pages.ts';
 import { FrontAdapter, createFrontStore } from './front-store.ts';
 import type { FrontStore } from './front-store.ts';
 import { loadFrontEngine } from './load-front-engine.ts';
+import { OpenVisits } from './open-visits.ts';
 import { PersonLogin } from './person-login.ts';
 import type { PersonClaims } from './person-login.ts';
+import { isRedirectAllowed } from './redirect-rules.ts';
 import { addAssertionGrant } from './assertion-grant.ts';
 import { createTakeAssertion } from './take-assertion.ts';
 
@@ -83,6 +85,7 @@ export class Front {
   async handle(path: string, { request, response }: NodeVisit): Promise<void> {
     if (path === '/reg' && request.method === 'POST') this.#countRegistration(addressOf(request) ?? '');
     const query = /\?.*$/.exec(request.url ?? '')?.[0] ?? '';
+    if (path === '/auth') checkVisit(request.method, query, this.issuer);
     const mounted = new URL(this.issuer).pathname;
     const wanted = path === '/auth' ? withScope(path + query, this.#scope) : path + query;
     // Its URLs come from its own address, whatever Host or proxies say.
@@ -110,6 +113,18 @@ export class Front {
   }
 }
 
+/** Each visit is kept, so it is small. A redirect on this machine counts for every port, also for that of the gateway. */
+function checkVisit(method: string | undefined, query: string, issuer: string): void {
+  const asked = new URLSearchParams(query);
+  const isLong = [...asked.values()].some((value) => value.length > MAX_VISIT_PARAMETER_CHARS);
+  if (method !== 'GET') throw new GatewayError('INVALID_REQUEST', { data: 'Open this page with GET' });
+  if (isLong || query.length > MAX_VISIT_CHARS)
+    throw new GatewayError('INVALID_REQUEST', { data: 'A parameter of this link is too long' });
+  const redirect = asked.get('redirect_uri');
+  if (redirect !== null && URL.canParse(redirect) && new URL(redirect).origin === new URL(issuer).origin)
+    throw new GatewayError('INVALID_REQUEST', { data: 'redirect_uri is a page of this gateway' });
+}
+
 export interface NodeVisit {
   request: IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
   response: ServerResponse;
@@ -126,6 +141,10 @@ export async function createFront(options: FrontOptions, context: FrontContext):
   const made = { issuer, endpoint, scopes, keys, store, accounts, sealer };
   const { default: Engine, errors } = await loadFrontEngine();
   const provider = new Engine(issuer, configure(options, { context, made, errors }));
+  // Nobody has agreed yet that a browser is sent to this client, so not even an error sends it there.
+  provider.on('authorization.error', (ctx, error) => {
+    if (ctx.oidc.route === 'authorization') Object.assign(error, { allow_redirect: false });
+  });
   provider.proxy = true; // of the headers that it believes then, only ours are left
   const take = createTakeAssertion({ issuers: options.assertions ?? [], audience: issuer, store, clock, log });
   if (options.assertions?.length)
@@ -170,6 +189,14 @@ function configure(options: FrontOptions, { context, made, errors }: Parts): Con
   return {
     ...behaviour(made, context),
     clients: toClients(options),
+    extraClientMetadata: {
+      properties: ['redirect_uris'],
+      validator: (_, __, redirects, { client_id: id }) => {
+        if (options.clients?.some(({ clientId }) => clientId === id)) return;
+        const isAllowed = [redirects].flat().every((one) => isRedirectAllowed(String(one), made.issuer));
+        if (!isAllowed) throw new errors.InvalidClientMetadata('a redirect is to https, this machine or an app');
+      },
+    },
     adapter: (kind: string) => new FrontAdapter(kind, made.store, context.clock),
     features: {
       devInteractions: { enabled: false },
@@ -178,6 +205,7 @@ function configure(options: FrontOptions, { context, made, errors }: Parts): Con
       revocation: { enabled: true },
       dPoP: { enabled: true },
       registration: { enabled: true },
+      pushedAuthorizationRequests: { enabled: false },
       clientIdMetadataDocument: { enabled: true, ack: 'draft-02', cacheDuration: DOCUMENT_S },
       resourceIndicators: {
         enabled: true,
@@ -190,7 +218,9 @@ function configure(options: FrontOptions, { context, made, errors }: Parts): Con
 }
 
 /** What is not about features. */
-function behaviour({ keys, scopes, accounts }: Made, context: FrontContext): Configuration {
+function behaviour({ keys, scopes, accounts, store }: Made, context: FrontContext): Configuration {
+  const visits = new OpenVisits();
+  const interactions = new FrontAdapter('Interaction', store, context.clock);
   const cookie = { signed: true, httpOnly: true, sameSite: 'lax' as const };
   const guarded = createGuardedFetch({ maxBytes: 64 * 1024, timeoutMs: 2500 });
   return {
@@ -215,7 +245,13 @@ function behaviour({ keys, scopes, accounts }: Made, context: FrontContext): Con
     },
     findAccount: async (_, id) =>
       (await accounts.find(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,
-    interactions: { url: (_, { uid }) => `${pathOfFront(context.endpoint)}/interaction/${uid}` },
+    interactions: {
+      async url({ req }, { uid }) {
+        const dropped = visits.begin(networkOf(addressOf(req) ?? ''), uid);
+        if (dropped !== undefined) await interactions.destroy(dropped);
+        return `${pathOfFront(context.endpoint)}/interaction/${uid}`;
+      },
+    },
     extraTokenClaims: async (_, token) => claimsFor(accounts, token),
     renderError: (ctx, out) => renderError(ctx, out),
     fetch: (context.fetch ?? ((url: string | URL, init: object) => guarded(url, init))) as never,
@@ -255,6 +291,7 @@ function toClients({ clients = [], assertions = [] }: FrontOptions): Configurati
 
 /** No page of ours shows what somebody has put into a link. */
 function renderError(ctx: KoaContextWithOIDC, { error }: { error: string }): void {
+  if (ctx.status < 400) ctx.status = 400;
   ctx.type = 'text/plain';
   ctx.set('x-frame-options', 'DENY');
   ctx.set('content-security-policy', "default-src 'none'; frame-ancestors 'none'");

@@ -31,7 +31,7 @@ export function createTakeAssertion({ issuers, audience, store, clock, log }: As
   return async (assertion, clientId) => {
     const issuer = assertion.length <= MAX_CHARS ? known.get(issuerOf(assertion)) : undefined;
     if (!issuer) return undefined;
-    const claims = await verifyJwt(assertion, issuer, { clock, types: ['oauth-id-jag+jwt'] }).catch(
+    const claims = await verifyJwt(assertion, issuer, { clock, isKind: (typ) => typ === 'oauth-id-jag+jwt' }).catch(
       (error: unknown) => {
         log.info({ error }, 'login.assertion-refused');
       },

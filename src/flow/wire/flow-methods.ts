@@ -3,6 +3,7 @@
 // 1. Each question is delivered once: in the reply to `start`, in a request, or in `next`.
 // 2. The client that last used a session gets its messages.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { isUnproven } from '../../protocol/form/human-marks.ts';
 import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -102,7 +103,7 @@ class FlowMethods {
     if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
     const answers = [{ value: response.value, ...about, ...(await this.#meant(exchange, promptId)) }];
     const served = await this.#go(exchange, (session, sessions) =>
-      sessions.answer({ ...session, answers, src: 'human', via: 'flow', isUnproven: exchange.client.isUnproven }),
+      sessions.answer({ ...session, answers, src: 'human', via: 'flow', isUnproven: isUnproven(exchange) }),
     );
     if (!isCaller(served.turn, exchange)) return this.#toldPerson(exchange, served.turn);
     return this.#told(exchange, served, toValidation(served.turn));
@@ -164,7 +165,7 @@ class FlowMethods {
     const key = readString(exchange.params, 'key');
     const { value } = exchange.params;
     const served = await this.#go(exchange, (session, sessions) =>
-      sessions.edit({ ...session, key, value, src: exchange.client.isUnproven ? 'model' : 'human' }),
+      sessions.edit({ ...session, key, value, src: isUnproven(exchange) ? 'model' : 'human' }),
     );
     // A rejected edit changes nothing: the client has the open question already.
     return this.#told(exchange, served, toValidation(served.turn), { isAttached: served.turn.accepted === false });

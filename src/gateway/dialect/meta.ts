@@ -1,5 +1,6 @@
 // Splits the `_meta` of a request: extracts the protocol's keys and leaves all others.
 import type { TraceContext } from '../../protocol/exchange.ts';
+import { HUMAN } from '../../protocol/form/human-marks.ts';
 import { copyNumbers } from '../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -15,7 +16,7 @@ export const META = {
   /** Ours: the key of a question in a handshake request, for a gateway that bridges it into the stateless era. */
   key: 'mcp-parley/key',
   /** Ours: only a person may answer the question, and only after it was asked. */
-  human: 'mcp-parley/human',
+  human: HUMAN,
   /** Ours: the capabilities that a client lacked, in a handshake result that failed because of it. */
   required: 'mcp-parley/required-capabilities',
   /** Ours: for how many milliseconds a server takes the answers to its questions, for a gateway in front of it. */

@@ -1,6 +1,7 @@
 // Follows a task to its end: polls at the server's pace, answers the task's questions, and returns the result that the call would
 // have had. If the caller gives up, the time is over or an answer is refused, it cancels the task.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isMarkedHuman } from '../../protocol/form/human-marks.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
@@ -138,7 +139,7 @@ async function answerTask(task: TaskState, following: FollowedTask): Promise<boo
   if (open.length === 0) return false;
   const inputResponses: JsonObject = dictionary();
   const ask = async ([key, question]: (typeof open)[number]): Promise<void> => {
-    const answer = answers.answer({ ...question, key }, signal);
+    const answer = answers.answer({ ...question, key, ...(isMarkedHuman(question.params) && { human: true }) }, signal);
     inputResponses[key] = await rejectOnAbort(answer, signal, () => signal.reason as Error);
     answered.add(key);
   };

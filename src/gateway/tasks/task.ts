@@ -4,6 +4,7 @@
 // 3. The status is `input_required` exactly while questions are open.
 // 4. Every change is reported once, after it is made.
 import type { Ask } from '../../protocol/exchange.ts';
+import { markHuman } from '../../protocol/form/human-marks.ts';
 import type { JsonObject, WireError } from '../../protocol/message.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -89,9 +90,7 @@ export class Task {
   }
 
   get state(): TaskState {
-    const requests = [...this.#open.values()].map(({ key, ask: { method, params } }) => {
-      return [key, params === undefined ? { method } : { method, params }];
-    });
+    const requests = [...this.#open.values()].map(({ key, ask }) => [key, toRequest(ask)]);
     const inputRequests = Object.fromEntries(requests) as NonNullable<TaskState['inputRequests']>;
     return { ...this.summary, ...(this.#open.size > 0 && { inputRequests }), ...this.#outcome };
   }
@@ -124,6 +123,11 @@ export class Task {
       this.#open.set(key, { key, ask, closed: closing.signal, close, resolve, reject });
       this.#become('input_required');
     });
+  }
+
+  /** Whether only a person may answer this question. */
+  isForHuman(key: string): boolean {
+    return this.#open.get(key)?.ask.human === true;
   }
 
   /** Ignores a key that is not open: its question was answered, or never asked. */
@@ -185,4 +189,10 @@ export class Task {
     this.#birth.tell(this);
     this.wake();
   }
+}
+
+/** The next gateway must not let a model answer a question for a human. */
+function toRequest({ method, params, human }: Ask): { method: string; params?: JsonObject } {
+  if (human) return { method, params: markHuman(params) };
+  return params === undefined ? { method } : { method, params };
 }

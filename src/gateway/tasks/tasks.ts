@@ -2,6 +2,7 @@
 // decide their wire format and which methods a client has.
 import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
+import { isUnproven } from '../../protocol/form/human-marks.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -86,6 +87,7 @@ export class Tasks {
     const answers = Object.entries(readObject(exchange.params, 'inputResponses'));
     for (const [key, answer] of answers) {
       if (!isObject(answer)) throw toInvalid(`inputResponses.${key}`, 'Must be an object');
+      if (task.isForHuman(key) && isUnproven(exchange)) throw new GatewayError('NO_PERSON');
     }
     for (const [key, answer] of answers) task.answer(key, answer as JsonObject);
     return {};

@@ -4,6 +4,7 @@ import type { Abortable } from '../../shared/cancellation.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { withProof } from '../../protocol/form/human-marks.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../protocol/server-view.ts';
@@ -36,12 +37,14 @@ export function callFromExchange(
   wanted: CallOverrides = {},
 ): OutgoingCall {
   const { method, trace, task } = exchange;
+  const sent = wanted.method ?? method;
+  const params = wanted.params ?? paramsOf(exchange);
   const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
   // A stateless server learns with each call which client it serves.
   const client = server.dialect === 'stateless' ? exchange.client : undefined;
   return {
-    method: wanted.method ?? method,
-    params: wanted.params ?? paramsOf(exchange),
+    method: sent,
+    params: sent === 'tools/call' ? params : withProof(params, sent, exchange),
     signal: 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal),
     trace,
     timeoutMs,

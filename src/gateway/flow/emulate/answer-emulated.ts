@@ -1,4 +1,5 @@
 // Answers a client's requests about an emulated session. Requests that only a tool's owner may make are refused.
+import { saysUnproven } from '../../../protocol/form/human-marks.ts';
 import { isUnacknowledged } from '../../../protocol/interaction.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { readOptionalString, toInvalid } from '../../../protocol/params.ts';
@@ -13,6 +14,7 @@ export function answerEmulated(method: string, params: JsonObject, call: Emulate
       return call.respond(readGiven(params), {
         promptId: readOptionalString(params, 'promptId'),
         isUnacknowledged: isUnacknowledged(params),
+        isUnproven: saysUnproven(params),
       });
     case 'interaction.cancel':
       readOptionalString(params, 'reason');

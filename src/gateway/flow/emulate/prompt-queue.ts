@@ -26,6 +26,8 @@ export interface PromptReference {
   promptId?: string | undefined;
   /** The client has neither named nor acknowledged the prompt. */
   isUnacknowledged?: boolean | undefined;
+  /** Nobody vouches for the client behind the gateway that sends it. */
+  isUnproven?: boolean | undefined;
 }
 
 /** Sends prompts to the client. */
@@ -78,7 +80,7 @@ export class PromptQueue {
   /** Undefined if the answer was accepted; else what is wrong with it, and the prompt is asked again. */
   respond(
     given: PromptResponse,
-    { promptId, isUnacknowledged }: PromptReference,
+    { promptId, isUnacknowledged, isUnproven }: PromptReference,
     now: number,
   ): { error: string } | undefined {
     const open = this.#open!;
@@ -88,6 +90,7 @@ export class PromptQueue {
     if (isUnacknowledged && open.isForHuman) {
       throw new GatewayError('FLOW_INVALID_TRANSITION', { state: 'waiting_user', reason: UNSURE });
     }
+    if (isUnproven && open.isForHuman) throw new GatewayError('NO_PERSON');
     if ('action' in given) {
       open.answered(given);
       return undefined;

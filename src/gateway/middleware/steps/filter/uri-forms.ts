@@ -28,7 +28,7 @@ const MAX_LENGTH = 2048;
 
 /** Undefined if the meaning is unclear: invalid escapes, or endless layers of them. */
 export function uriForms(uri: string): UriForms | undefined {
-  if (PLAIN.test(uri) && !uri.startsWith('file://localhost')) {
+  if (PLAIN.test(uri) && withoutFileHost(uri) === uri) {
     return { same: [uri], cut: [], loose: withAnyCase([otherHost(uri)], [uri]) };
   }
   if (uri.length > MAX_LENGTH || decodeUri(uri) === undefined) return undefined;
@@ -94,6 +94,8 @@ const LOOSE_STEPS: typeof STEPS = [
   (uri) => uri.replace(/(?<=[^/:])\/+$/, ''),
   (uri) => uri.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1'),
   otherHost,
+  withoutFileHost,
+  (uri) => uri.replace(/^([a-z][a-z0-9+.-]*:)(?=[^/])/i, '$1//'),
   behindServerUri,
 ];
 
@@ -130,6 +132,11 @@ function otherHost(uri: string): string {
     /^([a-z][a-z0-9+.-]*:\/\/)(\/*)/i,
     (_, scheme: string, path: string) => scheme + (path ? '' : '/'),
   );
+}
+
+/** Servers read the path of a file, whatever host is named. */
+function withoutFileHost(uri: string): string {
+  return uri.replace(/^(file:\/\/)[^/?#]+/i, '$1');
 }
 
 /** A server may treat everything after `scheme://` as a path. */

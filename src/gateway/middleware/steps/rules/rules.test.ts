@@ -229,6 +229,13 @@ describe('rules: resources', () => {
     'file:///data/%2e%2e/%65tc/passwd',
     'file:///etc/passwd?x=1',
     'file:///etc/passwd#x',
+    'file://127.0.0.1/etc/passwd',
+    'file://localhost/etc/passwd',
+    'file://localhost./etc/passwd',
+    'file://localhost:80/etc/passwd',
+    'file://evil/etc/passwd',
+    'FILE://evil.example/%65tc/passwd',
+    'file:etc/passwd',
     'FILE:///etc/./passwd',
     'file:///ETC/passwd',
   ];
@@ -245,6 +252,15 @@ describe('rules: resources', () => {
     await asked.call(read);
     expect(read.asked).toHaveLength(1);
   });
+
+  it.each(['mem://Secret/One', 'mem:Secret/One', 'mem:/Secret/One', 'MEM:Secret/One'])(
+    'a resource under a name without a host is the same: %s',
+    async (uri) => {
+      const { call } = gateway([{ resource: 'mem://Secret/*', effect: 'deny' }]);
+      await expect(call(new Call('resources/read', { uri }))).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
+      await expect(call(new Call('resources/read', { uri: 'mem:Other/One' }))).resolves.toEqual({ ok: true });
+    },
+  );
 
   it.each(['file:///%65tc/passwd?%', 'file:///etc/passwd?x=%zz', 'file:///%ff'])(
     '%s cannot be decoded and is refused',

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -57,4 +57,18 @@ it('shows bubblewrap no sockets of others, also if the server lies or works in a
   const { args } = toBubblewrap('bwrap', { command: 'node', args: [folder, '/run'], cwd: '/tmp' }, {});
   const shown = args.flatMap((arg, index) => (arg === '--ro-bind' ? [args[index + 1]] : []));
   expect(shown).toEqual(['/', folder.split('/', 3).join('/')]);
+});
+
+it('starts no server whose folder has become a link to another one', () => {
+  install('bwrap');
+  const [own, other] = [join(folder, 'own'), join(folder, 'other')];
+  for (const path of [own, other]) mkdirSync(path);
+  const wrapped = () => chooseSandbox({ write: [own] }).wrap({ command: 'server' });
+  expect(wrapped().args).toContain(own);
+  rmSync(own, { recursive: true });
+  symlinkSync('other', own);
+  expect(wrapped).toThrow(`${own} leads elsewhere than when Parley started`);
+  rmSync(own);
+  mkdirSync(own);
+  expect(wrapped().args).toContain(own);
 });

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../../../shared/errors.ts';
+import { checkPaths } from './fixed-paths.ts';
 import { findOnPath } from './find-on-path.ts';
 import type { ServerCommand } from '../links/prestart.ts';
 import { toBubblewrap } from './bubblewrap.ts';
@@ -46,7 +47,7 @@ export function chooseSandbox(sandbox: SandboxOptions | true): ServerSandbox {
   const named = hosts.length === 0 ? 'no network' : `it can reach ${hosts.join(', ')}`;
   const runtime = image !== undefined || hosts.includes('*') ? undefined : findRuntime();
   if (runtime !== undefined) {
-    const wrap = (one: ServerCommand) => toRuntime(runtime, one, wanted);
+    const wrap = checked(wanted, (one) => toRuntime(runtime, one, wanted));
     return { kind: 'sandbox-runtime', holds: `${changes}; ${named}`, isWhole: true, wrap };
   }
   const kind = image === undefined ? 'bubblewrap' : 'docker';
@@ -54,8 +55,16 @@ export function chooseSandbox(sandbox: SandboxOptions | true): ServerSandbox {
   if (program === undefined) return none(wanted, kind === 'docker' ? kind : `${RUNTIME} or bubblewrap`);
   const isWhole = hosts.length === 0 || hosts.includes('*');
   const network = isWhole ? named : `it can reach all hosts: ${kind} cannot tell them apart`;
-  const wrap = kind === 'docker' ? toDocker : toBubblewrap;
-  return { kind, holds: `${changes}; ${network}`, isWhole, wrap: (one) => wrap(program, one, wanted) };
+  const toCommand = kind === 'docker' ? toDocker : toBubblewrap;
+  const wrap = checked(wanted, (one) => toCommand(program, one, wanted));
+  return { kind, holds: `${changes}; ${network}`, isWhole, wrap };
+}
+
+function checked({ write = [] }: SandboxOptions, wrap: ServerSandbox['wrap']): ServerSandbox['wrap'] {
+  return (one) => {
+    checkPaths(write);
+    return wrap(one);
+  };
 }
 
 function none({ optional = false }: SandboxOptions, needs: string): ServerSandbox {

@@ -62,6 +62,7 @@ import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import { createPipeline } from './pipeline.ts';
 import { believedOf, hasToolRates, isSettings, isTarget, serverRulesOf } from './server-entry.ts';
 import type { ConfiguredServer, ServerEntry, ServerSettings } from './server-entry.ts';
+import { noteSandbox } from './upstream/sandbox/fixed-paths.ts';
 import { RateLimits } from './rate-limits.ts';
 import type { RateOptions } from './rate-limits.ts';
 import { RoutedChain } from './routed-chain.ts';
@@ -374,6 +375,7 @@ export class Gateway {
     const configured: ConfiguredServer = isSettings(entry) ? entry : { server: entry };
     const { server, start, account, tools: _, trustAnnotations: _believed, rate: _rate, pins, ...rest } = configured;
     if (isTarget(server)) return { name, entry, target: server };
+    noteSandbox(server);
     const { log, clock, limits, id, audit } = this.#options;
     const share = rest.share ?? this.#options.share;
     const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };

@@ -19,7 +19,6 @@ import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { ServerRequests } from './server-requests.ts';
 import { ChangeListeners } from './connections/change-listeners.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
-import { noteSandbox } from './sandbox/fixed-paths.ts';
 import { isCommandAddress } from './address.ts';
 import { ClientPresence } from './connections/client-presence.ts';
 import { ProcessCap } from './connections/process-cap.ts';
@@ -109,7 +108,6 @@ export class UpstreamTarget implements ServerTarget {
       leases: this.#leases,
     });
     this.#requests = this.#createRequests();
-    if (isCommandAddress(options.address)) noteSandbox(options.address.sandbox);
     this.#unlisten = options.definitions?.onAccepted((kind) => this.#listeners.tellAll({ kind })) ?? (() => {});
   }
 

@@ -2,13 +2,16 @@
 // such a path can put a link in its place, and the server that is started next would get what the link names.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isCommandAddress } from '../address.ts';
+import type { Address } from '../address.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 
 /** As many as are configured. */
 const known = new Map<string, string>();
 
 /** For a server that may be started later. */
-export function noteSandbox(sandbox: { write?: readonly string[] | undefined } | boolean | undefined): void {
+export function noteSandbox(address: Address): void {
+  const { sandbox } = isCommandAddress(address) ? address : {};
   if (typeof sandbox === 'object') notePaths(sandbox.write ?? []);
 }
 

@@ -253,7 +253,7 @@ describe('whom to talk to', () => {
     const home = newHome();
     home.write('parley.config.json', { mcpServers: { weather: WEATHER } });
     const { stdout, stderr } = await home.run(['ls', 'tools', '--json']);
-    expect(JSON.parse(stdout)).toMatchObject([{ name: 'get_weather', server: 'weather' }, {}]);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'get_weather', server: 'weather' }]);
     expect(stderr).toContain('No gateway is running: the servers of parley.config.json are started for this.');
   });
 });

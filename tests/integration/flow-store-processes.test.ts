@@ -28,7 +28,7 @@ interface Outcome {
 }
 
 describe('processes that share a store', () => {
-  it.each([undefined, 'a key'])('keep its word in one SQLite file (key: %s)', async (key) => {
+  it.each([undefined, 'a key of this test'])('keep its word in one SQLite file (key: %s)', async (key) => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-racers-'));
     const options = { path: join(folder, 'flows.db'), ...(key && { key }) };
     try {

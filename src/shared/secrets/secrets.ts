@@ -39,12 +39,15 @@ export class Secrets {
     return text.replace(this.#pattern, MASKED);
   }
 
-  /** The same for all texts inside. */
+  /** The same for all texts inside. What holds no secret is returned as it is: a copy would lose how its numbers were written. */
   maskDeep<T>(value: T): T {
     if (typeof value === 'string') return this.mask(value) as T;
-    if (Array.isArray(value)) return value.map((item: unknown) => this.maskDeep(item)) as T;
-    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.maskDeep(inner)])) as T;
+    if (typeof value !== 'object' || value === null) return value;
+    const isList = Array.isArray(value);
+    if (!isList && Object.getPrototypeOf(value) !== Object.prototype) return value;
+    const entries = Object.entries(value).map(([key, inner]) => [key, this.maskDeep(inner) as unknown] as const);
+    if (entries.every(([key, inner]) => inner === (value as Record<string, unknown>)[key])) return value;
+    return (isList ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)) as T;
   }
 }
 

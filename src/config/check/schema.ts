@@ -79,7 +79,9 @@ const SERVER = object(
               'Hosts that it may reach, such as `api.example.com` or `*.example.com`; `*`: all. Default: none.',
             ),
             image: text('Run it in a container of this image, by docker.', { notEmpty: true }),
-            optional: flag('true: started without a sandbox where there is none. Default: not started.'),
+            optional: flag(
+              'true: the server starts without a sandbox if the machine has no sandbox. Default: it does not start.',
+            ),
           },
           'What it may do.',
         ),

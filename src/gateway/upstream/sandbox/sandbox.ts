@@ -20,7 +20,7 @@ export interface SandboxOptions {
   hosts?: readonly string[] | undefined;
   /** Run it in a container of this image, by docker. */
   image?: string | undefined;
-  /** Start it without a sandbox where there is none. Default: it does not start. */
+  /** Start it without a sandbox if the machine has no sandbox. Default: it does not start. */
   optional?: boolean | undefined;
 }
 

@@ -19,7 +19,12 @@ const ENGINES = [
   { name: 'Parley, memory, replayed', engine: 'parley', options: { store: 'memory', warm: 0 }, kinds: ['in'] },
   { name: 'Parley, token', engine: 'parley', options: { store: 'token' }, kinds: ['in'] },
   { name: 'Parley, SQLite', engine: 'parley', options: { store: 'sqlite' }, kinds: ['in', 'http'] },
-  { name: 'Parley, SQLite, encrypted', engine: 'parley', options: { store: 'sqlite', key: 'a key of this bench' }, kinds: ['in'] },
+  {
+    name: 'Parley, SQLite, encrypted',
+    engine: 'parley',
+    options: { store: 'sqlite', key: 'a key of this bench' },
+    kinds: ['in'],
+  },
   { name: 'Parley, Redis, AOF every second', engine: 'parley', options: { store: 'redis' }, kinds: ['in'] },
   {
     ...{ name: 'Parley, Redis, AOF always', engine: 'parley' },

@@ -32,6 +32,7 @@ export default defineConfig({
           // Files share their modules, so that each is loaded once in each worker: a test may mock no module, and leaves globals as
           // they were.
           isolate: false,
+          setupFiles: './tests/helpers/forget-secrets.ts',
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

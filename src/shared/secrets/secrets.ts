@@ -33,6 +33,12 @@ export class Secrets {
     this.#pattern = undefined;
   }
 
+  clear(): void {
+    this.#lasting.clear();
+    this.#passing.clear();
+    this.#pattern = undefined;
+  }
+
   mask(text: string): string {
     if (text.length < SHORTEST) return text;
     this.#pattern ??= toPattern([...this.#lasting, ...this.#passing]);

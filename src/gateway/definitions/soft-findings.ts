@@ -1,10 +1,11 @@
 // What looks suspicious in a definition and may be harmless: it is said in the log and in the status, and changes nothing. It works offline, on the
 // text alone.
 import type { JsonObject } from '../../protocol/message.ts';
+import { hasCovert } from '../../shared/text/covert.ts';
 import { suspiciousIn } from '../../shared/text/suspicious.ts';
 import type { TextFinding } from '../../shared/text/suspicious.ts';
 
-export type SoftFinding = TextFinding | 'shadowing' | 'reserved-name' | 'look-alike';
+export type SoftFinding = TextFinding | 'hidden' | 'shadowing' | 'reserved-name' | 'look-alike';
 
 /** Names that the gateway has for itself, and for the tools of its servers. */
 const OWN_PREFIX = 'parley_';
@@ -26,6 +27,7 @@ export function softFindings(name: string, entry: JsonObject, context: SoftConte
   const lower = text.toLowerCase();
   const others = servers.filter((other) => other !== server && other.length >= MIN_SERVER);
   const found: SoftFinding[] = suspiciousIn(text);
+  if (hasCovert(text) || hasCovert(name)) found.push('hidden');
   if (others.some((other) => lower.includes(`${other.toLowerCase()}${QUALIFIER}`))) found.push('shadowing');
   if ([OWN_PREFIX, ...servers.map((one) => `${one}${QUALIFIER}`)].some((one) => name.startsWith(one)))
     found.push('reserved-name');

@@ -18,6 +18,8 @@ const COMMAND =
   /\b(?:curl|wget)\b[^\n]{1,200}\|\s{0,5}(?:sudo\s{1,5})?(?:ba|z|da)?sh\b|\brm\s{1,5}-[rf]{2}\b|\b(?:ba|z)?sh\s{1,5}-[ci]\b|\/dev\/tcp\/|\bpowershell\b[^\n]{0,40}\s-e|\bnc\s{1,5}-[a-z]{0,4}e\b/;
 /** Long enough to hold a command. */
 const BASE64 = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
+/** What can stand inside of a word and is not seen. */
+const INSIDE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
 const PERCENT = /%([0-9a-fA-F]{2})/g;
 /** A longer text is judged by its beginning. */
 const MAX_TEXT = 100_000;
@@ -27,7 +29,7 @@ const MAX_PIECE = 4000;
 
 export function suspiciousIn(given: string): TextFinding[] {
   const text = given.slice(0, MAX_TEXT);
-  const plain = text.normalize('NFKC').toLowerCase();
+  const plain = text.normalize('NFKC').replace(INSIDE, '').toLowerCase();
   const found: TextFinding[] = INJECTIONS.some((one) => one.test(plain)) ? ['injection'] : [];
   if (COMMAND.test(plain) || decodedPieces(text).some((one) => COMMAND.test(one.toLowerCase()))) found.push('payload');
   return found;

@@ -1,6 +1,7 @@
 // The parts of a result that a model reads: texts, and structured content as JSON. Pictures, sound and other bytes are not among them.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import { withoutCovert } from '../../../../shared/text/covert.ts';
 import { withoutHidden } from '../../../../shared/text/hidden.ts';
 
 /** One text on its way to a model. */
@@ -42,7 +43,7 @@ function textsIn(value: unknown): string[] {
 }
 
 function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return withoutHidden(value);
+  if (typeof value === 'string') return withoutCovert(withoutHidden(value));
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     const all = value.map(cleaned);

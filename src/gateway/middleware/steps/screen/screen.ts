@@ -8,6 +8,7 @@ import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { DeadlineList } from '../../../../shared/deadline-list.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
+import { hasCovert } from '../../../../shared/text/covert.ts';
 import { hasHidden } from '../../../../shared/text/hidden.ts';
 import { suspiciousIn } from '../../../../shared/text/suspicious.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
@@ -113,7 +114,7 @@ class Screening {
   async #verdictOn(part: ScreenPart, context: ScreenContext): Promise<{ verdict: ScreenVerdict; findings: string[] }> {
     const { by, results } = this.#options;
     const findings: string[] =
-      results === 'off' ? [] : [...(hasHidden(part.text) ? ['hidden'] : []), ...suspiciousIn(part.text)];
+      results === 'off' ? [] : [...(isHiding(part.text) ? ['hidden'] : []), ...suspiciousIn(part.text)];
     const own = by ? await by(part, context) : 'pass';
     if (!VERDICTS.includes(own)) throw badOption('screen.by', `must return ${VERDICTS.join(', ')}`);
     const isHeld = own === 'hold' || (results === 'hold' && findings.length > 0);
@@ -123,6 +124,10 @@ class Screening {
   #clean(result: JsonObject): JsonObject {
     return this.#options.results === 'clean' ? withoutHiddenParts(result) : result;
   }
+}
+
+function isHiding(text: string): boolean {
+  return hasHidden(text) || hasCovert(text);
 }
 
 function toContext({ method, params, server, owner, client }: StepExchange): ScreenContext {

@@ -23,6 +23,8 @@ export interface Header {
   version: string;
   /** A hash of the owner's principal, never its name. */
   principal: string;
+  /** Where many callers have the same principal: what the sessions of this one are counted and listed by, instead of the principal. */
+  share?: string | undefined;
   state: FlowState;
   rev: number;
   createdAt: number;

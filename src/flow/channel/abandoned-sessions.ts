@@ -36,9 +36,9 @@ function hasWaitingCall({ waiting }: ResumeContext, sessionId: string): boolean 
 
 /** The newest abandoned session whose input does not differ from the new arguments. */
 export async function findAbandoned(start: CallStart, context: ResumeContext): Promise<StateView | undefined> {
-  const { principal, tool, args = {} } = start;
+  const { principal, share, tool, args = {} } = start;
   const { sessions } = context;
-  const all = await sessions.list(principal);
+  const all = await sessions.list(principal, share);
   const open = all.filter((header) => header.tool === tool && !hasWaitingCall(context, header.id));
   const newest = open.filter(isWorthwhile).toSorted((one, other) => other.lastActivityAt - one.lastActivityAt)[0];
   if (!newest) return findEnded(start, context);

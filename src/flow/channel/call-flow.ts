@@ -17,6 +17,7 @@ import { peopleOf } from '../session/external/people.ts';
 import { toStartedSessionId } from '../session/verbs/start-id.ts';
 import { SessionWatch, hasSameQuestions } from '../session/verbs/session-watch.ts';
 import type { SessionRequest } from '../session/verbs/requests.ts';
+import { shareOf } from '../session/verbs/share.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled, afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
@@ -60,7 +61,8 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, context: FlowC
   // The result of a task is fetched from here, and that of a call with a start id comes again when the call is repeated.
   const isFetched = startId !== undefined || (exchange.task && flow.options.long);
   const receipt = isFetched ? undefined : readReceiptRequest(exchange.params);
-  const start: CallStart = { principal, tool: flow.name, args, client, via: 'elicit', locale, receipt, startId };
+  const share = shareOf(exchange.client);
+  const start: CallStart = { principal, share, tool: flow.name, args, client, via: 'elicit', locale, receipt, startId };
   try {
     const begun = await startCall(exchange, start, context);
     const { suspended, turn } = begun.suspended ? begun : await playRounds(begun, exchange, context);

@@ -142,6 +142,7 @@ async function storeSession(
 ): Promise<'ok' | 'exists'> {
   const { store, limits } = sessions.setup;
   header.started = toStartFingerprint(start.tool, start.args);
+  if (start.share !== undefined) header.share = start.share;
   if (!isAnonymous(start.principal)) await rememberSession(sessions, start, header.id);
   const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: toDueAt(header) };
   const made = await store.create(header, entries, most);

@@ -206,9 +206,9 @@ export class Sessions {
     return { ...(await toStateView(stored, this.flows.get(header.tool))), ...(outcome && { outcome }) };
   }
 
-  /** Open sessions of a principal, oldest first. */
-  list(principal: string): Promise<Header[]> {
-    return this.setup.store.list(toOwner(principal));
+  /** Open sessions of a principal, or of its share, oldest first. */
+  list(principal: string, share = toOwner(principal)): Promise<Header[]> {
+    return this.setup.store.list(share);
   }
 
   /** Calls the listener for events that no request caused, until the returned function is called. */

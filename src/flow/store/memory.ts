@@ -55,13 +55,13 @@ class MemoryStore implements FlowStore {
 
   async create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'> {
     this.#tidy();
-    const { id, principal } = header;
+    const { id, share = header.principal } = header;
     if (this.#sessions.has(id)) return 'exists';
-    const mine = this.#open.get(principal);
+    const mine = this.#open.get(share);
     if (this.#openCount >= limits.total || (mine?.size ?? 0) >= limits.perPrincipal) return 'limit';
     this.#sessions.set(id, this.#packing.pack(header, entries));
     if (mine) mine.add(id);
-    else this.#open.set(principal, new Set([id]));
+    else this.#open.set(share, new Set([id]));
     this.#openCount++;
     this.#due.set(id, limits.dueAt ?? header.expiresAt);
     return 'ok';
@@ -205,12 +205,12 @@ class MemoryStore implements FlowStore {
   }
 
   #close(id: string, kept: PackedSession): void {
-    const { principal } = kept;
+    const { share = kept.principal } = kept;
     this.#due.delete(id);
     this.#leases.delete(id);
-    const mine = this.#open.get(principal);
+    const mine = this.#open.get(share);
     mine?.delete(id);
-    if (mine?.size === 0) this.#open.delete(principal);
+    if (mine?.size === 0) this.#open.delete(share);
     this.#openCount--;
   }
 

@@ -8,6 +8,7 @@ import { isEnded } from './store.ts';
 export interface PackedSession {
   rev: number;
   principal: string;
+  share: string | undefined;
   /** The header without `current`. */
   header: string;
   current: Shared | undefined;
@@ -37,7 +38,7 @@ const NOTHING: unknown[] = [];
 export class SessionPacker {
   readonly #headers = new ObjectPacker({
     common: ['tool', 'version', 'state', 'via'],
-    not: ['id', 'principal', 'rev', 'current'],
+    not: ['id', 'principal', 'share', 'rev', 'current'],
   });
   readonly #entries = new ObjectPacker({ common: ['t', 'ty', 'src', 'via', 'no'] });
   readonly #shared = new Map<string, Shared>();
@@ -45,8 +46,9 @@ export class SessionPacker {
   readonly #loose = new Set<PackedSession>();
 
   pack(header: Header, entries: JournalEntry[]): PackedSession {
-    const { rev, principal, current } = header;
-    const packed: PackedSession = { rev, principal, header: '', current: undefined, loose: undefined, entries: '' };
+    const { rev, principal, share, current } = header;
+    const whose = { principal, share };
+    const packed: PackedSession = { rev, ...whose, header: '', current: undefined, loose: undefined, entries: '' };
     this.#loosen(packed, { header: withOwnObjects({ ...header }, header), current: toText(current), added: [] });
     this.add(packed, entries);
     return packed;
@@ -138,10 +140,11 @@ export class SessionPacker {
     if (current && --current.uses === 0) this.#shared.delete(current.text);
   }
 
-  #withoutCurrent(id: string, { header, principal, rev }: PackedSession): Header {
+  #withoutCurrent(id: string, { header, principal, share, rev }: PackedSession): Header {
     const rest = this.#headers.unpack(header) as unknown as Header;
     rest.id = id;
     rest.principal = principal;
+    if (share !== undefined) rest.share = share;
     rest.rev = rev;
     return rest;
   }

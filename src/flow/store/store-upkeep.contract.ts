@@ -143,6 +143,24 @@ export function keepsOrder(subject: Stored): void {
       expect(await store.create(header(), [], limits)).toBe('limit');
     });
 
+    it('count by share where a session has one', async () => {
+      const limits = { perPrincipal: 2, total: 100 };
+      const [a, b] = [header({ share: 'a' }), header({ share: 'a' })];
+      expect(await store.create(a, [], limits)).toBe('ok');
+      expect(await store.create(b, [], limits)).toBe('ok');
+      expect(await store.create(header({ share: 'a' }), [], limits)).toBe('limit');
+      expect(await store.create(header({ share: 'b' }), [], limits)).toBe('ok');
+      expect(await store.create(header(), [], limits)).toBe('ok');
+      expect((await store.load(a.id))?.header).toMatchObject({ principal: a.principal, share: 'a' });
+      expect((await store.list('a')).map(({ id }) => id).toSorted()).toEqual([a.id, b.id].toSorted());
+      await store.commit(a.id, 1, { patch: { state: 'completed' } });
+      await store.drop(b.id);
+      expect(await store.list('a')).toEqual([]);
+      expect(await store.create(header({ share: 'a' }), [], limits)).toBe('ok');
+      expect(await store.create(header({ share: 'a' }), [], limits)).toBe('ok');
+      expect(await store.create(header({ share: 'a' }), [], limits)).toBe('limit');
+    });
+
     it('count in all', async () => {
       const limits = { perPrincipal: 100, total: 2 };
       const a = header({ principal: 'a' });

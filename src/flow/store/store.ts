@@ -4,7 +4,8 @@
 // 3. A lease has one owner at a time. A commit with an older fence is rejected.
 // 4. `create` checks the limits atomically.
 // 5. An ended session never changes again. Only its outcome, or all of it, can be removed.
-// 6. Reads are consistent: header, questions and entries are of the same commit.
+// 6. Sessions are counted and listed by `share` of their header where it has one, else by `principal`.
+// 7. Reads are consistent: header, questions and entries are of the same commit.
 // The contract tests (`*.contract.ts`) check all of it on each store.
 import type { JournalEntry, Header } from '../journal.ts';
 
@@ -25,7 +26,7 @@ export interface ListedSession {
 export type CommitResult = { ok: true; rev: number } | { ok: false; header: Header | undefined };
 
 export interface SessionLimits {
-  /** Open sessions of one principal, and in total. */
+  /** Open sessions of one principal or share, and in total. */
   perPrincipal: number;
   total: number;
   /** When the new session is due first; default: when it expires. */
@@ -55,7 +56,7 @@ export interface FlowStore {
   /** Kept for the longest requested time. */
   putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
   getBlob(sha256: string): Promise<Uint8Array | undefined>;
-  /** Open sessions of one principal, oldest first. Not a snapshot: each is read on its own. */
+  /** Open sessions of one principal or share, oldest first. Not a snapshot: each is read on its own. */
   list(principal: string): Promise<Header[]>;
   /** All open and remembered sessions, in pages and in any order; with `id`, only that one. Absent: sessions are found only by their id. */
   browse?(id?: string): AsyncIterable<ListedSession[]>;

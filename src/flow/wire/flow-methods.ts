@@ -14,6 +14,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { localeOf } from '../channel/locale-of.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import { toOwner } from '../session/session-context.ts';
+import { shareOf } from '../session/verbs/share.ts';
 import { wasNotified } from '../session/external/people.ts';
 import { afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
@@ -74,6 +75,7 @@ class FlowMethods {
     const { name, version } = client.info;
     const request = {
       principal: client.principal,
+      share: shareOf(client),
       tool,
       args,
       context,

@@ -196,7 +196,7 @@ export class Commits {
   /** Finds out which of the two limits was reached. */
   async #toLimit(): Promise<GatewayError> {
     const { store, limits } = this.#setup;
-    const own = await store.list(this.#header.principal);
+    const own = await store.list(this.#header.share ?? this.#header.principal);
     const limit = own.length >= limits.sessionsPerPrincipal ? 'sessionsPerPrincipal' : 'sessions';
     const what = `no more than ${limits[limit]} sessions at once`;
     return new GatewayError('FLOW_LIMIT', { what, limit, retryAfterMs: 1000 });

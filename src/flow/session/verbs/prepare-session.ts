@@ -27,6 +27,7 @@ export async function prepareSession(
   const id = startId === undefined ? sessionId : toStartedSessionId(principal, startId);
   const header = toHeader(setup, flow, { id, now, request });
   if (startId !== undefined || request.sessionId !== undefined) header.started = toStartFingerprint(tool, args);
+  if (setup.lasting && request.share !== undefined) header.share = request.share;
   const { context, client } = request;
   const given = await toGiven(setup, flow, { header, request, questions });
   rejectHostileValue(context, header.id, setup.limits);

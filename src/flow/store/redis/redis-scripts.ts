@@ -1,8 +1,8 @@
 // The Lua scripts of the Redis store: one for each operation, so that each is atomic.
 // 1. A header is a hash with one JSON text per field. Scripts never parse JSON: Lua would lose empty lists and large numbers.
 //    Fields that begin with `:` belong to the store: `:e` has ended, `:f` fence, `:o` owner, `:u` until, `:n` last change.
-// 2. `open` holds every open session as principal, creation time and id, all with the same score. Sessions of a principal are counted and
-//    listed by lexical range, so there is no counter that could drift.
+// 2. `open` holds every open session as principal (its share, if it has one), creation time and id, all with the same score. Sessions of a
+//    principal are counted and listed by lexical range, so there is no counter that could drift.
 // 3. Every change has a unique mark. A change that is repeated after a broken connection finds its mark and gets the same reply.
 // 4. All keys of a script are in KEYS and share one hash tag, so it also runs on a cluster.
 
@@ -19,7 +19,7 @@ end
 `;
 
 /**
- * KEYS session, entries, current, due, open. ARGV id, mark, limit in total, limit per principal, principal and creation time (as in
+ * KEYS session, entries, current, due, open. ARGV id, mark, limit in total, limit per principal, principal or share and creation time (as in
  * the fields), due at, entries, current, fields and values …
  */
 export const CREATE = `${MEMBER}
@@ -87,8 +87,8 @@ if ARGV[8] == '' then
   redis.call('ZADD', KEYS[4], due, ARGV[1])
   return { rev }
 end
-local mine = redis.call('HMGET', KEYS[1], 'principal', 'createdAt')
-redis.call('ZREM', KEYS[5], member(mine[1], mine[2], ARGV[1]))
+local mine = redis.call('HMGET', KEYS[1], 'principal', 'createdAt', 'share')
+redis.call('ZREM', KEYS[5], member(mine[3] or mine[1], mine[2], ARGV[1]))
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('DEL', KEYS[2], KEYS[3])
 local keep = tonumber(ARGV[8])
@@ -133,8 +133,8 @@ return 1
 
 /** KEYS session, entries, current, due, open, ended. ARGV id. */
 export const DROP = `${MEMBER}
-local mine = redis.call('HMGET', KEYS[1], 'principal', 'createdAt')
-if mine[1] then redis.call('ZREM', KEYS[5], member(mine[1], mine[2], ARGV[1])) end
+local mine = redis.call('HMGET', KEYS[1], 'principal', 'createdAt', 'share')
+if mine[1] then redis.call('ZREM', KEYS[5], member(mine[3] or mine[1], mine[2], ARGV[1])) end
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZREM', KEYS[6], ARGV[1])
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])

@@ -74,7 +74,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
 /** The arguments of CREATE after id and mark. */
 function toCreate(header: Header, entries: JournalEntry[], limits: SessionLimits): ScriptArgument[] {
   const { current, ...rest } = header;
-  const [principal, created] = [JSON.stringify(header.principal), JSON.stringify(header.createdAt)];
+  const [principal, created] = [JSON.stringify(header.share ?? header.principal), JSON.stringify(header.createdAt)];
   const texts = [JSON.stringify(entries), JSON.stringify(current)];
   const due = limits.dueAt ?? header.expiresAt;
   return [limits.total, limits.perPrincipal, principal, created, due, ...texts, ...toHashFields(rest).set];

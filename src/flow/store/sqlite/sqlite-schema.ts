@@ -1,6 +1,7 @@
 // The tables of the SQLite store, as a list of migrations. A released migration never changes; new ones are appended. `user_version` is the
 // number of migrations that a file has.
 // 1. A session is open while `gone` is null. Its header is JSON; the other columns are for searching.
+//    `principal` is what sessions are counted and listed by: the share of the header if it has one.
 // 2. One row of `entries` holds the entries of one commit, as a JSON array.
 // 3. Triggers update the counters in the same transaction, so that they cannot drift.
 

@@ -76,7 +76,7 @@ function create(
   limits: SessionLimits,
   now: number,
 ): 'ok' | 'exists' | 'limit' {
-  const { id, principal, createdAt, rev, expiresAt } = header;
+  const { id, share: principal = header.principal, createdAt, rev, expiresAt } = header;
   const there = rows.session(id);
   if (there && !isForgotten(there, now)) return 'exists';
   if (rows.openInAll() >= limits.total || rows.openOf(principal, limits.perPrincipal) >= limits.perPrincipal) {

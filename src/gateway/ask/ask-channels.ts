@@ -105,10 +105,11 @@ export class AskChannels {
     const elicitation = !capabilities.elicitation && this.areAny;
     const sampling = !capabilities.sampling && this.#standIns['sampling/createMessage'] !== undefined;
     const roots = !capabilities.roots && this.#standIns['roots/list'] !== undefined;
-    const kind = Number(elicitation) + 2 * Number(sampling) + 4 * Number(roots);
+    const url = elicitation && this.hasPage;
+    const kind = Number(elicitation) + 2 * Number(sampling) + 4 * Number(roots) + 8 * Number(url);
     if (kind === 0) return undefined;
     return (this.#assisted[kind] ??= {
-      ...(elicitation && { elicitation: { form: {}, url: {} } }),
+      ...(elicitation && { elicitation: { form: {}, ...(url && { url: {} }) } }),
       ...(sampling && { sampling: { tools: {} } }),
       ...(roots && { roots: { listChanged: true } }),
     });
@@ -171,7 +172,11 @@ export class AskChannels {
   }
 }
 
-/** What only a person may say, and secrets and files, which a server may ask for by their schema, too. */
-function isKeptFromModels({ human, page, params }: Ask): boolean {
-  return human === true || page === true || isForPageOnly(params?.requestedSchema);
+/**
+ * What only a person may say: that they agree to visit an address, too. And secrets and files, which a server may ask for by their schema. At an
+ * address of the gateway itself, the visit counts and not the answer.
+ */
+function isKeptFromModels({ human, page, ofGateway, params }: Ask): boolean {
+  const isVisit = params?.mode === 'url' && ofGateway !== true;
+  return human === true || page === true || isVisit || isForPageOnly(params?.requestedSchema);
 }

@@ -1,8 +1,9 @@
-// Cells of clients that cannot be asked: the result of the call contains the question, and `parley_answer` brings the answer. A
-// question that cannot be put into words is a clear error.
+// Cells of clients that cannot be asked: the result of the call contains the question, and `parley_answer` brings the answer; that the
+// user agrees to visit an address, only the page. A question that cannot be put into words is a clear error.
 import assert from 'node:assert/strict';
 import { answerTo, contentFor, FORM, OTHER_FORM, PAGE, ROUNDS } from './asked.mjs';
 import { readQuestion, readText } from './read.mjs';
+import { visitPage } from './visit-page.mjs';
 
 /** So many answers that do not fit, and the question is closed. */
 const MAX_ATTEMPTS = 5;
@@ -19,9 +20,10 @@ export const PLAY_UNASKABLE = {
   async url(cell) {
     const { client, text, handle } = await ask(cell, 'url');
     assert.ok(text.includes(PAGE.message) && text.includes(PAGE.url), `no link in ${text}`);
-    assert.deepEqual(readText(await client.call('parley_answer', { handle, answer: {} })), {
-      it: { action: 'accept' },
-    });
+    const words = await client.call('parley_answer', { handle, answer: {} });
+    assert.match(readQuestion(words).text, /only the user can give it/, 'a model has agreed for its user');
+    assert.ok((await visitPage(text)).includes(PAGE.url));
+    assert.deepEqual(readText(await client.call('parley_answer', { handle })), { it: { action: 'accept' } });
     return 'link in the result';
   },
   sampling: (cell) => fail(cell, 'sampling', /sampling/i),

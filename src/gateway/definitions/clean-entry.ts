@@ -15,9 +15,13 @@ export function nameOf(area: ListArea, entry: JsonObject): string {
   return String(entry[NAMED_BY[area]]);
 }
 
+/** In a text they may be meant. In a name they only make it look like another one, or like the lines around it. */
+const NOT_IN_NAMES = /[\t\n\r\u2028\u2029\u200b\u2060-\u2064\ufeff]/;
+
 /** Undefined if a name has hidden characters; the same object if nothing has. */
 export function cleanEntry(area: ListArea, entry: JsonObject): JsonObject | undefined {
-  if (hasHidden(nameOf(area, entry))) return undefined;
+  const name = nameOf(area, entry);
+  if (hasHidden(name) || NOT_IN_NAMES.test(name)) return undefined;
   const found = { inName: false };
   const clean = cleaned(entry, found) as JsonObject;
   return found.inName ? undefined : clean;

@@ -9,7 +9,11 @@ import { toMatcher } from '../filter/glob.ts';
 
 /** What an expression can use. */
 export interface ExpressionFacts {
+  /** `key:NAME` with an API key, else as the login names them; `anonymous` without one. */
   principal: string;
+  /** The name of the API key, and the user of the key or login; empty without one. */
+  key: string;
+  user: string;
   groups: readonly string[];
   scopes: readonly string[];
   claims: object;
@@ -39,6 +43,8 @@ const FUNCTIONS = new Set([
 
 const environment = new Environment({ limits: LIMITS, homogeneousAggregateLiterals: false })
   .registerVariable('principal', 'string')
+  .registerVariable('key', 'string')
+  .registerVariable('user', 'string')
   .registerVariable('groups', 'list<string>')
   .registerVariable('scopes', 'list<string>')
   .registerVariable('claims', 'map')

@@ -191,14 +191,23 @@ export class RuleJudge {
   }
 
   #facts({ use, client }: Case, name: string): ExpressionFacts {
-    const { principal, connection } = client;
-    const { groups = [], scopes = [], claims: claimed = {}, headers = {} } = connection?.identity ?? {};
+    const { groups = [], scopes = [], claims: claimed = {}, headers = {} } = client.connection?.identity ?? {};
     const { kind, origin, method, args = {} } = use;
     const has = (mark: RuleMark) => this.#options.history.has(client, [mark], { per: 'principal', withinMs: Infinity });
     const history = { private: has('private'), untrusted: has('untrusted'), out: has('out') };
-    const who = { principal: nameOfPrincipal(principal), groups, scopes, claims: claimed, headers };
+    const who = { ...toNamed(client), groups, scopes, claims: claimed, headers };
     return { ...who, server: origin?.server ?? '', kind, name, method, args: args as object, history };
   }
+}
+
+function toNamed({ principal, connection }: ClientView): Pick<ExpressionFacts, 'principal' | 'key' | 'user'> {
+  const key = connection?.identity?.key ?? '';
+  const name = nameOfPrincipal(principal);
+  return {
+    principal: key === '' ? name : `key:${key}`,
+    key,
+    user: name === 'anonymous' ? '' : name.replace(/^key:/, ''),
+  };
 }
 
 interface Candidates {

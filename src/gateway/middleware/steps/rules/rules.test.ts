@@ -136,6 +136,34 @@ describe('rules: which one decides', () => {
     expect(await says('web__fetch', {}, login)).toBe('deny');
   });
 
+  it.each<[string, Partial<ClientView>, { principal: string; key: string; user: string }]>([
+    [
+      'an API key',
+      { principal: 'key:zoe', connection: { transport: 'http', identity: { principal: 'key:zoe', key: 'lap1' } } },
+      { principal: 'key:lap1', key: 'lap1', user: 'zoe' },
+    ],
+    [
+      'a login',
+      {
+        principal: 'https://login.test#carol',
+        connection: { transport: 'http', identity: { principal: 'https://login.test#carol' } },
+      },
+      { principal: 'https://login.test#carol', key: '', user: 'https://login.test#carol' },
+    ],
+    ['nobody known', { principal: 'local' }, { principal: 'anonymous', key: '', user: '' }],
+    ['a session', { principal: 'anonymous:session:1' }, { principal: 'anonymous', key: '', user: '' }],
+  ])('expressions see who calls as rules name them: %s', async (_, client, named) => {
+    for (const [name, value] of Object.entries(named)) {
+      const when = `${name} == ${JSON.stringify(value)}`;
+      expect([when, await gateway([{ when, effect: 'ask' }]).says('web__fetch', {}, client)]).toEqual([when, 'ask']);
+      const other = `${name} != ${JSON.stringify(value)}`;
+      expect([other, await gateway([{ when: other, effect: 'deny' }]).says('web__fetch', {}, client)]).toEqual([
+        other,
+        'allow',
+      ]);
+    }
+  });
+
   it('what is hidden is unknown, and what is not listed cannot be called', async () => {
     const { says, listed } = gateway([{ tool: 'crm__delete', effect: 'hide' }]);
     expect(await says('crm__delete')).toBe('TOOL_NOT_FOUND');

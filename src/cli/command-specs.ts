@@ -18,6 +18,7 @@ export const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'
 export const OPEN_STATES = ['waiting', 'working', 'parked', 'ending'] as const;
 export const ENDED_STATES = ['completed', 'cancelled', 'failed', 'expired'] as const;
 export const DEFAULT_LIST_LIMIT = 50;
+export const WRAP_PINS = ['destructive', 'flag', 'hold', 'off'] as const;
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export interface CommandSpec {
@@ -69,6 +70,12 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
         text: `seconds the server may take to start (default ${DEFAULT_START_SECONDS})`,
       },
       ...LOGIN_OPTIONS,
+      pins: {
+        type: 'string',
+        value: 'WHAT',
+        text: 'what is held back if it changes after it was first seen: destructive (default), hold (all), flag (nothing), off',
+        choices: WRAP_PINS,
+      },
       'log-calls': logCalls,
       'no-audit': { type: 'boolean', text: 'do not record calls for "parley logs"' },
       'no-ask': { type: 'boolean', text: 'do not ask users in place of a client that cannot ask them; adds no tool' },

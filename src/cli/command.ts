@@ -5,10 +5,11 @@ import type { LoginOptions } from '../gateway/upstream/login/server-login.ts';
 import type { Condition } from '../flow/operator/condition.ts';
 import type { AUDIT_ACTIONS, EXPORT_FORMATS } from './audit/audit-specs.ts';
 import type { KEY_ACTIONS } from './login/key-spec.ts';
-import type { FLOW_ACTIONS, LS_KINDS, SHELLS } from './command-specs.ts';
+import type { FLOW_ACTIONS, LS_KINDS, SHELLS, WRAP_PINS } from './command-specs.ts';
 
 export type LsKind = (typeof LS_KINDS)[number];
 export type Shell = (typeof SHELLS)[number];
+export type WrapPins = (typeof WRAP_PINS)[number];
 
 export interface DemoCommand {
   name: 'demo';
@@ -32,6 +33,8 @@ export interface WrapCommand {
   startMs: number;
   /** Headers as typed, with `${…}` not yet filled in. */
   typedHeaders: [name: string, text: string][];
+  /** What happens when a definition of the server changes. Undefined: the default. */
+  pins: WrapPins | undefined;
   /** Whether calls are recorded in the audit log. */
   isRecorded: boolean;
   /** Whether users are asked in another way when their client cannot ask them. */

@@ -6,7 +6,7 @@ import type { LogLevel } from '../config/settings.ts';
 import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Condition } from '../flow/operator/condition.ts';
-import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, ServeCommand, Shell } from './command.ts';
+import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, Shell } from './command.ts';
 import { toAudit, toLogs } from './audit/audit-args.ts';
 import { toLogin, toLoginOptions, toLogins, toLogout } from './login/login-args.ts';
 import { UsageError, none, only, toSpanMs } from './option-values.ts';
@@ -25,6 +25,7 @@ import {
   LS_KINDS,
   OPEN_STATES,
   SHELLS,
+  WRAP_PINS,
 } from './command-specs.ts';
 
 export function toCommand(name: string, given: ParsedArgs): Command {
@@ -91,6 +92,7 @@ function toWrap({ values, words }: ParsedArgs): RunnableCommand {
     open: values['open'] === true,
     startMs: toSeconds(values['start-timeout'] ?? String(DEFAULT_START_SECONDS), '--start-timeout') * 1000,
     typedHeaders: headers,
+    pins: oneOf(values['pins'], WRAP_PINS, '--pins'),
     isRecorded: values['no-audit'] !== true,
     isAsking: values['no-ask'] !== true,
     log: toLevel(values['log']),
@@ -120,7 +122,7 @@ function toServe({ values, words }: ParsedArgs): RunnableCommand {
   if (stdio && host !== undefined && port === undefined)
     throw new UsageError('--stdio with --host needs a --port, too.');
   const logCalls = values['log-calls'] === true;
-  const share = oneOf(values['share'], SHARING, '--share') as ServeCommand['share'];
+  const share = oneOf(values['share'], SHARING, '--share');
   return {
     name: 'serve',
     config: only(words, 'serve'),
@@ -385,10 +387,10 @@ function toUrl(given: OptionValue): string | undefined {
 }
 
 function toLevel(given: OptionValue): LogLevel | undefined {
-  return oneOf(given, LOG_LEVELS, '--log') as LogLevel | undefined;
+  return oneOf(given, LOG_LEVELS, '--log');
 }
 
-function oneOf(given: OptionValue, choices: readonly string[], option: string): string | undefined {
-  if (given === undefined || choices.includes(String(given))) return given as string | undefined;
+function oneOf<T extends string>(given: OptionValue, choices: readonly T[], option: string): T | undefined {
+  if (given === undefined || choices.includes(given as T)) return given as T | undefined;
   throw new UsageError(`${option} must be one of ${choices.join(', ')}, not "${String(given)}".`);
 }

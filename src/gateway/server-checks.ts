@@ -39,7 +39,7 @@ export class ServerChecks {
   of({ name, address, isPerUser, clock, ...rest }: CheckedServer, pins: PinOption | undefined): DefinitionChecks {
     const { stateFolder, audit, name: own = 'mcp-parley', pairedAs: gateway = own, pins: forAll } = this.#settings;
     const policy = toPinPolicy(pins ?? forAll ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
-    const pinning = policy && { gateway, address: toText(address), policy, stateFolder, clock, audit, isPerUser };
+    const pinning = policy && { gateway, address: addressText(address), policy, stateFolder, clock, audit, isPerUser };
     const checks = new DefinitionChecks({ server: name, ...rest, names: this.#names, pins: pinning });
     this.#byServer.get(name)?.close();
     this.#byServer.set(name, checks);
@@ -52,7 +52,7 @@ export class ServerChecks {
 }
 
 /** What decides which program answers. Variables and headers do not: they hold secrets that change. */
-function toText(address: Address): string {
+export function addressText(address: Address): string {
   if (typeof address === 'string' || address instanceof URL) return String(address);
   if ('command' in address) return JSON.stringify([address.command, ...(address.args ?? [])]);
   return 'url' in address ? String(address.url) : 'transport';

@@ -37,13 +37,15 @@ import type { ProgramStart, WelcomeOptions } from '../welcome/welcome-lines.ts';
 import { explainStartFailure } from '../wrap/start-failure.ts';
 import type { WrappedPort } from '../wrap/wrapped-port.ts';
 import { toWrappedAddress } from '../wrap/wrapped-address.ts';
+import { createWrapChecks } from '../wrap/wrap-checks.ts';
 import { createWrapLogin } from '../wrap/wrap-login.ts';
+import type { WrapLogin } from '../wrap/wrap-login.ts';
 import { WrappedServer } from '../wrap/wrapped-server.ts';
 
 const AGAIN = ' It is retried when a client connects.';
 
 export async function runWrap(command: WrapCommand, { print, id }: { print: Printer; id: string }): Promise<number> {
-  const { server, revision, startMs, port, host } = command;
+  const { server, revision, port, host } = command;
   const stderr = new ServerStderr((text) => process.stderr.write(text));
   const log = stderr.in(createCliLog(command.log ?? 'error'));
   const address = toWrappedAddress(server);
@@ -55,20 +57,12 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   // Connections that open before the first client comes are the ones most clients will share.
   const assisted = () => asking.assisted;
   const asked = createWrapLogin(name, server, { print, log });
-  const target = new UpstreamTarget({ name, address, client: self(), revision, log, assisted, id, login: asked.login });
-  const wrapped = new WrappedServer({
-    target,
-    startMs,
-    explain: (reason) =>
-      asked.request ?? explainStartFailure({ server, reason, waitedMs: startMs, ...toLastWords(stderr) }),
-    onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
-    onFailure(explanation) {
-      const isLater = port !== undefined && target.status.state === 'failing' && !isHopeless(target, server);
-      print.problem(`${explanation}${isLater ? AGAIN : ''}`);
-    },
-  });
-  const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
   const audit = command.isRecorded ? openOwnAudit({ log }) : undefined;
+  const ours = { client: self(), log, assisted, id, login: asked.login };
+  const definitions = createWrapChecks(command, { name, audit: audit?.record });
+  const target = new UpstreamTarget({ name, address, revision, definitions, ...ours });
+  const wrapped = toWrapped(command, { target, stderr, asked, print });
+  const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
   const layers = { audit: audit && toAuditLayer(name, audit.record), observe, questions: asking.layer };
   const front = createServeContext(createPipeline(wrapped, layers), { ...parts, audit: audit?.record });
   let atPort: WrappedPort | undefined;
@@ -95,6 +89,28 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
     ? serveStdio(served, print)
     : onPort(command, { served, wrapped, target, opened: () => atPort! }, print));
   return wrapped.hasFailed ? 1 : status;
+}
+
+interface WrappedParts {
+  target: UpstreamTarget;
+  stderr: ServerStderr;
+  asked: WrapLogin;
+  print: Printer;
+}
+
+function toWrapped({ server, startMs, port }: WrapCommand, parts: WrappedParts): WrappedServer {
+  const { target, stderr, asked, print } = parts;
+  return new WrappedServer({
+    target,
+    startMs,
+    explain: (reason) =>
+      asked.request ?? explainStartFailure({ server, reason, waitedMs: startMs, ...toLastWords(stderr) }),
+    onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
+    onFailure(explanation) {
+      const isLater = port !== undefined && target.status.state === 'failing' && !isHopeless(target, server);
+      print.problem(`${explanation}${isLater ? AGAIN : ''}`);
+    },
+  });
 }
 
 /** Whom to ask, and who may answer what only a person may. */

@@ -6,6 +6,7 @@ import { TargetLayer } from '../../protocol/layer.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ClientOpening } from '../../protocol/target.ts';
 import { ProtocolError } from '../../shared/errors.ts';
+import { withoutHidden } from '../../shared/text/hidden.ts';
 import { settledWithin } from '../../shared/timing.ts';
 import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 
@@ -64,6 +65,11 @@ export class WrappedServer extends TargetLayer {
     }
     this.#meet(client);
     return this.#target.capabilities(client);
+  }
+
+  override get instructions(): string | undefined {
+    const { instructions } = this.#target;
+    return instructions && withoutHidden(instructions);
   }
 
   override handle(exchange: Exchange): Promise<ResultObject> {

@@ -26,6 +26,8 @@ export interface PinnedListsOptions {
   server: string;
   /** The command and its arguments, or the URL. */
   address: string;
+  /** Another address is another server: nobody has given it a name. */
+  isByAddress?: boolean | undefined;
   policy: PinPolicy;
   /** Undefined: pins last as long as the process. */
   stateFolder: string | undefined;
@@ -76,8 +78,8 @@ export class PinnedLists {
 
   constructor(options: PinnedListsOptions) {
     this.#options = options;
-    this.#file = options.stateFolder && pinFile(pinFolder(options.stateFolder), options);
     this.#record = this.#emptyRecord();
+    this.#file = options.stateFolder && pinFile(pinFolder(options.stateFolder), this.#record);
     this.#reload();
   }
 
@@ -198,8 +200,10 @@ export class PinnedLists {
   }
 
   #emptyRecord(): PinRecord {
-    const { gateway, server } = this.#options;
-    return { gateway, server, address: this.#address, known: [], pins: {} };
+    const { gateway: name, server, isByAddress } = this.#options;
+    const address = this.#address;
+    const gateway = isByAddress ? `${name} ${address.slice(0, 8)}` : name;
+    return { gateway, server, address, known: [], pins: {} };
   }
 
   /** Reads the file if it was written by somebody else. */

@@ -1,11 +1,14 @@
 // One client on a transport where both sides share one channel: stdio, WebSocket or an SDK Transport. The client may
 // speak either era; each message is classified by itself until `initialize` decides.
+import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientConnection } from '../../protocol/exchange.ts';
-import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
+import type { Message, NotificationMessage, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
+import { findId } from '../codec/find-id.ts';
 import { toParsedInput } from '../codec/json-rpc.ts';
 import type { ParsedInput } from '../codec/json-rpc.ts';
 import { RequestReader } from '../codec/fast-messages.ts';
@@ -18,6 +21,7 @@ import { RECURRING } from '../dialect/meta.ts';
 import { receiveStatelessNotification } from '../dialect/stateless/receive-notification.ts';
 import { serveStateless } from '../dialect/stateless/serve-stateless.ts';
 import type { RunningRequest } from '../dialect/stateless/serve-stateless.ts';
+import { HeldMessages } from './held-messages.ts';
 import { runUnlessLoop, readMessageVia } from './refuse-loops.ts';
 import { receiveInput, answerRefusal } from './receive-input.ts';
 import { writeAnswer } from './write-answer.ts';
@@ -38,6 +42,7 @@ export class DuplexConnection {
   readonly #channel: DuplexChannel;
   readonly #conversation: Conversation;
   readonly #outlet: Outlet;
+  readonly #held: HeldMessages;
   #running = new ShortLivedMap<RequestId, RunningRequest>();
   #onIdle: (() => void) | undefined;
   #closed = false;
@@ -45,7 +50,7 @@ export class DuplexConnection {
   #isHeard = false;
   #ready: Promise<void> | undefined;
   /** Messages that arrived before the target knew what it offers. */
-  #early: ParsedInput[] | undefined;
+  #early: { incoming: ParsedInput; outlet: Outlet }[] | undefined;
 
   constructor(context: ServeContext, channel: DuplexChannel) {
     this.#context = context;
@@ -59,6 +64,8 @@ export class DuplexConnection {
       },
       release: () => {},
     };
+    const owner = callerOfClient({ principal: channel.principals.stateless, connection: channel.from });
+    this.#held = new HeldMessages({ owner, maxBytes: context.limits.maxHeldBytes });
     this.#conversation = new Conversation(context, channel.principals.handshake, this.#outlet, {
       onExit: (status) => channel.exit(status),
       from: channel.from,
@@ -66,11 +73,14 @@ export class DuplexConnection {
   }
 
   receive(text: string): void {
-    this.#enter(this.#reader.read(text));
+    if (this.#closed) return;
+    const outlet = text.length > UNCOUNTED_BYTES ? this.#held.hold(text.length, this.#outlet) : this.#outlet;
+    if (outlet) this.#enter(this.#reader.read(text), outlet);
+    else this.refuse(new GatewayError('TOO_MANY', { what: 'bytes at once', limit: 'maxHeldBytes' }), findId(text).id);
   }
 
   receiveValue(value: unknown): void {
-    this.#enter(toParsedInput(value, this.#context.limits));
+    this.#enter(toParsedInput(value, this.#context.limits), this.#outlet);
   }
 
   /** Answers input that is not a message, such as a line that is too long. */
@@ -94,6 +104,7 @@ export class DuplexConnection {
     this.#conversation.close();
     for (const running of this.#running.values()) running.cancel(CLIENT_GONE);
     this.#running.clear();
+    this.#held.releaseAll();
     this.#onIdle?.();
   }
 
@@ -106,38 +117,34 @@ export class DuplexConnection {
     this.#ready = ready.then(() => {
       const early = this.#early ?? [];
       this.#early = undefined;
-      for (const incoming of early) this.#take(incoming);
+      for (const { incoming, outlet } of early) this.#take(incoming, outlet);
     });
   }
 
-  #enter(incoming: ParsedInput): void {
+  #enter(incoming: ParsedInput, outlet: Outlet): void {
     const via = readMessageVia(this.#context, incoming);
-    if (via.length === 0) return this.#take(incoming);
+    if (via.length === 0) return this.#take(incoming, outlet);
     try {
-      runUnlessLoop(this.#context, via, () => this.#take(incoming), this.#channel.from.transport === 'stdio');
+      runUnlessLoop(this.#context, via, () => this.#take(incoming, outlet), this.#channel.from.transport === 'stdio');
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || incoming.kind !== 'message') throw thrown;
-      if (isRequest(incoming.message)) this.#refuse(incoming.message, thrown);
+      refuseMessage(incoming.message, outlet, thrown);
     }
   }
 
-  #take(incoming: ParsedInput): void {
+  #take(incoming: ParsedInput, outlet: Outlet): void {
     if (this.#closed) return;
     if (!this.#isHeard) this.#awaitTarget(incoming);
     const message = incoming.kind === 'message' ? incoming.message : undefined;
     if (this.#early) {
-      if (this.#early.length < this.#context.limits.maxInFlight) return void this.#early.push(incoming);
-      if (message && isRequest(message)) return this.#refuse(message, tooManyInFlight());
-      return this.#context.log.warn({ limit: 'maxInFlight' }, 'message.dropped');
+      if (this.#early.length < this.#context.limits.maxInFlight) return void this.#early.push({ incoming, outlet });
+      if (!message || !isRequest(message)) this.#context.log.warn({ limit: 'maxInFlight' }, 'message.dropped');
+      return refuseMessage(message, outlet, tooManyInFlight());
     }
-    if (message && this.#isStateless(message)) return this.#stateless(message);
+    if (message && this.#isStateless(message)) return this.#stateless(message, outlet);
     if (message && isRequest(message) && this.#running.has(message.id))
-      return this.#refuse(message, inFlight(message.id));
-    receiveInput(this.#conversation, incoming, this.#outlet);
-  }
-
-  #refuse({ id }: RequestMessage, error: GatewayError): void {
-    this.#outlet.end(toErrorMessage(id, plainError(error)));
+      return refuseMessage(message, outlet, inFlight(message.id));
+    receiveInput(this.#conversation, incoming, outlet);
   }
 
   #isStateless(message: Message): boolean {
@@ -149,21 +156,23 @@ export class DuplexConnection {
     );
   }
 
-  #stateless(message: Message): void {
-    if (isRequest(message)) return this.#serve(message);
-    if (!isNotification(message)) return;
-    if (message.method !== 'notifications/cancelled') {
-      return receiveStatelessNotification(this.#context, message, this.#channel.principals.stateless);
-    }
-    const id = message.params?.requestId as RequestId;
-    this.#running.delete(id)?.cancel(cancelOf(message));
-    this.#checkIdle();
+  #stateless(message: Message, outlet: Outlet): void {
+    if (isRequest(message)) return this.#serve(message, outlet);
+    if (isNotification(message)) this.#notified(message);
+    outlet.end();
   }
 
-  #serve(request: RequestMessage): void {
+  #notified(message: NotificationMessage): void {
+    if (message.method !== 'notifications/cancelled')
+      return receiveStatelessNotification(this.#context, message, this.#channel.principals.stateless);
+    const id = message.params?.requestId as RequestId;
+    this.#running.delete(id)?.cancel(cancelOf(message));
+  }
+
+  #serve(request: RequestMessage, shared: Outlet): void {
     const refusal = this.#refusal(request.id);
-    if (refusal) return this.#refuse(request, refusal);
-    const outlet = new StatelessOutlet(this.#outlet, this.#running, request.id);
+    if (refusal) return refuseMessage(request, shared, refusal);
+    const outlet = new StatelessOutlet(shared, this.#running, request.id);
     const caller = { principal: this.#channel.principals.stateless, from: this.#channel.from };
     const running = serveStateless(this.#context, request, outlet, caller);
     if (!running || outlet.ended) return;
@@ -192,6 +201,11 @@ export class DuplexConnection {
   #checkIdle(): void {
     if (this.#onIdle && !this.isBusy) this.#onIdle();
   }
+}
+
+/** Only a request gets an answer. */
+function refuseMessage(message: Message | undefined, outlet: Outlet, error: GatewayError): void {
+  outlet.end(message && isRequest(message) ? toErrorMessage(message.id, plainError(error)) : undefined);
 }
 
 function inFlight(id: RequestId): GatewayError {

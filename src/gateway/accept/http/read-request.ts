@@ -3,6 +3,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { boundVia } from '../../../shared/via.ts';
+import { ARRIVING_COPIES } from '../held-messages.ts';
 
 /**
  * Calls back with the body as text or with the error; never, if the client hangs up before. The limit applies to the announced length first,
@@ -42,9 +43,6 @@ export function readRequestBody(
     done(text);
   });
 }
-
-/** When a body ends, there are its bytes, its text, and what is made of it. */
-const ARRIVING_COPIES = 3;
 
 /** What a body that is being read counts against. */
 export interface BodyBudget {

@@ -121,7 +121,11 @@ function holdSocket(
     arriving += chunk.length;
     held();
   });
-  for (const event of ['message', 'ping', 'pong']) client.on(event, () => (arriving = 0));
+  const arrived = (): void => {
+    arriving = 0;
+    held();
+  };
+  for (const event of ['message', 'ping', 'pong']) client.on(event, arrived);
   client.on('close', () => holding.release());
   return held;
 }

@@ -6,7 +6,7 @@ import { KnownNames } from './definitions/known-names.ts';
 import { DefinitionChecks } from './definitions/definition-checks.ts';
 import { toPinPolicy } from './definitions/pins/pin-policy.ts';
 import type { PinOption } from './definitions/pins/pin-policy.ts';
-import type { Address } from './upstream/address.ts';
+import type { Address, CommandAddress } from './upstream/address.ts';
 
 export interface CheckedServer {
   name: string;
@@ -39,7 +39,8 @@ export class ServerChecks {
   of({ name, address, isPerUser, clock, ...rest }: CheckedServer, pins: PinOption | undefined): DefinitionChecks {
     const { stateFolder, audit, name: own = 'mcp-parley', pairedAs: gateway = own, pins: forAll } = this.#settings;
     const policy = toPinPolicy(pins ?? forAll ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
-    const pinning = policy && { gateway, address: addressText(address), policy, stateFolder, clock, audit, isPerUser };
+    const whose = { gateway, address: addressText(address), command: commandOf(address), isPerUser };
+    const pinning = policy && { ...whose, policy, stateFolder, clock, audit };
     const checks = new DefinitionChecks({ server: name, ...rest, names: this.#names, pins: pinning });
     this.#byServer.get(name)?.close();
     this.#byServer.set(name, checks);
@@ -49,6 +50,10 @@ export class ServerChecks {
   close(): void {
     for (const checks of this.#byServer.values()) checks.close();
   }
+}
+
+function commandOf(address: Address): CommandAddress | undefined {
+  return typeof address === 'object' && 'command' in address ? address : undefined;
 }
 
 /** What decides which program answers. Variables and headers do not: they hold secrets that change. */

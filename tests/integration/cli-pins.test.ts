@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Client } from 'mcp-parley';
 import { ChangingServer } from '../helpers/changing-server.ts';
+import { ROOT } from '../helpers/files.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
+import { NpmRegistry } from '../helpers/npm-registry.ts';
 import { homesOfTests } from '../helpers/parley.ts';
 import type { Home } from '../helpers/parley.ts';
 import { toolNames } from '../helpers/moody.ts';
@@ -62,6 +64,36 @@ describe('parley pins', () => {
     expect(await home.run(['pins', 'accept', '--all', '--yes'])).toMatchObject({ status: 0 });
     expect(await textOf(client, 'wipe')).toBe('wipe was called');
     await until('the record of it', async () => (await home.run(['logs', '--json'])).stdout.includes('"accepted"'));
+  });
+
+  test('shows the versions of the package that changed, as npx has installed them', { timeout: 180_000 }, async () => {
+    const program = join(ROOT, 'tests', 'fixtures', 'servers', 'lists-anything.mjs');
+    await using registry = await NpmRegistry.start('parley-mail');
+    const home = newHome();
+    const lists = home.write('lists.json', { tools: [send] });
+    const mail = { command: 'npx', args: ['-y', 'parley-mail@latest', lists], env: registry.env };
+    const file = home.write('parley.config.json', { mcpServers: { mail } });
+    registry.publish('1.2.3', program);
+    const first = serve(home, file);
+    await until('the first list', async () => (await listed(await first.url())).length > 0);
+    first.child.kill();
+    await first.ended();
+    home.write('lists.json', { tools: [changed] });
+    registry.publish('1.3.0', program);
+    const second = serve(home, file);
+    const url = await second.url();
+    await until('the change', async () => {
+      await listed(url);
+      return second.stderr.includes('definition.changed');
+    });
+    expect(await listed(url)).toEqual([]);
+    expect((await home.run(['pins', 'diff'])).stdout).toContain('changed, parley-mail 1.2.3 → 1.3.0\n');
+    expect(JSON.parse((await home.run(['pins', '--json'])).stdout)).toMatchObject({
+      waiting: [{ name: 'send', before: 'parley-mail 1.2.3', now: 'parley-mail 1.3.0' }],
+    });
+    expect(second.logged('definition.identity')).toMatchObject([
+      { program: ['parley-mail 1.2.3', 'parley-mail 1.3.0'] },
+    ]);
   });
 
   test('what is held is no unknown tool: not with approvals and rules, in the status, the audit log and the warnings', async () => {

@@ -71,6 +71,8 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], print: Printer):
       name: one.pin.name,
       state: stateOf(one.pin),
       like: one.pin.like,
+      before: one.pin.pinned?.program,
+      now: one.pin.seen?.program,
     }));
     print.line(
       JSON.stringify(
@@ -121,9 +123,17 @@ function wordsOf(pin: Pin): string {
   return `${stateOf(pin)}${pin.like === undefined ? '' : `, the same as ${pin.like}`}`;
 }
 
+/** The package before and now; only what is different of the two. */
+function updateOf({ pinned, seen }: Pin): string {
+  const [before, now] = [pinned?.program, seen?.program];
+  if (before === undefined || now === undefined || before === now) return (now ?? '') && `, ${now}`;
+  const [name, version] = now.split(' ');
+  return `, ${before} → ${before.startsWith(`${name} `) ? version : now}`;
+}
+
 function describe(one: Waiting, print: Printer): string[] {
   const { pin } = one;
-  const heading = `${print.style('bold', fullName(one))} (${pin.area}) ${wordsOf(pin)}`;
+  const heading = `${print.style('bold', fullName(one))} (${pin.area}) ${wordsOf(pin)}${updateOf(pin)}`;
   if (isRemoved(pin)) return [heading];
   const style = {
     removed: (text: string) => print.style('red', text),

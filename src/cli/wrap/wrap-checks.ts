@@ -25,7 +25,12 @@ export function createWrapChecks(
     server: name,
     servers: () => [name],
     log: createCliLog(log ?? 'warn'), // what it says is about safety
-    pins: policy && { ...pinned, policy, address: identityOf(server) },
+    pins: policy && {
+      ...pinned,
+      policy,
+      address: identityOf(server),
+      command: 'command' in server ? server : undefined,
+    },
   });
 }
 

@@ -21,6 +21,8 @@ export interface PinnedDefinition {
   isReadOnly?: true;
   /** An offline check found something in it. */
   isSuspicious?: true;
+  /** The package that listed it, with its version, as far as the disk shows it. */
+  program?: string;
   /** For people; absent if it is too long. */
   value?: JsonObject;
 }
@@ -49,6 +51,8 @@ export interface PinRecord {
   address: string;
   /** Name and version, as the server says. */
   info?: string;
+  /** The package that was last seen, with its version. */
+  program?: string;
   /** Lists that have a baseline: era, area and kind of client. */
   known: string[];
   pins: Record<string, Pin>;
@@ -80,7 +84,7 @@ const OF_GATEWAYS = 'mcp-parley/unavailable';
 export function toListed(
   name: string,
   entry: JsonObject,
-  more: { at: string; isSuspicious: boolean },
+  more: { at: string; isSuspicious: boolean; program: string | undefined },
 ): ListedDefinition {
   const value = withoutAvailability(entry);
   const text = canonicalJson(value);
@@ -94,6 +98,7 @@ export function toListed(
   };
   if (isReadOnly) definition.isReadOnly = true;
   if (more.isSuspicious) definition.isSuspicious = true;
+  if (more.program !== undefined) definition.program = more.program;
   return { name, definition, text };
 }
 
@@ -152,8 +157,10 @@ function addDefinition(record: PinRecord, listing: SeenPage, { name, definition,
   if (!pin.kinds.includes(kind)) pin.kinds.push(kind);
   const isShort = text.length <= MAX_PINNED_CHARS;
   const whole = { ...definition, ...(isShort && { value: JSON.parse(text) as JsonObject }) };
-  if (pin.pinned?.digest === definition.digest) delete pin.seen;
-  else if (!pin.pinned && isBaseline) setPinned(pin, whole);
+  if (pin.pinned?.digest === definition.digest) {
+    delete pin.seen;
+    if (definition.program !== undefined) pin.pinned.program = definition.program;
+  } else if (!pin.pinned && isBaseline) setPinned(pin, whole);
   else if (pin.seen?.digest !== definition.digest) pin.seen = whole;
 }
 

@@ -15,6 +15,8 @@ import { MAX_PINS } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import { shorten } from '../../../shared/text/shorten.ts';
 import { visible } from '../../../shared/visible.ts';
+import { installedPackage } from './installed-package.ts';
+import type { StartedCommand } from './installed-package.ts';
 import { pinFile, pinFolder, readPinFile, updatePinFile, versionOf, withoutValues } from './pin-file.ts';
 import { isHeld } from './pin-policy.ts';
 import type { PinPolicy } from './pin-policy.ts';
@@ -28,6 +30,8 @@ export interface PinnedListsOptions {
   address: string;
   /** Another address is another server: nobody has given it a name. */
   isByAddress?: boolean | undefined;
+  /** Which package it runs is looked up on disk. */
+  command?: StartedCommand | undefined;
   policy: PinPolicy;
   /** Undefined: pins last as long as the process. */
   stateFolder: string | undefined;
@@ -69,6 +73,8 @@ export class PinnedLists {
   readonly #told = new BoundedMap<string, true>(10 * MAX_REPORTS);
   #record: PinRecord;
   #version = '';
+  /** The package, with its version, as it was when a list began. */
+  #program: string | undefined;
   #held: Record<string, Set<string>> = {};
   #isFull = false;
   #hasFailed = false;
@@ -86,7 +92,9 @@ export class PinnedLists {
   /** The names that may be shown. */
   async check(page: ListedPage): Promise<ReadonlySet<string>> {
     const { area, cursor, nextCursor } = page;
+    const { command } = this.#options;
     this.#reload();
+    if (command && cursor === undefined) this.#program = installedPackage(command);
     await this.#note(page);
     if (area === 'tools' && cursor === undefined)
       await this.#note({ ...page, ...instructionsOf(page), nextCursor: undefined });
@@ -141,7 +149,10 @@ export class PinnedLists {
     const { area, server, cursor, nextCursor } = page;
     const about = { era: server.dialect, area, kind: kindOf(page.client) };
     const at = new Date(this.#options.clock.now()).toISOString();
-    const entries = page.entries.map(({ name, entry, isSuspicious }) => toListed(name, entry, { at, isSuspicious }));
+    const program = this.#program;
+    const entries = page.entries.map(({ name, entry, isSuspicious }) =>
+      toListed(name, entry, { at, isSuspicious, program }),
+    );
     const key = (at: unknown): string => `${knownKey(about)} ${JSON.stringify(at)}`;
     const before = cursor === undefined ? undefined : this.#open.get(key(cursor));
     this.#open.delete(key(cursor));
@@ -157,7 +168,7 @@ export class PinnedLists {
   #add(listing: Omit<SeenPage, 'isBaseline'>, isBaseline: boolean | undefined, info: string): Promise<boolean> {
     const isBase = ({ known }: PinRecord): boolean => isBaseline ?? !known.includes(knownKey(listing));
     const whole = { ...listing, isBaseline: isBase(this.#record) };
-    const isSame = listing.area !== 'tools' || (this.#record.info === info && this.#record.address === this.#address);
+    const isSame = listing.area !== 'tools' || this.#isOf(info);
     if (isSame && !whole.isBaseline && isInRecord(this.#record, whole)) return Promise.resolve(false);
     let isPinned = false;
     const change = (latest: PinRecord = this.#emptyRecord()): PinRecord => {
@@ -169,6 +180,12 @@ export class PinnedLists {
     const written = this.#writing.then(() => this.#write(change));
     this.#writing = written;
     return written.then(() => isPinned);
+  }
+
+  /** Whether the server is the one that was last seen. */
+  #isOf(info: string): boolean {
+    const { info: said, address, program } = this.#record;
+    return said === info && address === this.#address && (this.#program ?? program) === program;
   }
 
   async #write(change: (latest?: PinRecord) => PinRecord): Promise<void> {
@@ -189,10 +206,14 @@ export class PinnedLists {
   /** If the operator has put another server in the place of the old one, which has none of its tools, nothing of the old one is compared. */
   #identified(record: PinRecord, entries: readonly ListedDefinition[], info: string): PinRecord {
     const { address, pins } = record;
+    const program = this.#program ?? record.program;
     const isMoved = address !== this.#address;
+    const isUpdated = record.program !== undefined && record.program !== program;
     const isOther = isMoved && !entries.some(({ name }) => Object.values(pins).some((pin) => pin.name === name));
-    if (isMoved || (record.info !== undefined && record.info !== info)) this.#tellIdentity(record.info, info, isMoved);
-    return { ...(isOther ? this.#emptyRecord() : record), address: this.#address, info };
+    if (isMoved || isUpdated || (record.info !== undefined && record.info !== info))
+      this.#tellIdentity(record, { info, isMoved, ...(isUpdated && { program: [record.program!, program!] }) });
+    const next = { ...(isOther ? this.#emptyRecord() : record), address: this.#address, info };
+    return program === undefined ? next : { ...next, program };
   }
 
   get #address(): string {
@@ -263,9 +284,9 @@ export class PinnedLists {
     log.warn({ server, name: shown, ...details }, `definition.${event}`);
   }
 
-  #tellIdentity(before: string | undefined, info: string, isMoved: boolean): void {
+  #tellIdentity({ info: before }: PinRecord, now: { info: string; isMoved: boolean; program?: string[] }): void {
     const { server, log, audit } = this.#options;
-    const details = { ...(before !== undefined && { before: visible(before) }), info: visible(info), isMoved };
+    const details = { ...(before !== undefined && { before: visible(before) }), ...now, info: visible(now.info) };
     audit?.({ kind: 'definition', server, outcome: 'identity', details });
     log.warn({ server, ...details }, 'definition.identity');
   }

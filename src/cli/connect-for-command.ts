@@ -162,11 +162,11 @@ async function overSocket(
 }
 
 async function connectToConfig(
-  { config, path, isStillTrusted }: CommandConfig,
+  { config, path, isStillTrusted, checkStart }: CommandConfig,
   options: ConnectOptions,
 ): Promise<CommandConnection> {
   const log = options.log!;
-  const built = await buildGateway(config, { log, stepLog: log, isStillTrusted });
+  const built = await buildGateway(config, { log, stepLog: log, isStillTrusted, checkStart });
   const startMs = options.timeoutMs ?? config.startMs ?? START_MS;
   const loginFor = (server: LoginTarget) => ownLogin(server, { log });
   const gateway = createGateway({ ...built.options, version: version(), startMs, loginFor });

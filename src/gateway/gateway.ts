@@ -57,6 +57,7 @@ import { UpstreamTarget } from './upstream/upstream-target.ts';
 import { isServerTarget } from './upstream/target-options.ts';
 import type { ServerTarget } from './upstream/target-options.ts';
 import type { Account } from './upstream/accounts/account-target.ts';
+import type { CommandAddress } from './upstream/address.ts';
 import { AccountTarget } from './upstream/accounts/account-target.ts';
 import type { Credentials } from './upstream/accounts/given-credentials.ts';
 import { createPipeline } from './pipeline.ts';
@@ -99,6 +100,8 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   share?: ServerSettings['share'];
   /** The login at a server, if not only for the life of this process; called once for each server with HTTP. */
   loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
+  /** Called each time before the command of a server is started. Throws if it must not be. */
+  checkStart?: ((address: CommandAddress) => void) | undefined;
   /** Headers for the requests of a user to a server. Servers with HTTP have an account for each user then. */
   credentials?: Credentials | undefined;
   /** What `audit` gets of the arguments of a call. Default: their names, types and sizes. */
@@ -376,10 +379,10 @@ export class Gateway {
     const { server, start, account, tools: _, trustAnnotations: _believed, rate: _rate, pins, ...rest } = configured;
     if (isTarget(server)) return { name, entry, target: server };
     noteSandbox(server);
-    const { log, clock, limits, id, audit } = this.#options;
+    const { log, clock, limits, id, audit, checkStart } = this.#options;
     const share = rest.share ?? this.#options.share;
     const asking = { roots: this.#humans.roots?.answer, assisted: () => this.#humans.assisted };
-    const told = { log: this.#observer.log(log, name), clock, limits, id, audit, ...asking };
+    const told = { log: this.#observer.log(log, name), clock, limits, id, audit, checkStart, ...asking };
     const isPerUser = this.#accounts.isPerUser(name, server, account);
     const checked = { name, address: server, isPerUser, servers: () => this.#names.servers, log: told.log, clock };
     const definitions = this.#checks.of(checked, pins);

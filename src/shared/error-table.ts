@@ -193,6 +193,10 @@ export const ERRORS = {
     '{server} was not started: its sandbox needs {needs}, which is not here',
     'Install it, or set `"optional": true` in the `sandbox` of the server to start it without one. See docs/safety.md.',
   ]),
+  UPSTREAM_UNTRUSTED: row(-32603, 502, 'config', [
+    '{server} was not started: code that it runs has changed since it was trusted by `parley trust`',
+    'Look at what has changed, then run `parley trust` again where the gateway runs.',
+  ]),
   UPSTREAM_FAILED: row(-32603, 502, 'upstream', [
     '{server} failed: {reason}',
     "Look at the server's own log; the same request may succeed later.",

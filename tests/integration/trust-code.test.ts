@@ -4,11 +4,15 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { connect } from 'mcp-parley';
 import { MAIN } from '../helpers/built.ts';
+import { ROOT } from '../helpers/files.ts';
+import { textOf } from '../helpers/fixture-server.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';
 import { Terminal } from '../helpers/terminal.ts';
+import { until } from '../helpers/until.ts';
 
-const { newHome } = homesOfTests();
+const { newHome, start } = homesOfTests();
 const PLAIN = { PARLEY_TRUST: '' };
 const CHANGED = 'has changed since you trusted it';
 const STEP = 'export default (exchange, next) => next();';
@@ -99,6 +103,48 @@ describe('a command of a trusted file', () => {
     append('notes.json');
     append('data.db');
     expect(await isChanged()).toBe(false);
+  });
+});
+
+/** A server whose script says its own name, and ends when it is told to. */
+const versionOf = (name: string): string => `
+import { legacy, speak, text } from ${JSON.stringify(pathToFileURL(join(ROOT, 'tests/fixtures/servers/parts/stdio.mjs')).href)};
+import { word } from './in/lib.mjs';
+speak((message) => {
+  const { method, params } = message;
+  if (method === 'tools/call' && params.name === 'die') process.exit(1);
+  if (method === 'tools/call') return text('${name} ' + word);
+  return legacy(message, ['who', 'die']);
+});`;
+
+describe('a server of a running gateway', () => {
+  test.each<[string, Files]>([
+    ['its script', { 'server.mjs': versionOf('second') }],
+    ['an import of its script', { 'in/lib.mjs': `export const word = 'two';` }],
+  ])('is not started again when %s has changed, until that is trusted', async (_, changed) => {
+    const files = { 'server.mjs': versionOf('first'), 'in/lib.mjs': `export const word = 'one';` };
+    const { home, run } = clone(files, { mcpServers: { x: { command: node, args: ['server.mjs'] } } });
+    await run('trust', '--yes');
+    const gateway = start(home, ['serve', '--port', '0', '--open'], PLAIN);
+    await using client = await connect(await gateway.url());
+    const who = () => textOf(client, 'x__who').catch(({ message }: Error) => message);
+    const die = () => client.callTool('x__die').catch(() => {});
+    expect(await who()).toBe('first one');
+    await die();
+    await until('the server to run again', async () => (await who()) === 'first one');
+    for (const [name, text] of Object.entries(changed)) home.write(name, text);
+    expect(await who()).toBe('first one'); // what runs is kept
+    await die();
+    const told = await until('a refusal', async () => {
+      const words = await who();
+      return words.includes('changed since') || /second|two/.test(words) ? words : undefined;
+    });
+    expect(told).toContain('parley trust');
+    for (let n = 0; n < 3; n++) expect(await who()).not.toMatch(/second|two/);
+    await using other = await connect(await gateway.url());
+    expect(await textOf(other, 'x__who').catch(String)).not.toMatch(/second|two/);
+    await run('trust', '--yes');
+    await until('the trusted code to run', async () => /second|two/.test(await who()));
   });
 });
 

@@ -1,5 +1,6 @@
 // Loads the configuration of a command and prints all of its problems to stderr at once.
 import { existsSync } from 'node:fs';
+import type { BuildOptions } from '../../config/apply/build-gateway.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
@@ -10,6 +11,7 @@ import { displayPath } from '../terminal/display-path.ts';
 import { readEnvironment } from '../environment.ts';
 import { readOwnRules } from '../trust/own-rules.ts';
 import type { OwnRules } from '../trust/own-rules.ts';
+import { createStartCheck } from '../trust/check-start.ts';
 import { isTrustedNow } from '../trust/judge-trust.ts';
 import { requireTrust } from '../trust/require-trust.ts';
 import { suggestConfigs } from '../welcome/client-files.ts';
@@ -23,6 +25,8 @@ export interface CommandConfig extends LoadedConfig {
   ownRules: OwnRules;
   /** Whether the files are trusted as they are at this moment. */
   isStillTrusted: () => boolean;
+  /** Throws if the command of a server runs code that is not trusted as it is at this moment. */
+  checkStart: BuildOptions['checkStart'];
 }
 
 interface CommandConfigOptions {
@@ -69,7 +73,7 @@ export async function loadCommandConfig(
   if (!(await requireTrust(loaded, print))) return undefined;
   const isStillTrusted = (): boolean => isTrustedNow(path, { ...environment, ...ownRules });
   for (const line of toProblemLines(loaded)) (onWarning ?? ((told) => print.note(told)))(line);
-  return { ...loaded, path, config, ownRules, isStillTrusted };
+  return { ...loaded, path, config, ownRules, isStillTrusted, checkStart: createStartCheck(path) };
 }
 
 /** Prints all that `check` finds, so that a file is corrected only once. False if there is no error. */

@@ -53,7 +53,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const notices = toLogPrinter(print);
   const log = createCliLog(command.log ?? found.config.log.level);
   // A reloaded step may change lists, so clients are notified.
-  const making = { log, stepLog: log, onStepReload: () => gateway.update({}), isStillTrusted: found.isStillTrusted };
+  const { isStillTrusted, checkStart } = found;
+  const making = { log, stepLog: log, onStepReload: () => gateway.update({}), isStillTrusted, checkStart };
   const made = await buildParts(found, making, print);
   if (!made) {
     await stopUnusedPrestarted();

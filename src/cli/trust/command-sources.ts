@@ -25,17 +25,36 @@ const IMPLIED: Readonly<Record<string, readonly string[]>> = dictionary({
 });
 const SETTINGS = new Set(Object.values(IMPLIED).flat());
 
+type Sources = Map<string, Buffer | undefined>;
+
 /** The content of each file by path. Throws if there are too many. */
-export function readCommandSources({ config, path = '' }: LoadedConfig): Map<string, Buffer | undefined> {
-  const root = dirname(path);
-  const files = (config ? enabledServers(config) : []).flatMap(([, server]) => {
-    if (!('command' in server)) return [];
-    const folder = server.cwd ?? process.cwd();
-    const words = [server.command, ...server.args, ...Object.values(server.env)].flatMap(wordsOf);
-    const named = words.filter((word) => !isAbsolute(word) || isInside(word, root));
-    const implied = IMPLIED[basename(server.command)] ?? [];
-    return [...named, ...implied].flatMap((word) => resolveAll(resolve(folder, word)));
-  });
+export function readCommandSources({ config, path = '' }: LoadedConfig): Sources {
+  const commands = (config ? enabledServers(config) : []).flatMap(([, server]) =>
+    'command' in server ? [server] : [],
+  );
+  return toSources(commands.flatMap((one) => filesOf(one, dirname(path))));
+}
+
+/** The same of one command, of a configuration in this folder. */
+export function sourcesOfCommand(command: Command, root: string): Sources {
+  return toSources(filesOf(command, root));
+}
+
+interface Command {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+}
+
+function filesOf({ command, args = [], env = {}, cwd = process.cwd() }: Command, root: string): string[] {
+  const words = [command, ...args, ...Object.values(env)].flatMap(wordsOf);
+  const named = words.filter((word) => !isAbsolute(word) || isInside(word, root));
+  const implied = IMPLIED[basename(command)] ?? [];
+  return [...named, ...implied].flatMap((word) => resolveAll(resolve(cwd, word)));
+}
+
+function toSources(files: readonly string[]): Sources {
   return readSources([...new Set(files)].filter(isCode), isCode);
 }
 

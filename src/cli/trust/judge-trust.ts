@@ -43,16 +43,22 @@ export interface Fingerprint {
 
 /** Of the file, its env files, its steps with what they import by path, and the scripts that its commands start. */
 export function fingerprintOf(loaded: LoadedConfig): Fingerprint {
-  const { createHash } = lazyCrypto();
-  const hash = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
   const parts = new Map<string, string | Buffer | undefined>([
     ...readCommandSources(loaded),
     ...readSources(stepFilesOf(loaded)),
     ...loaded.texts,
   ]);
-  const files = [...parts].map(([path, text]) => [path, text === undefined ? 'unreadable' : hash(text)] as const);
+  const files = [...parts].map(([path, text]) => [path, digestOfFile(text)] as const);
   const lines = files.map((file) => JSON.stringify(file)).toSorted();
   return { digest: `sha256:${hash(lines.join('\n'))}`, files: Object.fromEntries(files) };
+}
+
+export function digestOfFile(content: string | Buffer | undefined): string {
+  return content === undefined ? 'unreadable' : hash(content);
+}
+
+function hash(text: string | Buffer): string {
+  return lazyCrypto().createHash('sha256').update(text).digest('hex');
 }
 
 /** The files of its steps, without those that the user's own configuration adds. */

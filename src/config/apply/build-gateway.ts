@@ -15,6 +15,7 @@ import type { BuiltSteps, BuildStepOptions } from './build-steps.ts';
 export interface BuildOptions extends Omit<BuildStepOptions, 'log'> {
   /** Default: JSON lines on stderr, from the configured level on. */
   log?: Log | undefined;
+  checkStart?: GatewayOptions['checkStart'];
 }
 
 export interface BuiltGateway {
@@ -25,9 +26,9 @@ export interface BuiltGateway {
 }
 
 export async function buildGateway(config: ParleyConfig, options: BuildOptions = {}): Promise<BuiltGateway> {
-  const { log = createLog({ level: config.log.level }) } = options;
+  const { log = createLog({ level: config.log.level }), checkStart } = options;
   const steps = await buildSteps(config, { ...options, log });
-  return { options: { ...toOptions(config), steps: steps.steps, log }, steps };
+  return { options: { ...toOptions(config), steps: steps.steps, log, checkStart }, steps };
 }
 
 function toOptions(config: ParleyConfig): GatewayOptions {

@@ -9,7 +9,7 @@ import type { Log } from '../../shared/log.ts';
 import type { Era } from '../dialect/revisions.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Target } from '../../protocol/target.ts';
-import type { Address, Route } from './address.ts';
+import type { Address, CommandAddress, Route } from './address.ts';
 import type { ServerLogin } from './login/server-login.ts';
 import type { SandboxOptions } from './sandbox/sandbox.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
@@ -37,6 +37,8 @@ export interface UpstreamTargetOptions {
   idleMs?: number | undefined;
   /** The gateway's login at the server, the same for all clients. */
   login?: ServerLogin | undefined;
+  /** Called each time before its command is started. Throws if it must not be. */
+  checkStart?: ((address: CommandAddress) => void) | undefined;
   /** Lets the user of a call log in; resolves when they have. Without it, the error says how to. */
   logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
   /** Answers `roots/list` for clients without roots of their own. */

@@ -7,6 +7,7 @@ import { flowOf } from '../../../protocol/interaction.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import { SupervisedConnection } from './supervised-connection.ts';
 import type { SupervisedConnectionOptions } from './supervised-connection.ts';
+import { isCommandAddress } from '../address.ts';
 import { openUpstream } from '../upstream.ts';
 import type { Upstream } from '../upstream.ts';
 import type { UpstreamTargetOptions } from '../target-options.ts';
@@ -76,6 +77,7 @@ function openerFor(
   const fixed = { info, revision, era, timeoutMs, limits, id, login, events, log, clock };
   return (onClose, signal) => {
     const { capabilities, introduction, era: prefer } = connection;
+    if (isCommandAddress(address)) options.checkStart?.(address);
     return openUpstream(address, { ...fixed, capabilities, introduction, prefer, onClose, signal });
   };
 }

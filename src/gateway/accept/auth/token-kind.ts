@@ -10,6 +10,9 @@ const PLAIN = [undefined, 'jwt'];
 const OTHER_KINDS = ['id', 'refresh', 'logout', 'offline'];
 const ACCESS_KINDS = ['bearer', 'dpop', 'access'];
 const OF_ID_TOKENS = ['nonce', 'at_hash', 'c_hash', 's_hash'];
+/** What an access token may do, and the client that got it. */
+const OF_ACCESS_TOKENS = ['scope', 'scp', 'roles', 'permissions', 'client_id', 'cid'];
+const URI = /^[a-z][a-z\d+.-]*:/i;
 
 /** `typ`: of the header, in lower case. */
 export function isAccessToken(typ: string | undefined, claims: JWTPayload): boolean {
@@ -19,5 +22,13 @@ export function isAccessToken(typ: string | undefined, claims: JWTPayload): bool
   if (kinds.some((kind) => OTHER_KINDS.includes(kind))) return false;
   // Keycloak before version 24 put the nonce into access tokens, too.
   if (kinds.some((kind) => ACCESS_KINDS.includes(kind))) return true;
-  return OF_ID_TOKENS.every((claim) => claims[claim] === undefined);
+  if (OF_ID_TOKENS.some((claim) => claims[claim] !== undefined)) return false;
+  const audiences = [claims.aud].flat();
+  if (audiences.every((one) => URI.test(String(one)))) return true;
+  // It may be the id of a client, and this one of its ID tokens: those of the code flow need none of the claims above.
+  const { azp } = claims;
+  return (
+    OF_ACCESS_TOKENS.some((claim) => claims[claim] !== undefined) ||
+    (azp !== undefined && !audiences.includes(azp as string))
+  );
 }

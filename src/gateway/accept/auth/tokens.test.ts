@@ -183,6 +183,8 @@ describe('an access token', () => {
       { events: { 'http://schemas.openid.net/event/backchannel-logout': {} }, sid: 's' },
       { events: {}, typ: 'Bearer' },
       { token_use: 'id' },
+      {},
+      { azp: 'client-guid', auth_time: 1, email: 'alice@example.com' },
       ...['ID', 'Refresh', 'Logout', 'Offline', 'id'].map((typ) => ({ typ })),
     ];
     for (const claims of others) expect([claims, await statusFor(claims)]).toEqual([claims, 401]);
@@ -192,6 +194,8 @@ describe('an access token', () => {
       [{ ver: '2.0', scp: 'read', azp: 'client-guid', tid: 't' }],
       [{ scp: ['read'], cid: 'client-guid', uid: 'u' }],
       [{ scope: 'openid read', azp: 'client-guid', gty: 'password' }],
+      [{ azp: 'another-client' }],
+      [{ roles: ['Tools.Call'], azp: 'client-guid' }],
       [{ token_use: 'access', client_id: 'client-guid' }],
       [{ typ: 'Bearer', nonce: 'n', azp: 'client-guid', sid: 's' }],
       [{ nonce: 'n' }, 'at+jwt'],

@@ -1,11 +1,14 @@
-// Serializes work on a file across processes. A lock file belongs to a process, and one whose process has died is removed. If the lock
-// cannot be had in time, the work is not done.
+// Serializes work on a file across processes, also of several machines or containers that share its folder. A lock file belongs to a process,
+// and one whose process has died is removed. If the lock cannot be had in time, the work is not done.
 import { mkdirSync } from 'node:fs';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, ticksOf } from '../clock.ts';
 import { randomId } from '../crypto/ids.ts';
+import { createLeaseHolder, identifyProcess } from './lease-holder.ts';
+import type { LeaseHolder } from './lease-holder.ts';
 
 export interface FileLockOptions {
   /** The lock file. Its folder is made if it is missing. */
@@ -19,6 +22,14 @@ export interface FileLockOptions {
 const POLL_MS = 20;
 /** No work takes this long, so its process has died, though another one may have its number now. */
 const DEAD_MS = 120_000;
+
+let found: LeaseHolder | undefined;
+
+/** A process of another machine is never judged by its number here. */
+function thisProcess(): LeaseHolder {
+  found ??= createLeaseHolder(identifyProcess() ?? { space: hostname(), pid: process.pid, start: '' });
+  return found;
+}
 
 export async function withFileLock<T>({ path, waitMs, onLate }: FileLockOptions, work: () => Promise<T>): Promise<T> {
   const until = ticksOf(systemClock) + waitMs;
@@ -39,7 +50,7 @@ export async function withFileLock<T>({ path, waitMs, onLate }: FileLockOptions,
 async function take(path: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);
-    await file.writeFile(String(process.pid));
+    await file.writeFile(thisProcess().marked('lock'));
     await file.close();
     return true;
   } catch (error) {
@@ -53,7 +64,7 @@ async function removeDead(path: string): Promise<void> {
   const holder = await readFile(path, 'utf8').catch(() => '');
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
   const isOld = systemClock.now() - mtimeMs > DEAD_MS;
-  if (!isOld && (!/^\d+$/.test(holder) || isAlive(Number(holder)))) return;
+  if (!isOld && !thisProcess().isDead(holder)) return;
   const aside = `${path}-${randomId()}`;
   try {
     await rename(path, aside);
@@ -62,13 +73,5 @@ async function removeDead(path: string): Promise<void> {
     else await rename(aside, path);
   } catch {
     // another process was faster
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,6 +1,6 @@
 // Leases, spent turns, blobs and the removal of expired data in the SQLite store.
 import type { Database } from 'libsql';
-import type { LeaseHolder } from './lease-holder.ts';
+import type { LeaseHolder } from '../../../shared/files/lease-holder.ts';
 import { prepareStatements } from './sqlite-rows.ts';
 
 export interface Leases {

@@ -75,26 +75,24 @@ function redactAuth(auth: AuthConfig, show: Show): AuthConfig {
     ...(keys && { keys: keys.map((one) => ({ ...one, ...(one.key !== undefined && { key: hide(one.key, show) }) })) }),
     ...(front && { front: redactFront(front, show) }),
     ...(issuers && {
-      issuers: issuers.map(({ introspection, ...issuer }) => {
-        if (!introspection) return issuer;
-        const clientSecret = hide(introspection.clientSecret, show);
-        return { ...issuer, introspection: { ...introspection, clientSecret } };
-      }),
+      issuers: issuers.map((issuer) => ({
+        ...issuer,
+        ...(issuer.introspection && { introspection: redactClient(issuer.introspection, show) }),
+        ...(issuer.pages && { pages: redactClient(issuer.pages, show) }),
+      })),
     }),
   };
 }
 
 function redactFront(front: NonNullable<AuthConfig['front']>, show: Show): NonNullable<AuthConfig['front']> {
-  const { clientSecret, clients } = front;
-  const hideSecret = (one: FrontClient) => ({ ...one, clientSecret: hide(one.clientSecret, show) });
-  return {
-    ...front,
-    ...(clientSecret !== undefined && { clientSecret: hide(clientSecret, show) }),
-    ...(clients && { clients: clients.map(hideSecret) }),
-  };
+  const { clients } = front;
+  return { ...redactClient(front, show), ...(clients && { clients: clients.map((one) => redactClient(one, show)) }) };
 }
 
-type FrontClient = NonNullable<NonNullable<AuthConfig['front']>['clients']>[number];
+function redactClient<C extends { clientSecret?: string | undefined }>(client: C, show: Show): C {
+  const { clientSecret } = client;
+  return clientSecret === undefined ? client : { ...client, clientSecret: hide(clientSecret, show) };
+}
 
 function redactModel(model: ModelConfig, show: Show): ModelConfig {
   const { url, key, headers } = model;

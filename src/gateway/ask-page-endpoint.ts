@@ -73,8 +73,8 @@ export class AskPageEndpoint {
 
   /** What other pages of this server learn about it. */
   get host(): PagesHost {
-    const { trustsLinks } = this.#options;
-    return { base: () => this.address(), identify: this.identify, trustsLinks };
+    const { trustsLinks, proof } = this.#options;
+    return { base: () => this.address(), identify: this.identify, trustsLinks, pageLogin: proof.pageLogin };
   }
 
   async link(round: QuestionRound): Promise<string> {

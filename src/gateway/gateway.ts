@@ -149,6 +149,7 @@ export class Gateway {
       clock,
       audit: options.audit,
       loadFrontPages,
+      visitors: { sealer, base: () => this.#humans.pageEndpoint.address() },
       neededScopes: neededScopesOf(options.auth?.toolScopes),
     });
     const asking = { log, clock, sealer, login: this.#login, audit: options.audit };

@@ -60,13 +60,14 @@ export class HumanChannel {
     this.roots = options.roots && new ConfiguredRoots(options.roots);
     const pairings = (this.#pairings = pairingsOf(options, clock));
     const { trust, notify, identifyPerson, ...channels } = ask ?? {};
-    const word = new PersonsWord({ trust, notify, identifyPerson, pairings, audit: around.audit, log });
+    const pageLogin = login?.pageLogin;
+    const word = new PersonsWord({ trust, notify, identifyPerson, pageLogin, pairings, audit: around.audit, log });
     this.pageEndpoint = new AskPageEndpoint({
       round: (handle) => this.#means.rounds.get(handle),
       publicUrl,
       identify: login?.identifyVisitor ?? options.identify,
       trustsLinks: login !== undefined, // browsers send no keys and no tokens
-      proof: { word, pairings, rounds: () => this.#means.rounds.all },
+      proof: { word, pairings, pageLogin, rounds: () => this.#means.rounds.all },
       besides,
       maxUploadBytes: limits?.maxUploadBytes,
       log,

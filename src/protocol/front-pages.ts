@@ -1,5 +1,5 @@
 // The pages that a person sees between a client and the login. They are made elsewhere, in the style of our other pages.
-import type { ServerResponse } from 'node:http';
+import type { HttpResponse } from '../shared/http.ts';
 
 export interface ConsentParts {
   /** How the client calls itself, which anybody can claim. */
@@ -14,13 +14,13 @@ export interface ConsentParts {
 }
 
 export interface FrontPages {
-  consent(response: ServerResponse, parts: ConsentParts): void;
+  consent(response: HttpResponse, parts: ConsentParts): void;
   /** Leads to another page, without a redirect: browsers forbid forms that end elsewhere. */
-  goOn(response: ServerResponse, url: string): void;
+  goOn(response: HttpResponse, url: string): void;
   /** For everything that does not work, without a reason. */
-  gone(response: ServerResponse): void;
+  gone(response: HttpResponse): void;
   /** The person is known, and may not use this gateway. */
-  refused(response: ServerResponse): void;
+  refused(response: HttpResponse): void;
 }
 
 export type LoadFrontPages = () => Promise<FrontPages>;

@@ -3,6 +3,7 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
+import type { PageLogin } from './page-login.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 import type { Family } from '../shared/metric.ts';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
@@ -141,4 +142,6 @@ export interface PagesHost {
   identify?: ((request: HttpRequest) => Promise<string | undefined>) | undefined;
   /** A link is enough for a browser that `identify` does not know: browsers send no tokens. */
   trustsLinks?: boolean | undefined;
+  /** By which a browser proves whose it is. */
+  pageLogin?: PageLogin | undefined;
 }

@@ -2,6 +2,7 @@
 // browser without a screen.
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { JWK } from 'jose';
 import Provider from 'oidc-provider';
 import { createGateway, createServer } from 'mcp-parley';
 import type { GatewayOptions } from 'mcp-parley';
@@ -73,7 +74,7 @@ export async function startFront({
 }
 
 /** A company's identity provider: it knows the gateway, registers nobody, and everybody is logged in. */
-async function startIdp({ base, asked, person, groups, pages }: Idp) {
+export async function startIdp({ base, asked = [], person, groups, pages = false, keys }: Idp) {
   const server = createHttpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const idp = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -82,12 +83,13 @@ async function startIdp({ base, asked, person, groups, pages }: Idp) {
       {
         client_id: 'gateway',
         client_secret: 'the-secret-of-the-gateway',
-        redirect_uris: [`${base}/oauth/callback`],
+        redirect_uris: [`${base}/oauth/callback`, `${base}/ask/callback`],
         token_endpoint_auth_method: 'client_secret_post',
         application_type: 'native',
       },
     ],
     claims: { profile: ['name', 'groups'], email: ['email', 'email_verified'] },
+    ...(keys && { jwks: { keys } }),
     conformIdTokenClaims: false,
     features: { devInteractions: { enabled: false } },
     findAccount: (_, id) => ({
@@ -117,11 +119,14 @@ async function startIdp({ base, asked, person, groups, pages }: Idp) {
 }
 
 interface Idp {
+  /** Of the gateway. */
   base: string;
-  asked: URL[];
+  asked?: URL[];
   person: { sub: string };
-  groups: string[] | undefined;
-  pages: boolean;
+  groups?: string[] | undefined;
+  pages?: boolean;
+  /** With which it signs. */
+  keys?: JWK[];
 }
 
 export interface Answer {
@@ -232,7 +237,7 @@ export function byCode(clientId: string, back: string): Record<string, string> {
   };
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createHttpServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as AddressInfo;

@@ -29,6 +29,16 @@ const ISSUER = object(
     jwksUrl: text('Where its keys are. Default: as its metadata says.'),
     algorithms: list(text('Such as RS256.'), 'How tokens may be signed. Default: the asymmetric ways.'),
     groupsClaim: text('The claim with the groups of a user. Default: groups.', { notEmpty: true }),
+    pages: object(
+      {
+        clientId: text('The id of this gateway at the issuer. Its redirect is `<publicUrl>/ask/callback`.', {
+          notEmpty: true,
+        }),
+        clientSecret: text('Its secret; name a variable.'),
+        scopes: scopes('What is asked for there. Default: openid, profile, email.'),
+      },
+      'Lets people log in at the pages of this gateway, to approve what they have called and to log in at servers.',
+    ),
     introspection: object(
       {
         clientId: text('The id of this gateway at the issuer.'),

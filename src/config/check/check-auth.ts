@@ -72,7 +72,10 @@ function checkIssuer(given: IssuerInput, path: ConfigPath, { problems, missing }
   if (missing.has(toPathId(at))) return;
   const isUrl = issuer !== undefined && URL.canParse(issuer) && /^https?:/.test(issuer);
   if (!isUrl) problems.error(path, 'the issuer is not an https:// URL', 'Such as https://login.example.com.');
-  if (typeof given === 'string' || !given.introspection) return;
+  if (typeof given === 'string') return;
+  if (given.pages && given.pages.clientId === undefined)
+    problems.error([...path, 'pages'], 'it needs "clientId"', 'Register the gateway there.');
+  if (!given.introspection) return;
   const { clientId, clientSecret } = given.introspection;
   if (clientId === undefined || clientSecret === undefined)
     problems.error([...path, 'introspection'], 'it needs "clientId" and "clientSecret"', 'Register the gateway there.');

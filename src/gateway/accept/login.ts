@@ -5,14 +5,17 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.t
 import type { RecordAudit } from '../../protocol/audit.ts';
 import type { Identity } from '../../protocol/exchange.ts';
 import type { LoadFrontPages } from '../../protocol/front-pages.ts';
+import type { PageLogin } from '../../protocol/page-login.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
+import type { Sealer } from '../../shared/crypto/seal.ts';
 import type { AuthOptions } from './auth/auth-options.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth/auth-options.ts';
 import { FRONT_PATH, isForEverybody } from './auth/front/front-options.ts';
 import type { FrontOptions } from './auth/front/front-options.ts';
 import type { NodeVisit } from './auth/front/front.ts';
 import type { Authenticator } from './auth/authenticator.ts';
+import { CALLBACK_PATH, createPageLogin } from './auth/page-login.ts';
 import type { TokenGate } from './auth/token-gate.ts';
 import { answerThrown } from './http/answer.ts';
 import type { Identify, IdentifyRequest } from './identify.ts';
@@ -31,6 +34,8 @@ export interface Login {
   readonly needsUrl: boolean;
   /** Answers what clients and browsers ask before they are logged in. `local`: the path as it would be at /mcp. */
   openPage(asked: OpenPage): HttpHandler | undefined;
+  /** For people at the pages of the gateway. */
+  readonly pageLogin: PageLogin | undefined;
   /** Loads what it needs. Throws BAD_OPTION. */
   ready(): Promise<void>;
   close(): void;
@@ -52,8 +57,10 @@ export interface LoginContext {
   log: Log;
   audit?: RecordAudit | undefined;
   neededScopes?: NeededScopes | undefined;
-  /** For an authorization server in front. */
+  /** For an authorization server in front, and for people who log in at pages. */
   loadFrontPages?: LoadFrontPages | undefined;
+  /** Where people log in at pages: what seals their cookies, and the URL of the pages. */
+  visitors?: { sealer: Sealer; base: () => Promise<string | undefined> } | undefined;
 }
 
 export interface LoginSource {
@@ -78,8 +85,10 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
   const asking = keepHeaders(auth.headers, (request) =>
     made ? made.identify(request) : load().then((one) => one.identify(request)),
   );
+  const pageLogin = pageLoginFor(auth, publicUrl, context);
   return {
     identify: asking,
+    pageLogin,
     identifyVisitor: (request) =>
       isNameless || request.headers.authorization === undefined ? undefined : asking(request),
     adminScope: auth.adminScope ?? DEFAULT_ADMIN_SCOPE,
@@ -90,8 +99,11 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
       if (!hasIssuers || isNameless) return undefined;
       const answer = auth.front ? frontPageAt(asked) : undefined;
       const isMetadata = asked.path.startsWith('/.well-known/oauth-');
-      if (answer === undefined && !isMetadata) return undefined;
+      const isCallback = pageLogin !== undefined && asked.local === CALLBACK_PATH;
+      if (answer === undefined && !isMetadata && !isCallback) return undefined;
       return (request, response) => {
+        if (isCallback || (answer === '/callback' && pageLogin?.isBack(request)))
+          return void pageLogin!.comeBack(request, response);
         const { path } = asked;
         const endpoint = asked.endpoint();
         const answered = (load() as Promise<Authenticator>).then((one) =>
@@ -105,6 +117,11 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
     ready: async () => void (await load()),
     close: () => made?.close(),
   };
+}
+
+function pageLoginFor(auth: AuthOptions, publicUrl: string | undefined, context: LoginContext) {
+  const { clock, log, audit, visitors, loadFrontPages: pages } = context;
+  return visitors && pages && createPageLogin(auth, publicUrl, { clock, log, audit, pages, ...visitors });
 }
 
 const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'dpop'];

@@ -138,7 +138,11 @@ export class AskChannels {
 
   /** The round as a tool result for the model. */
   async words(round: QuestionRound, problem?: string): Promise<JsonObject> {
-    if (this.#isForPerson(round)) return toPersonText(round, this.takesChanges(round), problem);
+    if (this.#isForPerson(round)) {
+      // The page of all questions, which names none of them, and only to callers who can log in there.
+      const page = this.word.canLogIn(round.user) ? (await this.link(round))?.replace(/\?.*$/, '') : undefined;
+      return toPersonText(round, { page, hasChanges: this.takesChanges(round) }, problem);
+    }
     const link = round.waitsFor === undefined ? await this.link(round) : undefined;
     return toQuestionText(
       round,

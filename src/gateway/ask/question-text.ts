@@ -32,10 +32,15 @@ export function toQuestionText(round: QuestionRound, ways: AnswerWays, problem?:
 }
 
 /** The text of a round that a person answers elsewhere: neither the question nor a link. */
-export function toPersonText(round: QuestionRound, hasChanges: boolean, problem?: string): JsonObject {
+export function toPersonText(
+  round: QuestionRound,
+  { page, hasChanges }: { page?: string | undefined; hasChanges: boolean },
+  problem?: string,
+): JsonObject {
   const lines = [
     ...(problem === undefined ? [] : [problem, '']),
     `${whoOf(round)} has not finished: only a person may allow it to go on. A person has been asked. You cannot answer for them, and do not call the tool again.`,
+    ...(page === undefined ? [] : [`Tell the user: they find the question at ${page}, after a login.`]),
     `To wait for their answer, call ${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}.`,
     ...(hasChanges ? [changeWords(round.handle)] : []),
     `It waits until ${new Date(round.expiresAt).toISOString()}.`,

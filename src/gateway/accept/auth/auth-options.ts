@@ -61,8 +61,18 @@ export interface IssuerOptions {
   algorithms?: readonly string[] | undefined;
   /** The claim that lists groups. Default: `groups`. */
   groupsClaim?: string | undefined;
+  /** This gateway as a client of the issuer: people log in there at the pages of the gateway. */
+  pages?: PageLoginOptions | undefined;
   /** For tokens that are no JWT: asks the issuer (RFC 7662). */
   introspection?: IntrospectionOptions | undefined;
+}
+
+export interface PageLoginOptions {
+  /** As it is registered there. Its redirect is `<publicUrl>/ask/callback`. */
+  clientId: string;
+  clientSecret?: string | undefined;
+  /** What is asked for there. Default: openid, profile, email. */
+  scopes?: readonly string[] | undefined;
 }
 
 export interface IntrospectionOptions {

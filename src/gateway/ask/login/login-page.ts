@@ -1,8 +1,9 @@
 // The pages of a login at a server: the first says who logs in where and leads to the authorization server, the second is where that
 // server sends the browser back to.
 // 1. Opening the link changes nothing, so previews cannot use it up. The first browser that continues gets a cookie; no other can go on.
-// 2. What comes back counts once, in that browser, for the state that was sent out.
-// 3. A link or state that does not work gives no reason.
+// 2. Where callers can log in at pages, only a browser in which the caller is logged in can go on.
+// 3. What comes back counts once, in that browser, for the state that was sent out.
+// 4. A link or state that does not work gives no reason.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import { toError } from '../../../shared/to-error.ts';
@@ -14,7 +15,7 @@ import { HEADERS, renderNotice, renderPage } from '../page/render/render-page.ts
 import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { wordsFor } from '../page/locales/page-words.ts';
 import type { BrowserAttempt, LoginDesk, OpenLogin } from './login-desk.ts';
-import { CALLBACK_PATH } from './login-desk.ts';
+import { CALLBACK_PATH, LOGIN_PATH } from './login-desk.ts';
 
 const WORDS = wordsFor('en');
 const COOKIE = 'parley-login';
@@ -62,8 +63,9 @@ class LoginVisit {
       ? this.#desk.byState(searchParams.get('state') ?? '')
       : this.#desk.byId(searchParams.get('t') ?? '');
     if (!open || !(await this.#isTheirs(open))) return this.#gone();
+    // The browser that comes back from another site is known by its cookie of this login.
     if (isBack) return method === 'GET' ? this.#comeBack(open) : this.#gone();
-    return method === 'POST' ? this.#goOn(open) : this.#offer(open);
+    return method === 'POST' ? this.#goOn(open) : this.#show(open);
   }
 
   notice(status: number, title: string, text: string, isDone = false): void {
@@ -85,8 +87,31 @@ class LoginVisit {
     return visitor === undefined ? trustsLinks : visitor === principal;
   }
 
-  #offer(open: OpenLogin): void {
+  /** Where the caller has to log in at our page first; undefined if that is done, or if there is no such login. */
+  #mustLogInAt({ principal }: OpenLogin): string | undefined {
+    const { pageLogin } = this.#desk.options.host();
+    const host = pageLogin?.hostFor(principal);
+    return host !== undefined && pageLogin!.visitorOf(this.#request) !== principal ? host : undefined;
+  }
+
+  #show(open: OpenLogin): void {
     const { id, server, user } = open;
+    const host = this.#mustLogInAt(open);
+    if (host === undefined) return this.#offer(open);
+    const body = html`<div class="card">
+      <h1>Log in as ${user ?? ''}</h1>
+      <p>
+        ${user ?? ''} wants to log in at ${server} and has sent you here. Only their own browser can go on, so that no
+        other person's account is used.
+      </p>
+      <form method="post" action="?t=${id}">
+        <div class="buttons"><button name="do" value="visit" class="primary">Log in at ${host}</button></div>
+      </form>
+    </div>`;
+    this.#page(200, renderPage({ title: `Log in as ${user ?? ''}`, body, words: WORDS }));
+  }
+
+  #offer({ id, server, user }: OpenLogin): void {
     const whose = user === undefined ? 'this gateway' : `${user} at this gateway`;
     const body = html`<div class="card">
       <h1>Log in at ${server}</h1>
@@ -108,6 +133,11 @@ class LoginVisit {
     if (!this.#isOurForm(base)) {
       log.warn({ server: open.server, origin: this.#request.headers.origin }, 'login.page-foreign-origin');
       return this.notice(403, 'Not possible', 'This did not come from our own page.');
+    }
+    if (this.#mustLogInAt(open) !== undefined) {
+      const { id, principal } = open;
+      const visit = { request: this.#request, response: this.#response, principal, back: `${LOGIN_PATH}?t=${id}` };
+      return this.#desk.options.host().pageLogin!.begin(visit);
     }
     if (open.browser !== undefined && !this.#isSameBrowser(open)) return this.#gone();
     const browser = (open.browser ??= randomId());

@@ -95,7 +95,7 @@ async function receive(
   if (!METHODS.includes(request.method!)) return reply.methods(METHODS);
   const token = tokenOf(request.url ?? '');
   const base = new URL(await options.baseUrl());
-  const at = { ...site, request, reply, words, token, base };
+  const at = { ...site, request, response, reply, words, token, base };
   if (token === '' && options.proof?.word.isStrict) {
     const visit = { ...at, handle: '', round: undefined, closed: undefined, browser: undefined };
     return showOpenQuestions(visit, options.proof, (one) => toLink(site.sealer, one, base.href));

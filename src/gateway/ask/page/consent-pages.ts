@@ -1,6 +1,6 @@
 // The pages between a client and the login of a person: consent to one client, and what leads on. In the style of our other pages, in English.
-import type { ServerResponse } from 'node:http';
 import type { ConsentParts, FrontPages } from '../../../protocol/front-pages.ts';
+import type { HttpResponse } from '../../../shared/http.ts';
 import { wordsFor } from './locales/page-words.ts';
 import { clip, html } from './render/html.ts';
 import type { Html } from './render/html.ts';
@@ -11,7 +11,7 @@ const MAX_TEXT = 300;
 
 export function createConsentPages(): FrontPages {
   const words = wordsFor('en');
-  const send = (response: ServerResponse, status: number, page: string): void => {
+  const send = (response: HttpResponse, status: number, page: string): void => {
     if (response.headersSent) return;
     response.removeHeader('access-control-allow-origin'); // no other page may read this
     response.writeHead(status, { ...HEADERS, 'content-length': Buffer.byteLength(page) }).end(page);

@@ -1,6 +1,6 @@
 // One request to the page, with its context.
 import type { Clock } from '../../../shared/clock.ts';
-import type { HttpRequest } from '../../../shared/http.ts';
+import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { ClosedRound, QuestionRound } from '../question-round.ts';
@@ -21,6 +21,7 @@ export interface PageContext {
 
 export interface PageVisit extends PageContext {
   readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly reply: PageReply;
   readonly words: PageWords;
   /** The sealed part of the link, and the handle in it. */

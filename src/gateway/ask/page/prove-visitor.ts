@@ -1,5 +1,6 @@
 // Who is at the browser, for questions that only a person may answer: it has to be paired with this gateway, or logged in. A browser that
-// is neither can enter the code that the operator's terminal shows. It learns nothing about the question before that.
+// is neither can log in, or enter the code that the operator's terminal shows. It learns nothing about the question before that.
+import type { PageLogin } from '../../../protocol/page-login.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import type { PersonsWord } from '../word/persons-word.ts';
 import { isForHuman } from '../word/persons-word.ts';
@@ -8,6 +9,8 @@ import type { QuestionRound } from '../question-round.ts';
 import { readPost } from './read-post.ts';
 import { BUTTON_BYTES, isOurOrigin, toCookie } from './receive-form.ts';
 import { renderOpenQuestions, renderPairing } from './render/render-pairing.ts';
+import type { PairingView } from './render/render-pairing.ts';
+import { ASK_PATH } from './link.ts';
 import { renderWaiting } from './render/render-page.ts';
 import type { PageVisit } from './page-visit.ts';
 
@@ -15,6 +18,7 @@ import type { PageVisit } from './page-visit.ts';
 export interface VisitorProof {
   readonly word: Pick<PersonsWord, 'isStrict' | 'proofOf'>;
   pairings(): Promise<Pairings>;
+  readonly pageLogin?: PageLogin | undefined;
   /** The open questions, for a paired browser without a link. */
   rounds(): Iterable<QuestionRound>;
 }
@@ -33,7 +37,13 @@ export async function pairBrowser(visit: PageVisit, proof: VisitorProof): Promis
   // The browser withholds our cookie from a request that another site began. It sends it once the person continues from here.
   if (token !== '' && request.headers['sec-fetch-site'] === 'cross-site')
     return reply.page(200, renderWaiting(token, words));
-  reply.page(200, renderPairing({ token, words, code: codeOf(request) }));
+  reply.page(200, renderPairing({ token, words, code: codeOf(request), login: loginFor(visit, proof) }));
+}
+
+/** Where the person may log in instead, and whether somebody else is logged in here. */
+function loginFor({ request, round }: PageVisit, { pageLogin }: VisitorProof): PairingView['login'] {
+  const host = pageLogin?.hostFor(round?.user);
+  return host === undefined ? undefined : { host, isOther: pageLogin!.visitorOf(request) !== undefined };
 }
 
 async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void> {
@@ -44,15 +54,20 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
     return reply.forged();
   }
   if (typeof form === 'string') return reply.notAForm();
+  const login = loginFor(visit, proof);
+  if (form.get('do') === 'login' && login) {
+    const { response, round } = visit;
+    return proof.pageLogin!.begin({ request, response, principal: round?.user, back: `${ASK_PATH}?t=${token}` });
+  }
   const code = form.get('code');
   if (form.get('do') !== 'pair' || typeof code !== 'string') {
-    return reply.page(200, renderPairing({ token, words, code: codeOf(request) }));
+    return reply.page(200, renderPairing({ token, words, code: codeOf(request), login }));
   }
   const pairings = await proof.pairings();
   const redeemed = pairings.redeem(code, request.headers['user-agent']);
   if (typeof redeemed === 'string') {
     log.warn({ outcome: redeemed }, 'pair.refused');
-    return reply.page(redeemed === 'wrong' ? 403 : 429, renderPairing({ token, words, problem: redeemed }));
+    return reply.page(redeemed === 'wrong' ? 403 : 429, renderPairing({ token, words, problem: redeemed, login }));
   }
   log.warn({ browser: redeemed.browser.name, user: redeemed.browser.user }, 'pair.done');
   const cookie = toCookie(visit, { name: pairings.cookieName, content: redeemed.cookie, seconds: YEAR_SECONDS });
@@ -67,7 +82,7 @@ export async function showOpenQuestions(
 ): Promise<void> {
   const { request, reply, words } = visit;
   const paired = (await proof.pairings()).find(request.headers.cookie);
-  if (!paired) return pairBrowser(visit, proof);
+  if (!paired && proof.pageLogin?.visitorOf(request) === undefined) return pairBrowser(visit, proof);
   if (request.method === 'POST') return reply.notAForm();
   const open: { link: string; about: QuestionRound['about'] }[] = [];
   for (const round of proof.rounds()) {

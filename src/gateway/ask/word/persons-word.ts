@@ -9,6 +9,7 @@ import { namesOfCaller } from '../../../protocol/exchange.ts';
 import type { AnswerWay, Ask, ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
+import type { PageLogin } from '../../../protocol/page-login.ts';
 import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
@@ -48,6 +49,8 @@ export interface PersonsWordOptions {
   pairings: () => Promise<Pairings>;
   notify?: NotifyPerson | undefined;
   identifyPerson?: IdentifyPerson | undefined;
+  /** By which callers who are identified log in at the page. */
+  pageLogin?: PageLogin | undefined;
   audit?: RecordAudit | undefined;
   log: Log;
 }
@@ -86,9 +89,11 @@ export class PersonsWord {
 
   /** Who is at this browser, if that is proven and the question is theirs to answer. */
   async proofOf(round: QuestionRound, request: HttpRequest): Promise<string | undefined> {
-    const { identifyPerson, pairings } = this.#options;
+    const { identifyPerson, pageLogin, pairings } = this.#options;
     const person = await identifyPerson?.(request);
     if (person !== undefined && mayAnswer({ user: person }, round.user)) return `login:${person}`;
+    const visitor = pageLogin?.visitorOf(request);
+    if (visitor !== undefined && visitor === round.user) return `login:${visitor}`;
     const paired = (await pairings()).find(request.headers.cookie);
     return paired && mayAnswer(paired, round.user) ? `browser:${paired.name}` : undefined;
   }
@@ -97,7 +102,13 @@ export class PersonsWord {
   async canReach(client: ClientView): Promise<boolean> {
     const { notify, identifyPerson, pairings } = this.#options;
     if (identifyPerson !== undefined || notify !== undefined) return true;
-    return (await pairings()).hasAny(userOf(client));
+    const user = userOf(client);
+    return this.canLogIn(user) || (await pairings()).hasAny(user);
+  }
+
+  /** Whether this caller can log in at the page. */
+  canLogIn(user: string | undefined): boolean {
+    return user !== undefined && this.#options.pageLogin?.hostFor(user) !== undefined;
   }
 
   /** Tells the person where the question waits. */

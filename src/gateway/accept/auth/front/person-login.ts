@@ -58,7 +58,8 @@ export class PersonLogin {
     };
   }
 
-  async pageFor({ state, nonce, verifier }: PersonAttempt): Promise<string> {
+  /** `prompt`: as OpenID has it; `login` lets them say who they are once more. */
+  async pageFor({ state, nonce, verifier }: PersonAttempt, prompt?: 'login'): Promise<string> {
     const { authorization_endpoint: page } = await this.#discover();
     if (page === undefined) throw new Error('the metadata of the issuer names no page to log in');
     const { clientId, scopes = ['openid', 'profile', 'email'] } = this.#options;
@@ -72,6 +73,7 @@ export class PersonLogin {
       nonce,
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
+      ...(prompt && { prompt }),
     };
     for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
     return url.href;

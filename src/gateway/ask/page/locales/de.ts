@@ -87,7 +87,11 @@ export const de: PageWords = {
     tooMany: 'Es gab zu viele falsche Codes. Lassen Sie „parley pair“ einen neuen zeigen.',
     open: 'Fragen, die auf Sie warten',
     none: 'Nichts wartet auf Sie',
-    noneText: 'Dieser Browser ist gekoppelt. Laden Sie die Seite neu, wenn Sie eine Frage erwarten.',
+    noneText: 'Laden Sie die Seite neu, wenn Sie eine Frage erwarten.',
+    logIn: 'Anmelden',
+    logInText: 'Hier darf nur antworten, wer gefragt ist. Melden Sie sich an, um zu zeigen, dass Sie es sind.',
+    logInAt: 'Bei {host} anmelden',
+    somebodyElse: 'In diesem Browser ist jemand anderes angemeldet. Hier darf nur antworten, wer gefragt ist.',
   },
   problems: {
     required: 'Hier fehlt eine Antwort.',

@@ -88,7 +88,11 @@ export const en: PageWords = {
     tooMany: 'There were too many wrong codes. Have “parley pair” show a new one.',
     open: 'Questions that wait for you',
     none: 'Nothing waits for you',
-    noneText: 'This browser is paired. Reload this page when you expect a question.',
+    noneText: 'Reload this page when you expect a question.',
+    logIn: 'Log in',
+    logInText: 'Only the person who is asked may answer here. Log in to show that it is you.',
+    logInAt: 'Log in at {host}',
+    somebodyElse: 'This browser is logged in as somebody else. Only the person who is asked may answer here.',
   },
   problems: {
     ...ENGLISH,

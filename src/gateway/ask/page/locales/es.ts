@@ -87,7 +87,12 @@ export const es: PageWords = {
     tooMany: 'Hubo demasiados códigos incorrectos. Muestre uno nuevo con «parley pair».',
     open: 'Preguntas que le esperan',
     none: 'Nada le espera',
-    noneText: 'Este navegador está vinculado. Recargue esta página cuando espere una pregunta.',
+    noneText: 'Recargue esta página cuando espere una pregunta.',
+    logIn: 'Iniciar sesión',
+    logInText: 'Aquí solo puede responder la persona a la que se pregunta. Inicie sesión para mostrar que es usted.',
+    logInAt: 'Iniciar sesión en {host}',
+    somebodyElse:
+      'En este navegador ha iniciado sesión otra persona. Aquí solo puede responder la persona a la que se pregunta.',
   },
   problems: {
     required: 'Falta una respuesta.',

@@ -88,7 +88,12 @@ export const fr: PageWords = {
     tooMany: 'Il y a eu trop de codes erronés. Affichez-en un nouveau avec « parley pair ».',
     open: 'Questions qui vous attendent',
     none: 'Rien ne vous attend',
-    noneText: 'Ce navigateur est associé. Rechargez cette page quand vous attendez une question.',
+    noneText: 'Rechargez cette page quand vous attendez une question.',
+    logIn: 'Se connecter',
+    logInText: 'Seule la personne interrogée peut répondre ici. Connectez-vous pour montrer que c’est vous.',
+    logInAt: 'Se connecter à {host}',
+    somebodyElse:
+      'Une autre personne est connectée dans ce navigateur. Seule la personne interrogée peut répondre ici.',
   },
   problems: {
     required: 'Il manque une réponse.',

@@ -101,7 +101,9 @@ export interface PageWords {
   readonly forOthers: Readonly<Record<OtherWord, string>>;
 }
 
-type PairingWord = 'title' | 'text' | 'code' | 'hint' | 'pair' | 'wrong' | 'tooMany' | 'open' | 'none' | 'noneText';
+type PairingWord =
+  | ('title' | 'text' | 'code' | 'hint' | 'pair' | 'wrong' | 'tooMany' | 'open' | 'none' | 'noneText')
+  | ('logIn' | 'logInText' | 'logInAt' | 'somebodyElse');
 
 type OtherWord = 'waitingText' | 'forClient' | 'next' | 'trust' | 'goBack' | 'goneText';
 

@@ -1,7 +1,9 @@
 // Renders the page on which a browser is paired, and the list of open questions for one that is.
 import type { QuestionRound } from '../../question-round.ts';
 import { clip, html } from './html.ts';
+import type { Html } from './html.ts';
 import { renderPage } from './render-page.ts';
+import { fill } from '../locales/page-words.ts';
 import type { PageWords } from '../locales/page-words.ts';
 
 export interface PairingView {
@@ -9,36 +11,55 @@ export interface PairingView {
   /** From the link that the operator's terminal showed. */
   readonly code?: string | undefined;
   readonly problem?: 'wrong' | 'too-many' | undefined;
+  /** Where the person may log in instead. `isOther`: somebody else is logged in at this browser. */
+  readonly login?: { host: string; isOther: boolean } | undefined;
   readonly words: PageWords;
 }
 
 const MAX_NAME = 80;
 
-export function renderPairing({ token, code = '', problem, words }: PairingView): string {
+export function renderPairing({ token, code = '', problem, login, words }: PairingView): string {
   const { pairing } = words;
   const wrong = problem === 'wrong' ? pairing.wrong : pairing.tooMany;
-  const body = html`<div class="card">
-    <h1>${pairing.title}</h1>
-    <p>${pairing.text}</p>
-    <form method="post" action="?t=${token}" autocomplete="off">
-      <label for="code">${pairing.code}</label>
-      ${problem && html`<p class="error" id="code-error" role="alert"><strong>${words.errorPrefix}</strong> ${wrong}</p>`}
-      <input
-        id="code"
-        name="code"
-        value="${code}"
-        class="short"
-        required
-        maxlength="20"
-        autocapitalize="characters"
-        spellcheck="false"
-        ${problem ? html`aria-invalid="true" aria-describedby="code-error"` : ''}
-      />
-      <p class="hint">${pairing.hint}</p>
-      <div class="buttons"><button name="do" value="pair" class="primary">${pairing.pair}</button></div>
+  const title = login && !problem ? pairing.logIn : pairing.title;
+  const body = html`${login && renderLogin(login, token, words)}
+    <div class="card">
+      ${login ? html`<h2>${pairing.title}</h2>` : html`<h1>${pairing.title}</h1>`}
+      <p>${pairing.text}</p>
+      <form method="post" action="?t=${token}" autocomplete="off">
+        <label for="code">${pairing.code}</label>
+        ${problem && html`<p class="error" id="code-error" role="alert"><strong>${words.errorPrefix}</strong> ${wrong}</p>`}
+        <input
+          id="code"
+          name="code"
+          value="${code}"
+          class="short"
+          required
+          maxlength="20"
+          autocapitalize="characters"
+          spellcheck="false"
+          ${problem ? html`aria-invalid="true" aria-describedby="code-error"` : ''}
+        />
+        <p class="hint">${pairing.hint}</p>
+        <div class="buttons"><button name="do" value="pair" class="primary">${pairing.pair}</button></div>
+      </form>
+    </div>`;
+  return renderPage({ title: problem ? `${words.errorPrefix} ${title}` : title, body, words });
+}
+
+function renderLogin({ host, isOther }: NonNullable<PairingView['login']>, token: string, words: PageWords): Html {
+  const { pairing } = words;
+  return html`<div class="card">
+    <h1>${pairing.logIn}</h1>
+    <p>${isOther ? pairing.somebodyElse : pairing.logInText}</p>
+    <form method="post" action="?t=${token}">
+      <div class="buttons">
+        <button name="do" value="login" class="primary">
+          ${fill(pairing.logInAt, { host: clip(host, MAX_NAME) })}
+        </button>
+      </div>
     </form>
   </div>`;
-  return renderPage({ title: problem ? `${words.errorPrefix} ${pairing.title}` : pairing.title, body, words });
 }
 
 export function renderOpenQuestions(

@@ -1,0 +1,257 @@
+// People log in at the pages of a gateway with a browser, at a real OpenID provider: to approve what they have called, and before they log in
+// at a server with an account of their own. Others, who have the link, do not get through.
+import { SignJWT, exportJWK, generateKeyPair } from 'jose';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createGateway, createLog, createServer } from 'mcp-parley';
+import type { GatewayOptions } from 'mcp-parley';
+import { approve } from 'mcp-parley/middleware';
+import type { AuditEvent } from '../../src/protocol/audit.ts';
+import { connected, textOf } from '../helpers/fixture-server.ts';
+import {
+  Browser,
+  authorizeLink,
+  byCode,
+  exchange,
+  freePort,
+  register,
+  startIdp,
+  REDIRECT,
+} from '../helpers/front-setup.ts';
+import type { Answer } from '../helpers/front-setup.ts';
+import { startOidcServer } from '../helpers/oidc-server.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const CLIENT = { clientId: 'gateway', clientSecret: 'the-secret-of-the-gateway' };
+
+/** Users log in at the company's provider, whose tokens the gateway takes, or at the authorization server of the gateway in front of it. */
+type Mode = 'issuer' | 'front';
+
+async function startCompany(mode: Mode, options: Partial<GatewayOptions> = {}) {
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}`;
+  const person = { sub: '' };
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  const key = { ...(await exportJWK(pair.privateKey)), kid: 'one', alg: 'ES256', use: 'sig' };
+  const { idp, close } = await startIdp({ base, person, keys: [key, ...(await rsaKey())] });
+  closing.push(close);
+  const auth = mode === 'front' ? { front: { issuer: idp, ...CLIENT } } : { issuers: [{ issuer: idp, pages: CLIENT }] };
+  const ran: string[] = [];
+  const audited: AuditEvent[] = [];
+  const log = createLog({ level: 'silent' });
+  const desk = createServer({ name: 'desk', version: '1', log });
+  desk.tool('wipe', { annotations: { destructiveHint: true } }, ({ what }) => {
+    ran.push(String(what));
+    return `wiped ${String(what)}`;
+  });
+  const gateway = createGateway({
+    ...{ servers: { desk }, steps: [approve({ when: ['wipe'] })], log, publicUrl: base, auth },
+    audit: (event) => void audited.push(event),
+    ...options,
+  });
+  closing.push(() => gateway.close());
+  await gateway.listen({ port });
+  const tokenOf = async (sub: string): Promise<string> => {
+    if (mode === 'front') return frontToken(base, person, sub);
+    const claims = new SignJWT({}).setSubject(sub).setIssuer(idp).setAudience(`${base}/mcp`).setExpirationTime('1h');
+    return claims.setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt' }).sign(pair.privateKey);
+  };
+  return {
+    ...{ base, idp, person, ran, audited, gateway },
+    principalOf: (sub: string) => `${mode === 'front' ? `${base}/oauth` : idp}#${sub}`,
+    async clientOf(sub: string) {
+      const headers = { authorization: `Bearer ${await tokenOf(sub)}` };
+      const client = await connected({ url: `${base}/mcp`, headers });
+      closing.push(() => client.close());
+      return client;
+    },
+    /** A browser of somebody who is logged in at the provider, and not yet here. */
+    browserOf: (sub: string) => new Visitor(sub, person),
+  };
+}
+
+type Company = Awaited<ReturnType<typeof startCompany>>;
+
+async function rsaKey() {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return [{ ...(await exportJWK(privateKey)), kid: 'two', alg: 'RS256', use: 'sig' }];
+}
+
+async function frontToken(base: string, person: { sub: string }, sub: string): Promise<string> {
+  person.sub = sub;
+  const front = `${base}/oauth`;
+  const { client_id: id } = await register(front);
+  const browser = new Browser();
+  const page = await browser.open(await authorizeLink(front, String(id)));
+  const back = await browser.decide(page, 'allow', REDIRECT);
+  return (await exchange(front, byCode(String(id), back.url))).body['access_token']!;
+}
+
+class Visitor extends Browser {
+  readonly #sub: string;
+  readonly #person: { sub: string };
+
+  constructor(sub: string, person: { sub: string }) {
+    super();
+    this.#sub = sub;
+    this.#person = person;
+  }
+
+  /** Presses a button of a page of the gateway. */
+  press(page: Answer, what: string, more: Record<string, string> = {}, stop?: string): Promise<Answer> {
+    this.#person.sub = this.#sub;
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.text)?.[1];
+    const form = { ...more, ...(csrf !== undefined && { csrf }), do: what };
+    return this.open(page.url, { form, ...(stop !== undefined && { stop }) });
+  }
+}
+
+/** Calls the tool that has to be approved. */
+async function callWipe(client: Awaited<ReturnType<Company['clientOf']>>, what: string) {
+  const { content, _meta } = await client.callTool('wipe', { what });
+  const { text } = content[0] as { text: string };
+  const handle = String(_meta?.['mcp-parley/handle']);
+  return {
+    text,
+    page: /http:\S+\/ask(?=,)/.exec(text)?.[0] ?? '',
+    result: () => textOf(client, 'parley_answer', { handle }),
+  };
+}
+
+/** The link in the list of open questions. */
+function linkIn(page: Answer): string {
+  return new URL(/href="([^"]+\?t=[^"]+)"/.exec(page.text)![1]!, page.url).href;
+}
+
+describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
+  test('the caller logs in at the page and approves, and the receipt names them', async () => {
+    const company = await startCompany(mode);
+    const call = await callWipe(await company.clientOf('ada'), 'disk');
+    expect(call.text).not.toContain('?t=');
+    const ada = company.browserOf('ada');
+    const before = await ada.open(call.page);
+    expect(before.text).toContain(`Log in at ${new URL(company.idp).host}`);
+    expect(before.text).not.toContain('wipe');
+    const list = await ada.press(before, 'login');
+    expect(list.text).toContain('Questions that wait for you');
+    const round = await ada.open(linkIn(list));
+    const shown = await ada.press(round, 'open');
+    expect(shown.text).toContain('disk');
+    await ada.press(shown, 'accept', { 'q0.0': 'true' });
+    expect(await call.result()).toBe('wiped disk');
+    const receipt = company.audited.find(({ kind }) => kind === 'approval');
+    expect(JSON.stringify(receipt)).toContain(`login:${company.principalOf('ada')}`);
+  });
+
+  test('somebody else who is logged in sees neither list nor question, and cannot answer', async () => {
+    const company = await startCompany(mode);
+    const call = await callWipe(await company.clientOf('ada'), 'disk');
+    const [ada, bob] = [company.browserOf('ada'), company.browserOf('bob')];
+    const link = linkIn(await ada.press(await ada.open(call.page), 'login'));
+    const list = await bob.press(await bob.open(call.page), 'login');
+    expect(list.text).toContain('Nothing waits for you');
+    const page = await bob.open(link);
+    expect(page.text).toContain('logged in as somebody else');
+    expect(page.text).not.toMatch(/wipe|disk/);
+    for (const what of ['open', 'accept']) {
+      const pressed = await bob.press({ ...page, url: link }, what, { 'q0.0': 'true' });
+      expect(pressed.text).not.toMatch(/wipe|disk/);
+    }
+    // With what ada's page has in its form.
+    const shown = await ada.press(await ada.open(link), 'open');
+    expect(shown.text).toContain('disk');
+    await bob.press({ ...shown, url: link }, 'accept', { 'q0.0': 'true' });
+    expect(company.ran).toEqual([]);
+  });
+
+  test('a login counts in the browser that began it, and its cookie at this gateway alone', async () => {
+    const company = await startCompany(mode);
+    const other = await startCompany(mode);
+    const call = await callWipe(await company.clientOf('ada'), 'disk');
+    const [ada, mallory] = [company.browserOf('ada'), company.browserOf('mallory')];
+    // Mallory's own login, finished in the browser of ada, and the other way round.
+    const begun = await mallory.press(await mallory.open(call.page), 'login', {}, `${company.base}/`);
+    expect(begun.url).toContain('/callback?');
+    expect((await ada.open(begun.url)).text).not.toContain('waits for you');
+    const ofAda = await ada.press(await ada.open(call.page), 'login', {}, `${company.base}/`);
+    expect((await mallory.open(ofAda.url)).text).not.toContain('waits for you');
+    const cookies = await mallory.open(
+      ofAda.url.replace(/state=[^&]+/, `state=${new URL(begun.url).searchParams.get('state')}`),
+    );
+    expect(cookies.text).not.toContain('waits for you');
+    // The code is spent, or was never given to this attempt.
+    expect((await ada.open(call.page)).text).toContain('Log in at');
+    // A cookie of another gateway, and altered ones.
+    const elsewhere = other.browserOf('ada');
+    await elsewhere.press(await elsewhere.open(`${other.base}/ask`), 'login');
+    const [, { value }] = [...elsewhere.cookies].find(([name]) => name.startsWith('parley-visitor'))!;
+    for (const forged of [
+      value,
+      `${value.slice(0, -2)}AA`,
+      Buffer.from('{"principal":"x"}').toString('base64url'),
+      '',
+    ]) {
+      const response = await fetch(call.page, { headers: { cookie: `parley-visitor=${forged}` } });
+      expect(await response.text()).toContain('Log in at');
+    }
+  });
+
+  test('no other site begins a login, and none leads elsewhere', async () => {
+    const company = await startCompany(mode);
+    const call = await callWipe(await company.clientOf('ada'), 'disk');
+    for (const origin of ['https://evil.example', 'null', undefined]) {
+      const response = await fetch(call.page, {
+        method: 'POST',
+        headers: { ...(origin !== undefined && { origin }) },
+        body: new URLSearchParams({ do: 'login' }),
+      });
+      expect([origin, response.status, response.headers.getSetCookie()]).toEqual([origin, 403, []]);
+    }
+    const ada = company.browserOf('ada');
+    const list = await ada.press(await ada.open(`${call.page}?t=https://evil.example/`), 'login');
+    expect(new URL(list.url).origin).toBe(company.base);
+    const back = mode === 'front' ? '/oauth/callback' : '/ask/callback';
+    for (const query of ['', '?state=x&code=y', '?error=access_denied'])
+      expect((await fetch(`${company.base}${back}${query}`)).status).toBe(400);
+  });
+
+  test('only the caller’s own browser logs in at a server for them', async () => {
+    await using server = await startOidcServer();
+    const servers = { guarded: { server: { url: server.url }, account: 'user' as const } };
+    const company = await startCompany(mode, { servers, steps: [] });
+    const client = await company.clientOf('ada');
+    const { content, _meta } = await client.callTool('account', {});
+    const link = /http:\S+\/login\?t=[\w-]+/.exec((content[0] as { text: string }).text)![0];
+    const [ada, bob, nobody] = [company.browserOf('ada'), company.browserOf('bob'), company.browserOf('nobody')];
+    // Bob is sent the link, and would give away his account.
+    const asked = await bob.open(link);
+    expect(asked.text).toContain('Only their own browser can go on');
+    const asBob = await bob.press(asked, 'visit');
+    expect(asBob.text).toContain('Only their own browser can go on');
+    await bob.press(asBob, 'continue', {}, server.issuer);
+    const pressed = await nobody.press(asked, 'continue', {}, company.idp);
+    expect(new URL(pressed.url).origin).toBe(company.idp);
+    expect(server.counts.get('page')).toBeUndefined();
+    // Ada logs in here first, then at the server.
+    const own = await ada.press(await ada.open(link), 'visit');
+    expect(own.text).toContain('Log in at guarded');
+    expect((await ada.press(own, 'continue')).text).toContain('You are logged in at guarded');
+    expect(await textOf(client, 'parley_answer', { handle: String(_meta?.['mcp-parley/handle']) })).toMatch(/\w/);
+  });
+});
+
+test('a caller with a key is not answered for by a login', async () => {
+  const key = 'key-of-ci-0123456789abcdef0123456789';
+  const company = await startCompany('issuer');
+  const both = await startCompany('issuer', {
+    auth: { keys: [{ name: 'ci', key }], issuers: [{ issuer: company.idp, pages: CLIENT }] },
+    ask: { notify: () => {} },
+  });
+  const client = await connected({ url: `${both.base}/mcp`, headers: { authorization: `Bearer ${key}` } });
+  closing.push(() => client.close());
+  const call = await callWipe(client, 'disk');
+  expect([call.page, call.text]).toEqual(['', expect.stringContaining('A person has been asked')]);
+});

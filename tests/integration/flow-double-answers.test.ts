@@ -38,7 +38,9 @@ beforeAll(async () => {
     return JSON.stringify(answers);
   });
   ({ url } = await server.listen({ port: 0 }));
-  gateway = createGateway({ servers: { mail: { url } }, log: QUIET, startMs: 60_000, identify });
+  // The clients here are those of a person, so that the question for a human is one more question.
+  const ask = { trust: ['user:ada', 'user:bob'] as const };
+  gateway = createGateway({ servers: { mail: { url } }, log: QUIET, startMs: 60_000, identify, ask });
   const front = await gateway.listen({ port: 0 });
   ports['a server'] = Number(new URL(url).port);
   ports['a gateway'] = Number(new URL(front.url).port);

@@ -1,22 +1,10 @@
 // People log in at the pages of a gateway with a browser, at a real OpenID provider: to approve what they have called, and before they log in
 // at a server with an account of their own. Others, who have the link, do not get through.
-import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createGateway, createLog, createServer } from 'mcp-parley';
-import type { GatewayOptions } from 'mcp-parley';
-import { approve } from 'mcp-parley/middleware';
-import type { AuditEvent } from '../../src/protocol/audit.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import { CLIENT, startCompany } from '../helpers/company.ts';
+import type { Company, Mode } from '../helpers/company.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
-import {
-  Browser,
-  authorizeLink,
-  byCode,
-  exchange,
-  freePort,
-  register,
-  startIdp,
-  REDIRECT,
-} from '../helpers/front-setup.ts';
 import type { Answer } from '../helpers/front-setup.ts';
 import { startOidcServer } from '../helpers/oidc-server.ts';
 
@@ -24,90 +12,6 @@ const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
-
-const CLIENT = { clientId: 'gateway', clientSecret: 'the-secret-of-the-gateway' };
-
-/** Users log in at the company's provider, whose tokens the gateway takes, or at the authorization server of the gateway in front of it. */
-type Mode = 'issuer' | 'front';
-
-async function startCompany(mode: Mode, options: Partial<GatewayOptions> = {}) {
-  const port = await freePort();
-  const base = `http://127.0.0.1:${port}`;
-  const person = { sub: '' };
-  const pair = await generateKeyPair('ES256', { extractable: true });
-  const key = { ...(await exportJWK(pair.privateKey)), kid: 'one', alg: 'ES256', use: 'sig' };
-  const { idp, close } = await startIdp({ base, person, keys: [key, ...(await rsaKey())] });
-  closing.push(close);
-  const auth = mode === 'front' ? { front: { issuer: idp, ...CLIENT } } : { issuers: [{ issuer: idp, pages: CLIENT }] };
-  const ran: string[] = [];
-  const audited: AuditEvent[] = [];
-  const log = createLog({ level: 'silent' });
-  const desk = createServer({ name: 'desk', version: '1', log });
-  desk.tool('wipe', { annotations: { destructiveHint: true } }, ({ what }) => {
-    ran.push(String(what));
-    return `wiped ${String(what)}`;
-  });
-  const gateway = createGateway({
-    ...{ servers: { desk }, steps: [approve({ when: ['wipe'] })], log, publicUrl: base, auth },
-    audit: (event) => void audited.push(event),
-    ...options,
-  });
-  closing.push(() => gateway.close());
-  await gateway.listen({ port });
-  const tokenOf = async (sub: string): Promise<string> => {
-    if (mode === 'front') return frontToken(base, person, sub);
-    const claims = new SignJWT({}).setSubject(sub).setIssuer(idp).setAudience(`${base}/mcp`).setExpirationTime('1h');
-    return claims.setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt' }).sign(pair.privateKey);
-  };
-  return {
-    ...{ base, idp, person, ran, audited, gateway },
-    principalOf: (sub: string) => `${mode === 'front' ? `${base}/oauth` : idp}#${sub}`,
-    async clientOf(sub: string) {
-      const headers = { authorization: `Bearer ${await tokenOf(sub)}` };
-      const client = await connected({ url: `${base}/mcp`, headers });
-      closing.push(() => client.close());
-      return client;
-    },
-    /** A browser of somebody who is logged in at the provider, and not yet here. */
-    browserOf: (sub: string) => new Visitor(sub, person),
-  };
-}
-
-type Company = Awaited<ReturnType<typeof startCompany>>;
-
-async function rsaKey() {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  return [{ ...(await exportJWK(privateKey)), kid: 'two', alg: 'RS256', use: 'sig' }];
-}
-
-async function frontToken(base: string, person: { sub: string }, sub: string): Promise<string> {
-  person.sub = sub;
-  const front = `${base}/oauth`;
-  const { client_id: id } = await register(front);
-  const browser = new Browser();
-  const page = await browser.open(await authorizeLink(front, String(id)));
-  const back = await browser.decide(page, 'allow', REDIRECT);
-  return (await exchange(front, byCode(String(id), back.url))).body['access_token']!;
-}
-
-class Visitor extends Browser {
-  readonly #sub: string;
-  readonly #person: { sub: string };
-
-  constructor(sub: string, person: { sub: string }) {
-    super();
-    this.#sub = sub;
-    this.#person = person;
-  }
-
-  /** Presses a button of a page of the gateway. */
-  press(page: Answer, what: string, more: Record<string, string> = {}, stop?: string): Promise<Answer> {
-    this.#person.sub = this.#sub;
-    const csrf = /name="csrf" value="([^"]+)"/.exec(page.text)?.[1];
-    const form = { ...more, ...(csrf !== undefined && { csrf }), do: what };
-    return this.open(page.url, { form, ...(stop !== undefined && { stop }) });
-  }
-}
 
 /** Calls the tool that has to be approved. */
 async function callWipe(client: Awaited<ReturnType<Company['clientOf']>>, what: string) {
@@ -128,7 +32,7 @@ function linkIn(page: Answer): string {
 
 describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
   test('the caller logs in at the page and approves, and the receipt names them', async () => {
-    const company = await startCompany(mode);
+    const company = await startCompany(mode, { closing });
     const call = await callWipe(await company.clientOf('ada'), 'disk');
     expect(call.text).not.toContain('?t=');
     const ada = company.browserOf('ada');
@@ -147,7 +51,7 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
   });
 
   test('somebody else who is logged in sees neither list nor question, and cannot answer', async () => {
-    const company = await startCompany(mode);
+    const company = await startCompany(mode, { closing });
     const call = await callWipe(await company.clientOf('ada'), 'disk');
     const [ada, bob] = [company.browserOf('ada'), company.browserOf('bob')];
     const link = linkIn(await ada.press(await ada.open(call.page), 'login'));
@@ -168,8 +72,8 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
   });
 
   test('a login counts in the browser that began it, and its cookie at this gateway alone', async () => {
-    const company = await startCompany(mode);
-    const other = await startCompany(mode);
+    const company = await startCompany(mode, { closing });
+    const other = await startCompany(mode, { closing });
     const call = await callWipe(await company.clientOf('ada'), 'disk');
     const [ada, mallory] = [company.browserOf('ada'), company.browserOf('mallory')];
     // Mallory's own login, finished in the browser of ada, and the other way round.
@@ -200,7 +104,7 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
   });
 
   test('no other site begins a login, and none leads elsewhere', async () => {
-    const company = await startCompany(mode);
+    const company = await startCompany(mode, { closing });
     const call = await callWipe(await company.clientOf('ada'), 'disk');
     for (const origin of ['https://evil.example', 'null', undefined]) {
       const response = await fetch(call.page, {
@@ -221,7 +125,7 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
   test('only the caller’s own browser logs in at a server for them', async () => {
     await using server = await startOidcServer();
     const servers = { guarded: { server: { url: server.url }, account: 'user' as const } };
-    const company = await startCompany(mode, { servers, steps: [] });
+    const company = await startCompany(mode, { closing, servers, steps: [] });
     const client = await company.clientOf('ada');
     const { content, _meta } = await client.callTool('account', {});
     const link = /http:\S+\/login\?t=[\w-]+/.exec((content[0] as { text: string }).text)![0];
@@ -243,10 +147,27 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
   });
 });
 
+test('a login that is not finished in ten minutes, and one of yesterday, count for nothing', async () => {
+  let late = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + late };
+  const company = await startCompany('issuer', { closing, clock });
+  const ada = company.browserOf('ada');
+  const page = await ada.open(`${company.base}/ask`);
+  const begun = await ada.press(page, 'login', {}, `${company.base}/`);
+  late = 11 * 60_000;
+  expect((await ada.open(begun.url)).status).toBe(400);
+  expect((await ada.press(page, 'login')).text).toContain('Nothing waits for you');
+  late += 7 * 3_600_000;
+  expect((await ada.open(page.url)).text).toContain('Nothing waits for you');
+  late += 2 * 3_600_000;
+  expect((await ada.open(page.url)).text).toContain('Log in at');
+});
+
 test('a caller with a key is not answered for by a login', async () => {
   const key = 'key-of-ci-0123456789abcdef0123456789';
-  const company = await startCompany('issuer');
+  const company = await startCompany('issuer', { closing });
   const both = await startCompany('issuer', {
+    closing,
     auth: { keys: [{ name: 'ci', key }], issuers: [{ issuer: company.idp, pages: CLIENT }] },
     ask: { notify: () => {} },
   });

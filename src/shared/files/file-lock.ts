@@ -1,7 +1,7 @@
 // Serializes work on a file across processes, also of several machines or containers that share its folder. A lock file belongs to a process,
 // and one whose process has died is removed. If the lock cannot be had in time, the work is not done.
 import { mkdirSync } from 'node:fs';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,24 +33,25 @@ function thisProcess(): LeaseHolder {
 
 export async function withFileLock<T>({ path, waitMs, onLate }: FileLockOptions, work: () => Promise<T>): Promise<T> {
   const until = ticksOf(systemClock) + waitMs;
+  const mark = thisProcess().marked(randomId());
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  while (!(await take(path))) {
+  while (!(await take(path, mark))) {
     if (ticksOf(systemClock) > until) throw onLate();
-    await removeDead(path);
+    await removeDead(path, mark);
     await sleep(POLL_MS);
   }
   try {
     return await work();
   } finally {
-    await rm(path, { force: true });
+    if ((await holderOf(path)) === mark) await rm(path, { force: true });
   }
 }
 
 /** False if another process, or another call of this one, has it. */
-async function take(path: string): Promise<boolean> {
+async function take(path: string, mark: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);
-    await file.writeFile(thisProcess().marked('lock'));
+    await file.writeFile(mark);
     await file.close();
     return true;
   } catch (error) {
@@ -59,19 +60,30 @@ async function take(path: string): Promise<boolean> {
   }
 }
 
-/** Moved away first, so that of two processes only one removes it, and none removes a lock that was taken since. */
-async function removeDead(path: string): Promise<void> {
-  const holder = await readFile(path, 'utf8').catch(() => '');
-  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-  const isOld = systemClock.now() - mtimeMs > DEAD_MS;
-  if (!isOld && !thisProcess().isDead(holder)) return;
-  const aside = `${path}-${randomId()}`;
-  try {
-    await rename(path, aside);
-    const moved = await readFile(aside, 'utf8');
-    if (moved === holder) await rm(aside, { force: true });
-    else await rename(aside, path);
-  } catch {
-    // another process was faster
+/** One process at a time looks once more and removes it. So the lock that it removes is the dead one, and not one that was taken since. */
+async function removeDead(path: string, mark: string): Promise<void> {
+  if (!(await isDead(path))) return;
+  const removing = `${path}-dead`;
+  if (!(await take(removing, mark))) {
+    if (await isOld(removing)) await rm(removing, { force: true });
+    return;
   }
+  try {
+    if (await isDead(path)) await rm(path, { force: true });
+  } finally {
+    await rm(removing, { force: true });
+  }
+}
+
+async function isDead(path: string): Promise<boolean> {
+  return thisProcess().isDead(await holderOf(path)) || isOld(path);
+}
+
+function holderOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
+}
+
+async function isOld(path: string): Promise<boolean> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+  return systemClock.now() - mtimeMs > DEAD_MS;
 }

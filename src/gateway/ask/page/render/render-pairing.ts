@@ -41,7 +41,9 @@ export function renderPairing({ token, code = '', problem, login, words }: Pairi
           ${problem ? html`aria-invalid="true" aria-describedby="code-error"` : ''}
         />
         <p class="hint">${pairing.hint}</p>
-        <div class="buttons"><button name="do" value="pair" class="primary">${pairing.pair}</button></div>
+        <div class="buttons">
+          <button name="do" value="pair" class="${login ? '' : 'primary'}">${pairing.pair}</button>
+        </div>
       </form>
     </div>`;
   return renderPage({ title: problem ? `${words.errorPrefix} ${title}` : title, body, words });

@@ -2,6 +2,9 @@
 // other server is left to its own login.
 import type { LoginAttempt, LoginRefusal, ServerLogin } from '../../gateway/upstream/login/server-login.ts';
 
+/** The gateway has just answered, so it will: on a busy machine that takes its time. */
+const ANSWER_MS = 30_000;
+
 export class OwnGatewayLogin implements ServerLogin {
   readonly #login: ServerLogin;
   #authorization: string | undefined;
@@ -23,7 +26,7 @@ export class OwnGatewayLogin implements ServerLogin {
     const { status, sent, tries } = refusal;
     if (status !== 401 || tries > 0) return this.#login.refused(refusal);
     const { tokenFor } = await import('../running/gateway-token.ts');
-    const token = await tokenFor(this.url);
+    const token = await tokenFor(this.url, ANSWER_MS);
     this.#authorization = token && `Bearer ${token}`;
     if (this.#authorization !== undefined && this.#authorization !== sent) return true;
     return this.#login.refused(refusal);

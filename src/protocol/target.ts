@@ -3,7 +3,7 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
-import type { PageLogin } from './page-login.ts';
+import type { PageLogin } from './login-pages.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 import type { Family } from '../shared/metric.ts';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';

@@ -4,8 +4,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { RecordAudit } from '../../protocol/audit.ts';
 import type { Identity } from '../../protocol/exchange.ts';
-import type { LoadFrontPages } from '../../protocol/front-pages.ts';
-import type { PageLogin } from '../../protocol/page-login.ts';
+import type { LoadFrontPages, PageLogin } from '../../protocol/login-pages.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
@@ -15,7 +14,7 @@ import { FRONT_PATH, isForEverybody } from './auth/front/front-options.ts';
 import type { FrontOptions } from './auth/front/front-options.ts';
 import type { NodeVisit } from './auth/front/front.ts';
 import type { Authenticator } from './auth/authenticator.ts';
-import { CALLBACK_PATH, createPageLogin } from './auth/page-login.ts';
+import { PAGE_CALLBACK_PATH, createPageLogin } from './auth/page-login.ts';
 import type { TokenGate } from './auth/token-gate.ts';
 import { answerThrown } from './http/answer.ts';
 import type { Identify, IdentifyRequest } from './identify.ts';
@@ -99,7 +98,7 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
       if (!hasIssuers || isNameless) return undefined;
       const answer = auth.front ? frontPageAt(asked) : undefined;
       const isMetadata = asked.path.startsWith('/.well-known/oauth-');
-      const isCallback = pageLogin !== undefined && asked.local === CALLBACK_PATH;
+      const isCallback = pageLogin !== undefined && asked.local === PAGE_CALLBACK_PATH;
       if (answer === undefined && !isMetadata && !isCallback) return undefined;
       return (request, response) => {
         if (isCallback || (answer === '/callback' && pageLogin?.isBack(request)))

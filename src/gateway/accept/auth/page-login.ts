@@ -1,10 +1,9 @@
 // Lets people log in at the pages of the gateway, at the issuer that also names them as callers.
 // 1. Nothing is kept here: what a login needs when it comes back is sealed into a cookie of the browser that began it.
 // 2. It leads to a page of ours only, which was sealed with it.
-// 3. Whoever is logged in is a principal as callers are, and may do at a page what that caller may, for some hours.
+// 3. A person who is logged in is a principal as callers are, and may do at a page what that caller may, for some hours.
 import type { RecordAudit } from '../../../protocol/audit.ts';
-import type { LoadFrontPages } from '../../../protocol/front-pages.ts';
-import type { PageLogin, PageLoginVisit } from '../../../protocol/page-login.ts';
+import type { LoadFrontPages, PageLogin, PageLoginVisit } from '../../../protocol/login-pages.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
@@ -46,7 +45,7 @@ interface Visitor {
   until: number;
 }
 
-export const CALLBACK_PATH = '/ask/callback';
+export const PAGE_CALLBACK_PATH = '/ask/callback';
 const ATTEMPT_S = 600;
 /** A working day. */
 const VISITOR_S = 8 * 3600;
@@ -60,7 +59,7 @@ export function createPageLogin(
 ): OpenIdPageLogin | undefined {
   const places: LoginPlace[] = issuers.flatMap((one) => {
     if (typeof one === 'string' || !one.pages) return [];
-    return [{ issuer: one.issuer, options: { ...one.pages, issuer: one.issuer }, callback: CALLBACK_PATH }];
+    return [{ issuer: one.issuer, options: { ...one.pages, issuer: one.issuer }, callback: PAGE_CALLBACK_PATH }];
   });
   if (front && publicUrl !== undefined) {
     const issuer = publicUrl.replace(/\/+$/, '') + FRONT_PATH;
@@ -96,7 +95,7 @@ export class OpenIdPageLogin implements PageLogin {
       const place = this.#placeOf(principal)!;
       const person = await this.#personAt(place);
       const attempt = person.newAttempt();
-      // Whoever is logged in here already is not the one who is asked.
+      // The one who is logged in here already is not the one who is asked.
       const prompt = this.visitorOf(request) === undefined ? undefined : 'login';
       const page = await person.pageFor(attempt, prompt);
       const visit: SealedVisit = { ...attempt, back, issuer: place.issuer, until: clock.now() + ATTEMPT_S * 1000 };

@@ -1,5 +1,5 @@
 // The pages between a client and the login of a person: consent to one client, and what leads on. In the style of our other pages, in English.
-import type { ConsentParts, FrontPages } from '../../../protocol/front-pages.ts';
+import type { ConsentParts, FrontPages } from '../../../protocol/login-pages.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import { wordsFor } from './locales/page-words.ts';
 import { clip, html } from './render/html.ts';

@@ -1,6 +1,6 @@
 // Who is at the browser, for questions that only a person may answer: it has to be paired with this gateway, or logged in. A browser that
 // is neither can log in, or enter the code that the operator's terminal shows. It learns nothing about the question before that.
-import type { PageLogin } from '../../../protocol/page-login.ts';
+import type { PageLogin } from '../../../protocol/login-pages.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import type { PersonsWord } from '../word/persons-word.ts';
 import { isForHuman } from '../word/persons-word.ts';

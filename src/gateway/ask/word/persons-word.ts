@@ -9,7 +9,7 @@ import { namesOfCaller } from '../../../protocol/exchange.ts';
 import type { AnswerWay, Ask, ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
-import type { PageLogin } from '../../../protocol/page-login.ts';
+import type { PageLogin } from '../../../protocol/login-pages.ts';
 import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';

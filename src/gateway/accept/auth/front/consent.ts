@@ -7,7 +7,7 @@ import type { Clock } from '../../../../shared/clock.ts';
 import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../../../shared/log.ts';
 import type { Sealer } from '../../../../shared/crypto/seal.ts';
-import type { FrontPages } from '../../../../protocol/front-pages.ts';
+import type { FrontPages } from '../../../../protocol/login-pages.ts';
 import type { NodeVisit } from './front.ts';
 import type { FrontAdapter } from './front-store.ts';
 import { RefusedPerson } from './person-login.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { until } from '../../../../../tests/helpers/until.ts';
-import type { FrontPages } from '../../../../protocol/front-pages.ts';
+import type { FrontPages } from '../../../../protocol/login-pages.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import { createLog } from '../../../../shared/log.ts';
 import { createFront } from './front.ts';

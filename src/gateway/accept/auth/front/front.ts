@@ -22,7 +22,7 @@ import { frontKeys, toPublic } from './front-keys.ts';
 import type { FrontKeys } from './front-keys.ts';
 import { FRONT_PATH } from './front-options.ts';
 import type { FrontOptions } from './front-options.ts';
-import type { LoadFrontPages } from '../../../../protocol/front-pages.ts';
+import type { LoadFrontPages } from '../../../../protocol/login-pages.ts';
 import { FrontAdapter, createFrontStore } from './front-store.ts';
 import type { FrontStore } from './front-store.ts';
 import { loadFrontEngine } from './load-front-engine.ts';

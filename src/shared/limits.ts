@@ -133,6 +133,9 @@ export const MAX_PINS = 10_000;
 export const MAX_PINNED_CHARS: number = 64 * 1024;
 export const MAX_PIN_FILE_BYTES: number = 8 * MiB;
 
+/** Lines of a server that answer no call: with more of them it is read slowly, so that others do not wait. */
+export const FLOOD_LINES = { burst: 500, perSecond: 2000 };
+
 /** Lines in the log about messages of one connection that make no sense. */
 export const LOGGED_GARBAGE = '30/min';
 

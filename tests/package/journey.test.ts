@@ -7,7 +7,8 @@ import { traceCall } from '../helpers/trace-call.ts';
 import type { CallTrace } from '../helpers/trace-call.ts';
 
 const MOST_FILES = 87;
-const MOST_CALLS = 560;
+/** One is for reading floods of servers in slots (codec/paced-reader.ts). */
+const MOST_CALLS = 561;
 
 let trace: CallTrace;
 

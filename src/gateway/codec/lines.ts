@@ -35,6 +35,8 @@ interface SkippedLine {
 export class LineReader {
   readonly #options: LineOptions;
   readonly #held = new ChunkBuffer();
+  /** How many were read. */
+  lines = 0;
   #skipped: SkippedLine | undefined;
 
   constructor(options: LineOptions) {
@@ -46,6 +48,7 @@ export class LineReader {
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       this.#endLine(chunk, start, end);
       start = end + 1;
+      this.lines++;
     }
     if (start < chunk.length && this.#fits(chunk, start, chunk.length)) this.#held.append(chunk, start, chunk.length);
   }

@@ -37,6 +37,8 @@ export interface SseOptions {
 export class SseReader {
   readonly #options: SseOptions;
   readonly #held = new ChunkBuffer();
+  /** How many were read, of all kinds. */
+  lines = 0;
   #lastEventId = '';
   // The current event:
   #fields: Partial<SseEvent> = {};
@@ -70,6 +72,7 @@ export class SseReader {
     let cr = find(chunk, CR, start);
     for (let end = Math.min(lf, cr); end < chunk.length; end = Math.min(lf, cr)) {
       this.#endLine(chunk, start, end);
+      this.lines++;
       start = end === cr && chunk[end + 1] === LF ? end + 2 : end + 1;
       if (lf < start) lf = find(chunk, LF, start);
       if (cr < start) cr = find(chunk, CR, start);

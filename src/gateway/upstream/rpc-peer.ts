@@ -9,14 +9,7 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
-import {
-  isNotification,
-  isObject,
-  isRequest,
-  toErrorMessage,
-  toNotification,
-  toResult,
-} from '../../protocol/message.ts';
+import { isObject, isRequest, toErrorMessage, toNotification, toResult } from '../../protocol/message.ts';
 import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
 import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
@@ -175,16 +168,17 @@ export class RpcPeer implements Wire, LinkEvents {
     this.#isMute = true;
   }
 
-  onMessage(message: Message, from?: RequestId, sent?: string): void {
+  onMessage(message: Message, from?: RequestId, sent?: string): boolean {
     this.#heard++;
-    if (this.#isMute && 'method' in message) return this.#refuse(message);
     try {
-      if (isRequest(message)) this.#onRequest(message, from);
-      else if (isNotification(message)) this.#onNotification(message, from);
-      else this.#onResponse(message, from, sent);
+      if (!('method' in message)) return this.#onResponse(message, from, sent);
+      if (this.#isMute) this.#refuse(message);
+      else if (isRequest(message)) this.#onRequest(message, from);
+      else this.#onNotification(message, from);
     } catch (error) {
       this.log.error({ link: this.name, error }, 'callback.failed');
     }
+    return false;
   }
 
   onClose(reason: string): void {
@@ -264,19 +258,21 @@ export class RpcPeer implements Wire, LinkEvents {
     else this.log.warn({ link: this.name, method: message.method }, 'upstream.too-early');
   }
 
-  #onResponse(response: ResponseMessage, from: RequestId | undefined, sent: string | undefined): void {
+  #onResponse(response: ResponseMessage, from: RequestId | undefined, sent: string | undefined): boolean {
     if ('error' in response && response.id !== null && isLostAnswer(response)) {
       const lost = this.#pending.take(response.id);
       if (lost) this.#abandon(lost);
-      return lost?.reject(this.#closed(response.error.message));
+      lost?.reject(this.#closed(response.error.message));
+      return false;
     }
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
-    if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return;
+    if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return true;
     this.log.debug({ link: this.name, id: response.id }, 'answer.unexpected');
     // Ids must keep their type. Rejects the waiting call at once instead of letting it time out.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
     meant?.call.tracker?.onAnswered();
     meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));
+    return false;
   }
 
   #tellLate(response: ResponseMessage): boolean {

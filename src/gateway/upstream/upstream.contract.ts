@@ -19,7 +19,7 @@ export interface LinkPeer extends AsyncDisposable {
 export interface LinkContract {
   name: string;
   connect: (limits?: LinkLimits) => Promise<LinkPeer>;
-  exempt?: { [title in 'oversize' | 'peer dies' | 'not JSON']?: string };
+  exempt?: { [title in 'oversize' | 'peer dies' | 'not JSON' | 'flood']?: string };
 }
 
 export function describeLink({ name, connect, exempt = {} }: LinkContract): void {
@@ -30,6 +30,23 @@ export function describeLink({ name, connect, exempt = {} }: LinkContract): void
       await peer.link.send(call('say', { frames }));
       await peer.told.answer('say');
       expect(peer.told.notes().map(({ n }) => n)).toEqual(frames.map((_, n) => n));
+    });
+
+    unless(exempt.flood)('a flood is read a little at a time, and nothing of it is lost', async () => {
+      await using peer = await started(connect);
+      const frames = Array.from({ length: 8000 }, (_, n) => note({ n }));
+      const { told } = peer;
+      await peer.link.send(call('say', { frames }));
+      let [seen, most] = [0, 0];
+      while (seen <= frames.length) {
+        await new Promise(setImmediate);
+        const now = told.messages.length;
+        if (seen > frames.length / 2) most = Math.max(most, now - seen);
+        seen = now;
+      }
+      expect(told.messages.at(-1)!.message).toMatchObject({ id: 'say' });
+      expect(told.notes().map(({ n }) => n)).toEqual(frames.map((_, n) => n));
+      expect(most).toBeLessThan(300);
     });
 
     test('requests sent at once are all answered, each with its id', async () => {
@@ -150,9 +167,10 @@ export class RecordedEvents implements LinkEvents {
   afterClose = 0;
   readonly #looks = new Set<() => void>();
 
-  onMessage(message: Message, from?: RequestId): void {
+  onMessage(message: Message, from?: RequestId): boolean {
     this.messages.push({ message, from });
     this.#happened();
+    return !('method' in message);
   }
 
   onGarbage(what: string): void {

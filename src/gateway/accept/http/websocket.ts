@@ -61,7 +61,7 @@ function accept(
   const { principal, validity } = caller ?? {};
   const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
   const held = holdSocket(client, context, { socket, address: addressOf(request) ?? '' });
-  const sent = answerPings(client, held);
+  const sent = answerPings(client, { onSent: held });
   const send = (message: Message | Message[]): void => {
     if (client.readyState !== client.OPEN) return;
     if (client.bufferedAmount > context.limits.maxBufferedBytes) {

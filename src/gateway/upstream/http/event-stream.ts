@@ -1,5 +1,6 @@
 // Opens and reads one connection of an event stream. Its end is never an error here (closed, broken or aborted): the reader of
 // the events knows whether the stream was complete.
+import { PacedReader } from '../../codec/paced-reader.ts';
 import { SseReader, type SseEvent } from '../../codec/sse-reader.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
@@ -22,6 +23,8 @@ export interface EventStreamOptions {
   /** The stream was ended, because the process holds too many bytes. */
   onOverBudget(): void;
   hold(cut: () => void): HeldShare;
+  /** Counts the answers of the server. */
+  inbox: { readonly answers: number };
   maxBytes: number;
 }
 
@@ -49,7 +52,7 @@ export function readEvents(body: ResponseBody, place: StreamPosition, options: E
   const reader = new SseReader({
     maxBytes: options.maxBytes,
     onOversize: () => options.onOversize(),
-    onEndless: () => body.destroy(),
+    onEndless: () => giveUp(),
     onEvent: (event) => {
       place.isHeard = true;
       if (event.data !== '') options.onEvent(event);
@@ -59,20 +62,26 @@ export function readEvents(body: ResponseBody, place: StreamPosition, options: E
       place.retryMs = ms;
     },
   });
+  const onRead = (): void => {
+    if (reader.lastEventId !== '') place.lastEventId = reader.lastEventId;
+    if (reader.heldBytes > UNCOUNTED_BYTES) holding ??= options.hold(cut);
+    holding?.set(reader.heldBytes);
+  };
+  const paced = new PacedReader({ reader, inbox: options.inbox, source: body, onRead });
+  const giveUp = (): void => {
+    paced.drop();
+    body.destroy();
+  };
   const cut = (): void => {
     options.onOverBudget();
-    body.destroy();
+    giveUp();
   };
   let holding: HeldShare | undefined;
   return new Promise((resolve) => {
     body.read({
-      onData(chunk) {
-        reader.push(chunk);
-        if (reader.lastEventId !== '') place.lastEventId = reader.lastEventId;
-        if (reader.heldBytes > UNCOUNTED_BYTES) holding ??= options.hold(cut);
-        holding?.set(reader.heldBytes);
-      },
+      onData: (chunk) => paced.push(chunk),
       onEnd() {
+        paced.end();
         holding?.release();
         resolve();
       },

@@ -95,6 +95,7 @@ async function readStream({ response, id, inbox, request, ...answer }: HttpAnswe
     },
     onOverBudget: () => (missing = OVER_BUDGET),
     hold: (cut) => inbox.hold(answer.server, cut),
+    inbox,
     maxBytes: inbox.maxBytes,
     onRelease: (retryMs) => id !== undefined && inbox.released(id, retryMs),
     // An oversize event would be as large again.

@@ -55,20 +55,34 @@ function tellOf(
     if (body) body.end(error);
     else reject(error ?? new Error('it closed the connection'));
   };
+  const onBreak = (error: Error): void => {
+    const isWhole = body !== undefined && takeRest(response!, body);
+    end(isWhole ? undefined : error);
+  };
+  let response: IncomingMessage | undefined;
   const onAbort = (): void => {
     end(signal.reason as Error);
     request.destroy();
   };
   signal.addEventListener('abort', onAbort);
-  request.on('error', end); // only the first call of `end` counts
-  request.on('close', () => end(new Error('it closed the connection')));
-  request.on('response', (response: IncomingMessage) => {
-    body = new ResponseBody(() => request.destroy());
-    resolve({ statusCode: response.statusCode!, headers: response.headers, body });
-    response.on('data', (chunk: Buffer) => body!.push(chunk));
-    response.on('end', () => end());
-    response.on('error', end);
+  request.on('error', onBreak); // only the first call of `end` counts
+  request.on('close', () => onBreak(new Error('it closed the connection')));
+  request.on('response', (started: IncomingMessage) => {
+    response = started;
+    const abort = (): void => void request.destroy();
+    body = new ResponseBody({ abort, pause: () => void started.pause(), resume: () => void started.resume() });
+    resolve({ statusCode: started.statusCode!, headers: started.headers, body });
+    started.on('data', (chunk: Buffer) => body!.push(chunk));
+    started.on('end', () => end());
+    started.on('error', end);
   });
+}
+
+/** A response that is paused may hold something when its connection closes. Returns whether it came to its end. */
+function takeRest(response: IncomingMessage, body: ResponseBody): boolean {
+  response.removeAllListeners('data');
+  for (let chunk = response.read() as Buffer | null; chunk; chunk = response.read() as Buffer | null) body.push(chunk);
+  return response.complete;
 }
 
 function limitConnect(request: ClientRequest): void {

@@ -59,7 +59,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: HttpHeaders): void {
     if (statusCode < 200) return; // an informational response; the final head comes later
-    this.#body = new ResponseBody((reason) => controller.abort(reason));
+    this.#body = new ResponseBody(controller);
     this.#resolve({ statusCode, headers, body: this.#body });
   }
 

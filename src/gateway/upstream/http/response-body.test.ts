@@ -16,7 +16,11 @@ function reading(body: ResponseBody, enough = Infinity): string[] {
 
 function bodyOf(...chunks: string[]) {
   const givenUp: string[] = [];
-  const body = new ResponseBody((reason) => givenUp.push(reason.message));
+  const body = new ResponseBody({
+    abort: (reason) => givenUp.push(reason.message),
+    pause: () => {},
+    resume: () => {},
+  });
   for (const chunk of chunks) body.push(Buffer.from(chunk));
   return { body, givenUp };
 }

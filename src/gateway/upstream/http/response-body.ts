@@ -1,5 +1,12 @@
-// The body of a response as it arrives, for one reader; chunks wait until the reader comes. It needs no backpressure, because
-// every reader has a limit and none is slower than the network.
+// The body of a response as it arrives, for one reader; chunks wait until the reader comes. A reader has a limit, so it may let all come;
+// it pauses a body that floods it.
+
+/** The connection that a body comes from. It pauses soon: chunks may still come. */
+export interface BodySource {
+  abort(reason: Error): void;
+  pause(): void;
+  resume(): void;
+}
 
 export interface BodyReader {
   onData(chunk: Buffer): void;
@@ -8,14 +15,23 @@ export interface BodyReader {
 }
 
 export class ResponseBody {
-  readonly #giveUp: (reason: Error) => void;
+  readonly #source: BodySource;
   #reader: BodyReader | undefined;
   #waiting: Buffer[] = [];
   #isOver = false;
   #error: Error | undefined;
 
-  constructor(giveUp: (reason: Error) => void) {
-    this.#giveUp = giveUp;
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  pause(): void {
+    if (!this.#isOver) this.#source.pause();
+  }
+
+  /** Also when it is over: the connection may be used again. */
+  resume(): void {
+    this.#source.resume();
   }
 
   read(reader: BodyReader): void {
@@ -31,7 +47,7 @@ export class ResponseBody {
     if (this.#isOver) return;
     const reason = new Error('aborted');
     this.end(reason);
-    this.#giveUp(reason);
+    this.#source.abort(reason);
   }
 
   push(chunk: Buffer): void {

@@ -22,6 +22,8 @@ export class Inbox {
   readonly maxBytes: number;
   /** Of what waits for a server that does not read. */
   readonly maxBufferedBytes: number;
+  /** How many answers came that calls waited for. */
+  answers = 0;
   readonly #maxHeldBytes: number;
   readonly #limits: ReadLimits;
   #events: LinkEvents | undefined;
@@ -80,7 +82,7 @@ export class Inbox {
 
   /** Takes a valid message. */
   message(message: Message, from?: RequestId, sent?: string): void {
-    if (this.isOpen) this.#events?.onMessage(message, from, sent);
+    if (this.isOpen && this.#events?.onMessage(message, from, sent)) this.answers++;
   }
 
   garbage(what: string, kind?: 'oversize', answerTo?: RequestId): void {

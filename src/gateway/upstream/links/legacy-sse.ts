@@ -103,6 +103,7 @@ class SseLink implements Link {
         onOversize: () => inbox.oversize(),
         onOverBudget: () => inbox.garbage(OVER_BUDGET),
         hold: (cut: () => void) => inbox.hold(this.name, cut),
+        inbox,
         maxBytes: inbox.maxBytes,
       };
       void readEvents(body, createStreamPosition(), options).then(() => {

@@ -14,9 +14,9 @@ import type {
 export interface LinkEvents {
   /**
    * `from` is the request on whose own stream the message came, if the transport has such streams (HTTP). `sent` is the text of a
-   * small result, if it is known.
+   * small result, if it is known. Returns whether a call waited for it.
    */
-  onMessage(message: Message, from?: RequestId, sent?: string): void;
+  onMessage(message: Message, from?: RequestId, sent?: string): boolean;
   /** The connection has ended for good. `reason` is for people: the exit status and stderr tail, or the network error. */
   onClose(reason: string): void;
   /** Reports data that is not a message, or too large or too deep (`oversize`); it has been skipped. `answerTo`: it was an answer to this request. */

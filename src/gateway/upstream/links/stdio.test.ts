@@ -117,7 +117,7 @@ test('a broken pipe is reported with the exit of the server', async () => {
 test('a link that is closed while it starts leaves nothing running', async () => {
   await using peer = await child('ignores-sigterm', { stopMs: 50 });
   const closes: string[] = [];
-  const starting = peer.link.start({ onMessage: () => {}, onGarbage: () => {}, onClose: (why) => closes.push(why) });
+  const starting = peer.link.start({ onMessage: () => false, onGarbage: () => {}, onClose: (why) => closes.push(why) });
   await peer.link.close();
   await starting;
   await peer.link.close();

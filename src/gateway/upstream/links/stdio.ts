@@ -11,6 +11,7 @@ import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { LineReader } from '../../codec/lines.ts';
+import { PacedReader } from '../../codec/paced-reader.ts';
 import { WriteBatcher } from '../../codec/write-batcher.ts';
 import { startProcess, takePrestarted } from './prestart.ts';
 import type { ServerCommand } from './prestart.ts';
@@ -150,7 +151,7 @@ class StdioLink implements Link {
     return error;
   }
 
-  #read({ child }: ProcessGroup): void {
+  #read({ child, exited }: ProcessGroup): void {
     const inbox = this.#inbox;
     const lines = new LineReader({
       maxBytes: inbox.maxBytes,
@@ -165,15 +166,20 @@ class StdioLink implements Link {
         holding = undefined;
       });
     let holding: HeldShare | undefined;
-    const read = (chunk: Buffer): void => {
-      lines.push(chunk);
+    const onRead = (): void => {
       if (lines.heldBytes > UNCOUNTED_BYTES) holding ??= hold();
       holding?.set(lines.heldBytes);
     };
+    const paced = new PacedReader({ reader: lines, inbox, source: child.stdout, onRead });
     child.stdout
-      .on('data', read)
-      .on('end', () => lines.end())
+      .on('data', (chunk: Buffer) => paced.push(chunk))
+      .on('end', () => {
+        paced.end();
+        lines.end();
+      })
       .on('close', () => holding?.release());
+    // What is left in the pipe of a process that has ended is little.
+    void exited.then(() => paced.end());
     const said = (text: string): void => void (text !== '' && this.#log({ text }, 'upstream.stderr'));
     child.stderr.on('data', (chunk: Buffer) => said(this.#tail.push(chunk))).on('close', () => said(this.#tail.end()));
     for (const pipe of [child.stdin, child.stdout, child.stderr]) {

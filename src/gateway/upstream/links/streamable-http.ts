@@ -169,6 +169,7 @@ class HttpLink implements Link {
       onOversize: () => inbox.oversize(),
       onOverBudget: () => inbox.garbage(OVER_BUDGET),
       hold: (cut) => inbox.hold(this.name, cut),
+      inbox,
       maxBytes: inbox.maxBytes,
       isDone: () => false,
       signal,

@@ -5,7 +5,7 @@
 // 3. Compression is off: it costs more than it saves on small messages.
 // 4. Pings detect a lost server, also while no call is pending.
 import type { IncomingMessage } from 'node:http';
-import { WebSocket, type RawData } from 'ws';
+import { WebSocket } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
 import { systemClock, type Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -13,6 +13,7 @@ import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { VIA_HEADER, ownVia, writeVia } from '../../../shared/via.ts';
 import { answerPings } from '../../codec/answer-pings.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
+import { PacedReader } from '../../codec/paced-reader.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { describeNetworkError } from './describe-network-error.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
@@ -37,6 +38,8 @@ export function createWebSocketLink(options: WebSocketLinkOptions): Link {
 
 /** How long the server may take to close before the socket is destroyed. */
 const GOODBYE_MS = 1000;
+/** Stands for a binary frame, which is skipped. */
+const BINARY = Buffer.alloc(0);
 
 class WebSocketLink implements Link {
   readonly kind = 'websocket';
@@ -74,13 +77,17 @@ class WebSocketLink implements Link {
       handshakeTimeout: startMs,
       autoPong: false,
     });
-    answerPings(socket);
     this.#socket = socket;
     this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
-    socket.once('close', () => this.#unread.end());
+    const paced = this.#pace(socket);
+    answerPings(socket, { isHeld: () => paced.isWaiting });
+    socket.once('close', () => {
+      paced.end();
+      this.#unread.end();
+    });
     socket.on('error', (error) => (this.#lastError = describeNetworkError(error)));
-    // Before it is open: the first frame may arrive together with the answer to the handshake.
-    socket.on('message', (data, isBinary) => this.#read(data, isBinary));
+    // Before it is open: the first frame may arrive together with the answer to the handshake. Its data is of the default type of `ws`.
+    socket.on('message', (data, isBinary) => paced.push(isBinary ? BINARY : (data as Buffer)));
     await this.#opened(socket);
   }
 
@@ -138,9 +145,17 @@ class WebSocketLink implements Link {
     });
   }
 
-  #read(data: RawData, isBinary: boolean): void {
-    if (isBinary) this.#inbox.garbage('a binary frame');
-    else this.#inbox.take(data as Buffer); // the default binary type of `ws`
+  #pace(socket: WebSocket): PacedReader {
+    const inbox = this.#inbox;
+    const reader = {
+      lines: 0,
+      push(frame: Buffer) {
+        this.lines++;
+        if (frame === BINARY) inbox.garbage('a binary frame');
+        else inbox.take(frame);
+      },
+    };
+    return new PacedReader({ reader, inbox, source: socket, isWhole: true });
   }
 
   #reason(code: number, said: string): string {

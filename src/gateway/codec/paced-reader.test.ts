@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { FLOOD_LINES } from '../../shared/limits.ts';
+import { LineReader } from './lines.ts';
+import { PacedReader } from './paced-reader.ts';
+
+function paced(isAnswer: (line: string) => boolean = () => false) {
+  const read: string[] = [];
+  const told: string[] = [];
+  const inbox = { answers: 0 };
+  const reader = new LineReader({
+    maxBytes: 1_000_000,
+    onLine(line) {
+      read.push(line);
+      if (isAnswer(line)) inbox.answers++;
+      if (line === 'end') one.end();
+      if (line === 'drop') one.drop();
+    },
+    onOversize: () => {},
+  });
+  const source = { pause: () => told.push('pause'), resume: () => told.push('resume') };
+  const one = new PacedReader({ reader, inbox, source });
+  const resumed = async (): Promise<void> => {
+    await expect.poll(() => told.at(-1), { timeout: 60_000, interval: 1 }).toBe('resume');
+  };
+  return { one, read, told, resumed };
+}
+
+function linesOf(count: number, text = 'x'): Buffer {
+  return Buffer.from(`${text}\n`.repeat(count));
+}
+
+const FLOOD = 4 * FLOOD_LINES.burst;
+
+describe('a paced reader', () => {
+  it('reads what comes at once, as long as it is no flood', () => {
+    const { one, read, told } = paced();
+    for (let n = 0; n < FLOOD_LINES.burst; n++) one.push(linesOf(1));
+    expect([read.length, told]).toEqual([FLOOD_LINES.burst, []]);
+  });
+
+  it('pauses a flood, reads it in turns and in order, and goes on', async () => {
+    const { one, read, told, resumed } = paced();
+    one.push(linesOf(FLOOD));
+    one.push(Buffer.from('a\nb'));
+    one.push(Buffer.from('c\nd\n'));
+    expect([read.length, told, one.isWaiting]).toEqual([FLOOD, ['pause'], true]);
+    await resumed();
+    expect([read.slice(FLOOD), told, one.isWaiting]).toEqual([['a', 'bc', 'd'], ['pause', 'resume'], false]);
+  });
+
+  it('lets others go first while it reads a flood', async () => {
+    const { one, read, resumed } = paced();
+    one.push(linesOf(FLOOD));
+    one.push(linesOf(1000, 'x'.repeat(1000)));
+    const seen: number[] = [];
+    const look = (): void => {
+      seen.push(read.length);
+      if (one.isWaiting) setImmediate(look);
+    };
+    look();
+    await resumed();
+    expect(read).toHaveLength(FLOOD + 1000);
+    expect(seen.length).toBeGreaterThan(1000 / 100);
+  });
+
+  it('does not take many answers for a flood', () => {
+    const { one, read, told } = paced((line) => line.startsWith('answer'));
+    for (let n = 0; n < FLOOD; n++) one.push(Buffer.from('x\nx\nx\nanswer\n'));
+    expect([read.length, told]).toEqual([4 * FLOOD, []]);
+  });
+
+  it('reads what is left when the source ends, also while it reads', async () => {
+    for (const last of ['x', 'end']) {
+      const { one, read, told } = paced();
+      one.push(linesOf(FLOOD));
+      one.push(Buffer.concat([Buffer.from(`${last}\n`), linesOf(100, 'y'.repeat(1000)), Buffer.from('z\n')]));
+      if (last === 'x') one.end();
+      else await expect.poll(() => read.at(-1), { timeout: 60_000 }).toBe('z');
+      expect([read.length, told.at(-1)]).toEqual([FLOOD + 102, 'resume']);
+      one.push(linesOf(FLOOD));
+      one.push(linesOf(FLOOD));
+      expect(read).toHaveLength(3 * FLOOD + 102);
+    }
+  });
+
+  it('drops what is left when nobody wants it', async () => {
+    const { one, read, resumed } = paced();
+    one.push(linesOf(FLOOD));
+    one.push(Buffer.concat([Buffer.from('drop\n'), linesOf(100, 'y'.repeat(1000))]));
+    await resumed();
+    expect(read.filter((line) => line.length === 1000).length).toBeLessThan(100);
+  });
+});

@@ -21,7 +21,7 @@ export interface Header {
   tool: string;
   /** The version of the flow that ran the last turn. */
   version: string;
-  /** A hash of the owner's principal, never its name. */
+  /** A hash of the owner's principal, never its name, behind the salt of the store (session/session-context.ts). */
   principal: string;
   /** Where many callers have the same principal: what the sessions of this one are counted and listed by, instead of the principal. */
   share?: string | undefined;

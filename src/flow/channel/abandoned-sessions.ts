@@ -16,6 +16,7 @@ import type { StateView } from '../session/view.ts';
 import { peopleOf } from '../session/external/people.ts';
 import { waitForTurn } from '../session/verbs/session-watch.ts';
 import { isEnded } from '../store/store.ts';
+import type { FlowStore } from '../store/store.ts';
 import type { CallReceipts, CallStart } from './call-receipts.ts';
 
 /** How often to poll a working session, which may run in another process. */
@@ -85,7 +86,7 @@ export async function awaitRest(sessions: Sessions, session: SessionRequest, sig
 async function findEnded(start: CallStart, context: ResumeContext): Promise<StateView | undefined> {
   const { principal, tool, args, receipt } = start;
   const { sessions } = context;
-  const bytes = await sessions.setup.store.getBlob(toNoteKey(start));
+  const bytes = await sessions.setup.store.getBlob(toNoteKey(start, sessions.setup.store));
   const sessionId = bytes && Buffer.from(bytes).toString();
   if (sessionId === undefined || hasWaitingCall(context, sessionId)) return undefined;
   if (context.receipts.isForAnother(sessionId, receipt)) return undefined;
@@ -104,13 +105,13 @@ export async function reserveSessionId(sessions: Sessions, start: CallStart): Pr
 /** Writes the note before the session is stored, so that a caller who comes back after a crash finds the session or nothing. */
 export function rememberSession({ setup }: Sessions, start: CallStart, id: string): Promise<void> {
   const { store, limits } = setup;
-  return store.putBlob(toNoteKey(start), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
+  return store.putBlob(toNoteKey(start, store), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
 }
 
 /** Callers whom a gateway recognizes have their own notes. */
-function toNoteKey({ principal, tool, receipt }: CallStart): string {
+function toNoteKey({ principal, tool, receipt }: CallStart, { salt }: FlowStore): string {
   const caller = receipt && receipt.holder === undefined ? `\0${receipt.caller}` : '';
-  return hash('sha256', `mcp-parley/last-call\0${toOwner(principal)}\0${tool}${caller}`, 'base64url');
+  return hash('sha256', `mcp-parley/last-call\0${toOwner(principal, salt)}\0${tool}${caller}`, 'base64url');
 }
 
 /** An expired session stays in the list until it is loaded. */

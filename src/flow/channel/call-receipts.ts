@@ -9,7 +9,7 @@ import { isObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
 import type { RequestHandler } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toOwner } from '../session/session-context.ts';
+import { isOwner } from '../session/session-context.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import { isEnded } from '../store/store.ts';
@@ -45,7 +45,7 @@ export class CallReceipts {
   async acknowledge({ params, client: { principal } }: Exchange, sessions: Sessions): Promise<JsonObject> {
     const sessionId = readString(params, 'sessionId');
     const { header } = await sessions.getState({ principal, sessionId });
-    if (header.principal !== toOwner(principal)) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+    if (!isOwner(header, principal)) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
     if (isEnded(header)) {
       await sessions.acknowledge(sessionId);
       this.#held.delete(sessionId);

@@ -15,6 +15,7 @@ import type { StoredSession } from '../store/store.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import type { Question } from '../question/question.ts';
 import type { Sessions } from '../session/sessions.ts';
+import { toOwner } from '../session/session-context.ts';
 import { toStartFingerprint } from '../session/verbs/start-id.ts';
 import { toDueAt } from '../session/ending/timing.ts';
 import type { Bearer, TokenTurn, TokenSessions } from '../token/token-sessions.ts';
@@ -142,7 +143,8 @@ async function storeSession(
 ): Promise<'ok' | 'exists'> {
   const { store, limits } = sessions.setup;
   header.started = toStartFingerprint(start.tool, start.args);
-  if (start.share !== undefined) header.share = start.share;
+  header.principal = toOwner(start.principal, store.salt);
+  if (start.share !== undefined) header.share = toOwner(start.share, store.salt);
   if (!isAnonymous(start.principal)) await rememberSession(sessions, start, header.id);
   const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: toDueAt(header) };
   const made = await store.create(header, entries, most);

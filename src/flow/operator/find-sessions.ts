@@ -1,6 +1,6 @@
 // Finds sessions in a store of any size. It reads page by page and keeps only the requested number.
 import type { Header } from '../journal.ts';
-import { toOwner } from '../session/session-context.ts';
+import { isOwner } from '../session/session-context.ts';
 import type { FlowStore, ListedSession } from '../store/store.ts';
 import { SESSION_PREFIX } from '../short-id.ts';
 import { conditionOf } from './condition.ts';
@@ -29,11 +29,10 @@ export interface FoundSessions {
 const MAX_NAMED = 5;
 
 export async function findSessions(store: FlowStore, filter: SessionFilter, limit: number): Promise<FoundSessions> {
-  const owner = filter.principal === undefined ? undefined : new Set([filter.principal, toOwner(filter.principal)]);
   const found: FoundSessions = { sessions: [], fitting: 0, all: 0 };
   for await (const page of store.browse?.() ?? []) {
     found.all += page.length;
-    const fitting = page.filter(({ header }) => fits(header, filter, owner));
+    const fitting = page.filter(({ header }) => fits(header, filter));
     found.fitting += fitting.length;
     found.sessions = newest([...found.sessions, ...fitting], limit);
   }
@@ -42,9 +41,8 @@ export async function findSessions(store: FlowStore, filter: SessionFilter, limi
 
 /** All sessions that match. */
 export async function* eachSession(store: FlowStore, filter: SessionFilter): AsyncGenerator<ListedSession> {
-  const owner = filter.principal === undefined ? undefined : new Set([filter.principal, toOwner(filter.principal)]);
   for await (const page of store.browse?.() ?? []) {
-    for (const one of page) if (fits(one.header, filter, owner)) yield one;
+    for (const one of page) if (fits(one.header, filter)) yield one;
   }
 }
 
@@ -62,11 +60,11 @@ export async function findSession(store: FlowStore, given: string): Promise<List
   return only && found.size === 1 ? only : [...found.keys()];
 }
 
-function fits(header: Header, filter: SessionFilter, owner: ReadonlySet<string> | undefined): boolean {
-  const { conditions, flow, before = Infinity, after = -Infinity } = filter;
+function fits(header: Header, filter: SessionFilter): boolean {
+  const { conditions, flow, principal, before = Infinity, after = -Infinity } = filter;
   if (conditions && !conditions.has(conditionOf(header))) return false;
   if (flow !== undefined && header.tool !== flow) return false;
-  if (owner && !owner.has(header.principal)) return false;
+  if (principal !== undefined && header.principal !== principal && !isOwner(header, principal)) return false;
   return header.createdAt <= before && header.createdAt >= after;
 }
 

@@ -12,6 +12,7 @@ import type { ToolCallerOption } from '../authoring/tool-caller.ts';
 import type { Checks } from '../engine/run-input.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import type { ExploredFlows, ExploredOption } from '../explore/explored-file.ts';
+import type { Header } from '../journal.ts';
 import { FlowCounts } from '../metrics/flow-counts.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
@@ -134,8 +135,20 @@ export function createSessionContext(
 const MAX_OWNERS = 10_000;
 const owners = new BoundedMap<string, string>(MAX_OWNERS);
 
-/** A hash of the principal, so that stores never hold its name. */
-export function toOwner(principal: string): string {
-  const toHash = () => hash('sha256', `mcp-parley/flow-principal\0${principal}`, 'base64url').slice(0, 22);
-  return owners.getOrCreate(principal, toHash);
+/**
+ * A hash of the principal, so that stores never hold its name. The salt of the store stands in front of it, so that a table of guesses serves for
+ * one store only. Sessions in tokens, and in stores without a salt, have none.
+ */
+export function toOwner(principal: string, salt = ''): string {
+  const toHash = () => {
+    const text = `mcp-parley/flow-principal\0${salt === '' ? '' : `${salt}\0`}${principal}`;
+    return `${salt === '' ? '' : `${salt}.`}${hash('sha256', text, 'base64url').slice(0, 22)}`;
+  };
+  return owners.getOrCreate(salt === '' ? principal : `${salt}\0${principal}`, toHash);
+}
+
+/** Whether the header names this principal as the owner. */
+export function isOwner({ principal: owner }: Pick<Header, 'principal'>, principal: string): boolean {
+  const end = owner.indexOf('.');
+  return owner === toOwner(principal, end < 0 ? '' : owner.slice(0, end));
 }

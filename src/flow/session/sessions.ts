@@ -42,7 +42,7 @@ import type {
   SessionRequest,
   StartRequest,
 } from './verbs/requests.ts';
-import { toOwner, createSessionContext } from './session-context.ts';
+import { isOwner, toOwner, createSessionContext } from './session-context.ts';
 import type { SessionOptions, SessionContext } from './session-context.ts';
 import type { SessionEvent } from './session-event.ts';
 import { toStartFingerprint, toStartedSessionId } from './verbs/start-id.ts';
@@ -207,8 +207,9 @@ export class Sessions {
   }
 
   /** Open sessions of a principal, or of its share, oldest first. */
-  list(principal: string, share = toOwner(principal)): Promise<Header[]> {
-    return this.setup.store.list(share);
+  list(principal: string, share = principal): Promise<Header[]> {
+    const { store } = this.setup;
+    return store.list(toOwner(share, store.salt));
   }
 
   /** Calls the listener for events that no request caused, until the returned function is called. */
@@ -352,8 +353,7 @@ export class Sessions {
     this.#loadIf(request, (stored) => isParticipant(stored, request.principal));
 
   #loadIf({ sessionId, principal }: SessionRequest, isTheirs: (stored: StoredSession) => boolean) {
-    const owner = toOwner(principal);
-    return this.load({ sessionId, mayHave: (stored) => stored.header.principal === owner || isTheirs(stored) });
+    return this.load({ sessionId, mayHave: (stored) => isOwner(stored.header, principal) || isTheirs(stored) });
   }
 
   async #answerForOwner(header: Header, answer: IncomingAnswer): Promise<Turn | undefined> {

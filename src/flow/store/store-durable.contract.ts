@@ -41,6 +41,19 @@ export function outlivesItsProcess(name: string, make: () => Promise<Required<St
       );
     });
 
+    it('has the same salt, and another store has another one', async () => {
+      let salt: string | undefined;
+      await reopened(
+        async (store) => void (salt = store.salt),
+        async (store) => expect(store.salt).toBe(salt),
+      );
+      expect(salt).toMatch(/^[0-9a-f]{16}$/);
+      await reopened(
+        async (store) => expect(store.salt).not.toBe(salt),
+        async () => {},
+      );
+    });
+
     it('still counts what is open', async () => {
       const limits = { perPrincipal: 2, total: 3 };
       await reopened(

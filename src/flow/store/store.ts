@@ -36,6 +36,8 @@ export interface SessionLimits {
 export interface FlowStore {
   /** Sessions outlive this process. */
   readonly durable: boolean;
+  /** A random text that stays the same for this store, in all processes: part of the hashes of principals. */
+  readonly salt?: string | undefined;
   /** The session is due at `dueAt`, or when it expires, until a commit changes that. */
   create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'>;
   load(id: string): Promise<StoredSession | undefined>;

@@ -46,6 +46,7 @@ export function createCrashingStore(inner: FlowStore, crashPoints: CrashPoints, 
   };
   return {
     durable: inner.durable,
+    salt: inner.salt,
     create: (header, entries, limits) => write('create', () => inner.create(header, entries, limits), entries),
     commit: (id, rev, change) => write('commit', () => inner.commit(id, rev, change), change.add),
     lease: (id, owner, ms) => write('lease', () => inner.lease(id, owner, ms)),

@@ -13,7 +13,7 @@ import type { RequestHandler } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { localeOf } from '../channel/locale-of.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
-import { toOwner } from '../session/session-context.ts';
+import { isOwner } from '../session/session-context.ts';
 import { shareOf } from '../session/verbs/share.ts';
 import { wasNotified } from '../session/external/people.ts';
 import { afterSteps } from '../session/turn/turn.ts';
@@ -265,7 +265,7 @@ class FlowMethods {
 }
 
 function isCaller({ header }: Pick<Turn, 'header'>, { client }: Exchange): boolean {
-  return header.principal === toOwner(client.principal);
+  return isOwner(header, client.principal);
 }
 
 function referenceOf({ params, client }: Exchange): SessionReference {

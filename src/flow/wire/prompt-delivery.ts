@@ -17,7 +17,7 @@ import { isEnded } from '../store/store.ts';
 import type { SentPrompt } from '../session/verbs/requests.ts';
 import { SentPrompts } from './sent-prompts.ts';
 import type { Recipient } from './sent-prompts.ts';
-import { toOwner } from '../session/session-context.ts';
+import { isOwner } from '../session/session-context.ts';
 import { lookAgain, toEndedParams, toPrompt, toNextMessage, toWaitingFor } from './flow-messages.ts';
 
 /** Limit on remembered sessions; the oldest are dropped first. */
@@ -259,10 +259,8 @@ export class PromptDelivery {
 }
 
 /** A question that was handed over is open for its new addressee only. */
-function isFor({ current, principal }: Header, promptId: string, to: Recipient): boolean {
-  const question = (current as Question[]).find((one) => one.promptId === promptId);
+function isFor(header: Header, promptId: string, to: Recipient): boolean {
+  const question = (header.current as Question[]).find((one) => one.promptId === promptId);
   const who = typeof to === 'string' ? to : to.principal;
-  return (
-    question !== undefined && (!question.person || question.person.principal === who || principal === toOwner(who))
-  );
+  return question !== undefined && (!question.person || question.person.principal === who || isOwner(header, who));
 }

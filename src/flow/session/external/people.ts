@@ -11,7 +11,7 @@ import type { StoredSession } from '../../store/store.ts';
 import type { HandOverRequest } from '../verbs/requests.ts';
 import type { Sessions } from '../sessions.ts';
 import { createPersonLink } from './person-link.ts';
-import { toOwner } from '../session-context.ts';
+import { isOwner } from '../session-context.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { StateView } from '../view.ts';
@@ -56,7 +56,7 @@ export function questionsFor({ current }: Header, principal: string): Question[]
 /** Who answers, as stored in the journal; undefined for the caller. Throws if the principal may not answer. */
 export function findAnswerer(header: Header, { person, promptId }: Question, principal: string): string | undefined {
   if (person?.principal === principal) return principal;
-  const isCaller = header.principal === toOwner(principal);
+  const isCaller = isOwner(header, principal);
   if (isCaller && (!person || person.orCaller)) return undefined;
   const { id: sessionId, state } = header;
   const reason = person
@@ -99,20 +99,20 @@ export function handOverQuestion(
 
 /** The view of another person; undefined for the caller, who sees everything. */
 export function toPersonView(header: Header, principal: string): StateView | undefined {
-  if (header.principal === toOwner(principal)) return undefined;
+  if (isOwner(header, principal)) return undefined;
   return { header, history: [], answered: 0, questions: questionsFor(header, principal), data: {} };
 }
 
 /** Another person learns only the verdict on their own answer. */
 export function limitToPerson(principal: string, turn: Turn): Turn {
   const { header, accepted, verdicts } = turn;
-  if (header.principal === toOwner(principal)) return turn;
+  if (isOwner(header, principal)) return turn;
   return { header, questions: questionsFor(header, principal), ...(accepted !== undefined && { accepted, verdicts }) };
 }
 
 /** Announces the turn that another person's answer led to. */
 export function notifyCaller(sessions: Sessions, principal: string, turn: Turn): void {
-  if (turn.header.principal !== toOwner(principal)) sessions.emit({ kind: 'turn', turn });
+  if (!isOwner(turn.header, principal)) sessions.emit({ kind: 'turn', turn });
 }
 
 /** The person knows of the question. */

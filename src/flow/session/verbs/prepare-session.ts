@@ -27,7 +27,7 @@ export async function prepareSession(
   const id = startId === undefined ? sessionId : toStartedSessionId(principal, startId);
   const header = toHeader(setup, flow, { id, now, request });
   if (startId !== undefined || request.sessionId !== undefined) header.started = toStartFingerprint(tool, args);
-  if (setup.lasting && request.share !== undefined) header.share = request.share;
+  if (setup.lasting && request.share !== undefined) header.share = toOwner(request.share, setup.store.salt);
   const { context, client } = request;
   const given = await toGiven(setup, flow, { header, request, questions });
   rejectHostileValue(context, header.id, setup.limits);
@@ -84,7 +84,7 @@ function toHeader(
     id,
     tool: flow.name,
     version: flow.version,
-    principal: toOwner(request.principal),
+    principal: toOwner(request.principal, setup.store.salt),
     state: 'active',
     rev: 0,
     createdAt: now,

@@ -16,7 +16,7 @@ import { isStoredAnswer, storeApart } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
 import { questionsFor, findAnswerer } from '../external/people.ts';
 import { callerQuestions } from '../external/waits.ts';
-import { toOwner } from '../session-context.ts';
+import { isOwner } from '../session-context.ts';
 import { transition } from '../states.ts';
 import type { Verdict } from '../turn/turn.ts';
 
@@ -85,7 +85,7 @@ async function toAgain(
   { header, entries }: StoredSession,
   { answers, principal, isForAll }: AnswerRequest,
 ): Promise<Record<string, Verdict> | undefined> {
-  const who = header.principal === toOwner(principal) ? undefined : principal;
+  const who = isOwner(header, principal) ? undefined : principal;
   const isTheirs = (one: Pick<AnswerEntry, 'who'>) => isForAll === true || one.who === who || one.who === principal;
   if (isEnded(header) && entries.length === 0) {
     const ids = await findRepeatedAnswers(setup, header, answers, isTheirs);
@@ -120,7 +120,7 @@ function isSame(entry: AnswerEntry, { value, no }: GivenAnswer): boolean {
 function find(header: Header, answer: GivenAnswer, { isForAll, principal }: AnswerRequest): Question {
   const current = header.current as Question[];
   const isNamed = answer.promptId !== undefined || answer.sent !== undefined || isForAll;
-  const own = header.principal === toOwner(principal) ? callerQuestions(header) : questionsFor(header, principal);
+  const own = isOwner(header, principal) ? callerQuestions(header) : questionsFor(header, principal);
   const question = (isNamed ? current : own).find(isFor(answer));
   if (question && !(answer.isUnacknowledged && question.by === 'human')) return question;
   throw new GatewayError('FLOW_INVALID_TRANSITION', {

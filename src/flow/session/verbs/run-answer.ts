@@ -8,7 +8,7 @@ import { hasOverdue } from './load-session.ts';
 import { OWNER_KEY } from './owner.ts';
 import type { AnswerRequest } from './requests.ts';
 import type { Sessions } from '../sessions.ts';
-import { toOwner } from '../session-context.ts';
+import { isOwner } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
 
 export interface AnswerInput {
@@ -35,7 +35,7 @@ function unlessRefused(turn: Turn | undefined): Turn | undefined {
 export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> | undefined {
   const { warmBodies, clock } = sessions.setup;
   const frame = warmBodies.get(request.sessionId);
-  if (!frame || frame.header.principal !== toOwner(request.principal)) return undefined;
+  if (!frame || !isOwner(frame.header, request.principal)) return undefined;
   warmBodies.drop(request.sessionId);
   if (frame.header.expiresAt <= clock.now() || hasOverdue(frame.header, clock.now())) return undefined;
   const stored: WarmSession = { header: frame.header, entries: [], frame };

@@ -3,10 +3,9 @@
 import { callerOfClient } from '../../../protocol/exchange.ts';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import { LOCAL } from '../../../shared/anonymous.ts';
-import { toOwner } from '../session-context.ts';
 
-/** A hash; undefined for a caller whom its principal or its connection tells apart. */
+/** Undefined for a caller whom its principal or its connection tells apart. */
 export function shareOf(client: Pick<ClientView, 'principal' | 'connection'>): string | undefined {
   if (client.principal !== LOCAL || client.connection?.address === undefined) return undefined;
-  return toOwner(`${LOCAL}\0${callerOfClient(client)}`);
+  return `${LOCAL}\0${callerOfClient(client)}`;
 }

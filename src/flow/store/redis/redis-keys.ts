@@ -6,6 +6,7 @@ export interface RedisKeys {
   readonly due: string;
   readonly open: string;
   readonly ended: string;
+  readonly salt: string;
   turn(id: string, rev: number): string;
   blob(sha256: string): string;
 }
@@ -18,6 +19,7 @@ export function createRedisKeys(prefix: string): RedisKeys {
     due,
     open,
     ended,
+    salt: `${tag}:salt`,
     turn: (id, rev) => `${prefix}:turn:${rev}:${id}`,
     blob: (sha256) => `${prefix}:blob:${sha256}`,
   };

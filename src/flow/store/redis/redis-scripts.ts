@@ -141,6 +141,12 @@ redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 return 1
 `;
 
+/** KEYS salt. ARGV a random text, for a store that has none yet. */
+export const SALT = `
+redis.call('SET', KEYS[1], ARGV[1], 'NX')
+return redis.call('GET', KEYS[1])
+`;
+
 /** KEYS turn. ARGV mark, ttl (ms). */
 export const SPEND = `
 if redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX') then return 1 end

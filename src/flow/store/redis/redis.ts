@@ -8,7 +8,7 @@ import type { ScriptArgument, RedisPlace } from './redis-connection.ts';
 import { parseHeader, toHashFields } from './redis-fields.ts';
 import { browseSessions, findDue, listOpen } from './redis-indexes.ts';
 import { createRedisKeys } from './redis-keys.ts';
-import { COMMIT, CREATE, DROP, FORGET_OUTCOME, LEASE, LOAD, PUT_BLOB, RELEASE, SPEND } from './redis-scripts.ts';
+import { COMMIT, CREATE, DROP, FORGET_OUTCOME, LEASE, LOAD, PUT_BLOB, RELEASE, SALT, SPEND } from './redis-scripts.ts';
 import { isEnded, TOMBSTONE_MS } from '../store.ts';
 import type { SessionChange, FlowStore, SessionLimits } from '../store.ts';
 
@@ -28,6 +28,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
   const most = options.maxTombstones ?? MAX_TOMBSTONES;
   return {
     durable: true,
+    salt: String(await connection.run(SALT, [keys.salt], [randomBytes(8).toString('hex')])),
     async create(header, entries, limits) {
       const values = [header.id, mark(), ...toCreate(header, entries, limits)];
       const answer = await connection.change(CREATE, keys.session(header.id).slice(0, 5), values);

@@ -38,6 +38,7 @@ export interface Rows {
   forgetOutcome(id: string): void;
   openOf(principal: string, atMost: number): number;
   openInAll(): number;
+  salt(): string;
   addEntries(id: string, rev: number, list: string): void;
   wipeEntries(id: string): void;
   due(at: number, max: number): string[];
@@ -73,6 +74,7 @@ export function prepareRows(db: Database, onWiped: () => void): Rows {
   );
   const openOf = get('SELECT count(*) AS n FROM (SELECT 1 FROM sessions WHERE principal = ? AND gone IS NULL LIMIT ?)');
   const openInAll = get('SELECT open FROM counters');
+  const salt = get('SELECT salt FROM counters');
   const addEntries = run('INSERT INTO entries (id, rev, list) VALUES (?, ?, ?)');
   const wipeEntries = run('DELETE FROM entries WHERE id = ?');
   const due = all<{ id: string }>('SELECT id FROM sessions WHERE due <= ?1 AND until <= ?1 ORDER BY due LIMIT ?2');
@@ -90,6 +92,7 @@ export function prepareRows(db: Database, onWiped: () => void): Rows {
     forgetOutcome: (id) => (forgetOutcome(id), onWiped()),
     openOf: (principal, atMost) => (openOf(principal, atMost) as { n: number }).n,
     openInAll: () => (openInAll() as { open: number }).open,
+    salt: () => (salt() as { salt: string }).salt,
     addEntries: (id, rev, text) => void addEntries(id, rev, text),
     wipeEntries: (id) => (wipeEntries(id), onWiped()),
     due: (at, max) => due(at, max).map(({ id }) => id),

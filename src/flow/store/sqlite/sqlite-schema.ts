@@ -58,4 +58,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, until INTEGER NOT NULL, bytes BLOB NOT NULL);
   CREATE INDEX blobs_until ON blobs (until);
   `,
+  `
+  ALTER TABLE counters ADD COLUMN salt TEXT NOT NULL DEFAULT '';
+  UPDATE counters SET salt = lower(hex(randomblob(8)));
+  `,
 ];

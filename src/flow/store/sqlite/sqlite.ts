@@ -39,8 +39,15 @@ export async function openSqliteStore(options: SqliteOptions, holder: LeaseHolde
   const { maxTombstones = MAX_TOMBSTONES } = options;
   const leases = prepareLeases(db, { now, maxTombstones, holder });
   const group = createWriteGroup(db, { first: () => leases.forget(), log });
+  const salt = await group
+    .read(() => rows.salt())
+    .catch(async (thrown: unknown) => {
+      await group.close();
+      throw thrown;
+    });
   return {
     durable: true,
+    salt,
     create(header, entries, limits) {
       const made = { header: { ...header }, text: JSON.stringify(header), list: JSON.stringify(entries) };
       return group.write(() => create(rows, made, limits, now()));

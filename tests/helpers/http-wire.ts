@@ -125,6 +125,11 @@ export class Stream {
     return this;
   }
 
+  /** Resolves with the next event, or the end. */
+  next(): Promise<void> {
+    return new Promise((resolve) => this.#onChange.push(resolve));
+  }
+
   close(): void {
     this.response.destroy();
   }

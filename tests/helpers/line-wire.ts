@@ -9,6 +9,8 @@ import { within } from './until.ts';
 export class Wire {
   readonly messages: Answer[] = [];
   closed = false;
+  /** Says something in this session with the key of somebody else. */
+  steal?: (by: 'ann' | 'bob', body: Json) => Promise<unknown>;
   #write: (text: string) => void;
   #onChange: (() => void)[] = [];
 

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ATTACKS, wordsFor } from '../helpers/early-answers/cell.ts';
 import type { Attack, Channel } from '../helpers/early-answers/cell.ts';
-import { FORMS, forms, links } from '../helpers/early-answers/forms.ts';
+import { FORMS, forms, links, tasksBySession } from '../helpers/early-answers/forms.ts';
 import { guard, startGuard } from '../helpers/early-answers/guard.ts';
 import { command, page, words } from '../helpers/early-answers/people.ts';
 import { responses, sessions, tasks } from '../helpers/early-answers/stateless.ts';
@@ -18,6 +18,11 @@ const CHANNELS: Record<string, Channel> = {
     (who) => guard.webSocket(who, FORMS),
     () => guard.webSocket('bob', FORMS),
   ),
+  'form, HTTP+SSE': forms(
+    (who) => guard.sse(who, FORMS),
+    () => guard.sse('bob', FORMS),
+  ),
+  'form, task of 2025-11-25': tasksBySession,
   'form, stdio': forms(() => Promise.resolve(guard.stdio)),
   'form, control socket': forms(
     () => guard.control(guard.ownOpening, FORMS),

@@ -17,22 +17,52 @@ interface Asked {
   tool: Tool;
   mark: string;
   call: unknown;
+  taskId?: unknown;
   question: Answer;
 }
 
-export async function asked(wire: Wire, tool: Tool): Promise<Asked> {
+/** How a call begins and is cancelled. */
+interface Way {
+  /** The id of the request whose answer is the result. */
+  begin: (wire: Wire, tool: Tool, mark: string) => Promise<{ call: unknown; taskId?: unknown }>;
+  cancel: (given: Asked) => unknown;
+}
+
+const CALL: Way = {
+  async begin(wire, tool, mark) {
+    const call = rpc('tools/call', { name: tool, arguments: { mark } });
+    wire.write(call);
+    return { call: call['id'] };
+  },
+  cancel: ({ wire, call }) =>
+    wire.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: call } }),
+};
+
+/** Tasks of 2025-11-25: questions come while the result is waited for. */
+const TASK: Way = {
+  async begin(wire, tool, mark) {
+    const { result } = await wire.request('tools/call', { name: tool, arguments: { mark }, task: { ttl: 600_000 } });
+    const { taskId } = result!['task'] as Json;
+    const call = rpc('tasks/result', { taskId });
+    wire.write(call);
+    return { call: call['id'], taskId };
+  },
+  cancel: ({ wire, taskId }) => wire.request('tasks/cancel', { taskId }),
+};
+
+export async function asked(wire: Wire, tool: Tool, { begin }: Way = CALL): Promise<Asked> {
   const mark = newMark();
-  const call = rpc('tools/call', { name: tool, arguments: { mark } });
-  wire.write(call);
-  const isAsked = (message: Answer): boolean =>
-    message.method === 'elicitation/create' && JSON.stringify(message).includes(mark);
+  const begun = await begin(wire, tool, mark);
   const question = await wire.find(
     `a question about ${mark}`,
-    (message) => message.id === call['id'] || isAsked(message),
+    (message) => message.id === begun.call || isAbout(message, mark),
   );
-  if (!isAsked(question)) throw new Error(`not asked: ${JSON.stringify(question)}`);
-  return { wire, tool, mark, call: call['id'], question };
+  if (!isAbout(question, mark)) throw new Error(`not asked: ${JSON.stringify(question)}`);
+  return { wire, tool, mark, ...begun, question };
 }
+
+const isAbout = (message: Answer, mark: string): boolean =>
+  message.method === 'elicitation/create' && JSON.stringify(message).includes(mark);
 
 /** Sends an answer, and waits until it was read. */
 export async function answer(wire: Wire, id: unknown, result: Json): Promise<void> {
@@ -58,59 +88,70 @@ export async function expired(): Promise<Answer> {
   return wire.answerTo(call);
 }
 
-export function forms(open: (who: Who) => Promise<Wire>, unproven?: () => Promise<Wire>): Channel {
+export function forms(
+  open: (who: Who) => Promise<Wire>,
+  unproven?: () => Promise<Wire>,
+  { way = CALL, tools = ['wipe', 'ship'] }: { way?: Way; tools?: Tool[] } = {},
+): Channel {
   return {
-    tools: ['wipe', 'ship'],
+    tools,
     async honest(tool) {
-      const { wire, mark, call, question } = await asked(await open('ann'), tool);
+      const { wire, mark, call, question } = await asked(await open('ann'), tool, way);
       await answer(wire, question.id, accept(tool));
       return [mark, await wire.answerTo(call)];
     },
     attacks: {
       async before(tool) {
-        const first = await asked(await open('ann'), tool);
+        const first = await asked(await open('ann'), tool, way);
         const { wire } = first;
         for (const id of guesses(first.question.id)) await answer(wire, id, accept(tool));
-        const second = await asked(wire, tool);
+        const second = await asked(wire, tool, way);
         for (const one of [first, second]) await refuse(one);
         return { never: [first.mark, second.mark], told: [second.question] };
       },
       async twice(tool) {
-        const first = await asked(await open('ann'), tool);
+        const first = await asked(await open('ann'), tool, way);
         const { wire } = first;
         for (let times = 0; times < 2; times++) await answer(wire, first.question.id, accept(tool));
         await wire.answerTo(first.call);
-        const second = await asked(wire, tool);
+        const second = await asked(wire, tool, way);
         await answer(wire, first.question.id, accept(tool));
         return { once: [first.mark], never: [second.mark], told: [await refuse(second)] };
       },
       async other(tool) {
-        const mine = await asked(await open('ann'), tool);
-        const thieves = [guard.http('ann', FORMS), guard.http('bob', FORMS), guard.webSocket('bob', FORMS)];
+        const mine = await asked(await open('ann'), tool, way);
+        const thieves = [
+          guard.http('ann', FORMS),
+          guard.http('bob', FORMS),
+          guard.webSocket('bob', FORMS),
+          guard.sse('bob', FORMS),
+        ];
         for (const thief of thieves) await answer(await thief, mine.question.id, accept(tool));
+        await mine.wire.steal?.('bob', { jsonrpc: '2.0', id: mine.question.id, result: accept(tool) });
         return { never: [mine.mark], told: [await refuse(mine)] };
       },
       ...(unproven && {
         async unproven(tool) {
           const [wire, mark] = [await unproven(), newMark()];
-          const told = await wire.call(tool, { mark });
+          const { call } = await way.begin(wire, tool, mark);
+          const told = await wire.answerTo(call);
           for (const id of guesses('ask-1')) await answer(wire, id, accept(tool));
           return { never: [mark], told: [told] };
         },
       }),
       async late(tool) {
-        const given = await asked(await open('ann'), tool);
+        const given = await asked(await open('ann'), tool, way);
         const { wire } = given;
-        wire.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: given.call } });
+        await way.cancel(given);
         await answer(wire, given.question.id, accept(tool));
-        const burn = await asked(wire, 'burn');
+        const burn = await asked(wire, 'burn', way);
         const told = await wire.answerTo(burn.call);
         await answer(wire, burn.question.id, accept('burn'));
         return { never: [given.mark, burn.mark], told: [told] };
       },
       async swapped(tool) {
         const wire = await open('ann');
-        const [first, second] = [await asked(wire, tool), await asked(wire, tool)];
+        const [first, second] = [await asked(wire, tool, way), await asked(wire, tool, way)];
         await answer(wire, first.question.id, accept(otherKind(tool)));
         await answer(wire, second.question.id, accept(tool));
         await wire.answerTo(second.call);
@@ -119,6 +160,50 @@ export function forms(open: (who: Who) => Promise<Wire>, unproven?: () => Promis
     },
   };
 }
+
+const TASKS = { ...FORMS, tasks: { cancel: {}, requests: { elicitation: { create: {} } } } };
+const ofTasks = forms(
+  (who) => guard.http(who, TASKS),
+  () => guard.http('bob', TASKS),
+  { way: TASK, tools: ['haul'] },
+);
+
+/** An approval is asked before there is a task, so only `haul` asks in one. */
+export const tasksBySession: Channel = {
+  ...ofTasks,
+  attacks: {
+    ...ofTasks.attacks,
+    async other(tool) {
+      const mine = await asked(await guard.http('ann', TASKS), tool, TASK);
+      const thief = await guard.http('bob', TASKS);
+      const told: Answer[] = [];
+      for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
+        told.push(await thief.request(method, { taskId: mine.taskId! }));
+      for (const wire of [thief, await guard.http('ann', TASKS)]) await answer(wire, mine.question.id, accept(tool));
+      await mine.wire.steal?.('bob', { jsonrpc: '2.0', id: mine.question.id, result: accept(tool) });
+      await refuse(mine);
+      return { never: [mine.mark], told };
+    },
+    async late(tool) {
+      const given = await asked(await guard.http('ann', TASKS), tool, TASK);
+      await TASK.cancel(given);
+      await answer(given.wire, given.question.id, accept(tool));
+      return { never: [given.mark], told: [await given.wire.request('tasks/get', { taskId: given.taskId! })] };
+    },
+    async swapped(tool) {
+      const wire = await guard.http('ann', TASKS);
+      const [first, second] = [await asked(wire, tool, TASK), await asked(wire, tool, TASK)];
+      await answer(wire, first.question.id, accept(otherKind(tool)));
+      await answer(wire, second.question.id, accept(tool));
+      await wire.answerTo(second.call);
+      const again = await wire.find(
+        'the question again',
+        (message) => isAbout(message, first.mark) && message.id !== first.question.id,
+      );
+      return { once: [second.mark], never: [first.mark], told: [again] };
+    },
+  },
+};
 
 const linkOf = ({ question }: Asked): string => String(question.params?.['url']);
 const OPENED = { action: 'accept' };

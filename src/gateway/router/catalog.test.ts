@@ -88,6 +88,32 @@ describe('a member that lists slowly', () => {
   });
 });
 
+describe('a long list', () => {
+  it('is shown again for a moment, so that one who asks without a pause does not keep others waiting', async () => {
+    const { pass, asked, list } = setUp();
+    const names = Array.from({ length: 1000 }, (_, n) => `tool-${n}`);
+    const one = client('stateless');
+    await list(one);
+    asked[0]!.answer(...names);
+    await settled();
+    expect((await list(one)).names).toEqual(names);
+    expect(asked).toHaveLength(1);
+    await pass(100);
+    await list(one);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is not kept if it is short', async () => {
+    const { asked, list } = setUp();
+    const one = client('stateless');
+    await list(one);
+    asked[0]!.answer('a');
+    await settled();
+    await list(one);
+    expect(asked).toHaveLength(2);
+  });
+});
+
 describe('a member that never lists', () => {
   it('makes one client wait, and is asked again ever more rarely', async () => {
     const { pass, asked, late, list } = setUp();

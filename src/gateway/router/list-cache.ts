@@ -22,6 +22,12 @@ interface CachedList {
 
 /** To find an owner, a list of this age will do. */
 const LOOKUP_MS = 10_000;
+/**
+ * A long list costs processor time, whoever asks for it: it is shown again for several times as long as it took to check, so that one who asks
+ * without a pause does not keep others waiting.
+ */
+const LONG_ENTRIES = 200;
+const ENTRY_MS = 0.1;
 /** Limits stateless clients, which never say goodbye, and kinds of clients. */
 const MAX_CLIENTS = 100;
 
@@ -120,7 +126,7 @@ export class ClientLists {
     listed.then(
       (value) => {
         kept.value = value;
-        kept.until = Math.max(kept.until, ticksOf(this.#cache.clock) + value.ttlMs);
+        kept.until = Math.max(kept.until, ticksOf(this.#cache.clock) + Math.max(value.ttlMs, leastMs(value)));
       },
       () => this.#kept.get(area) === kept && this.#kept.delete(area),
     );
@@ -129,4 +135,8 @@ export class ClientLists {
   #version(area: ListArea): number {
     return this.#cache.versions[area === 'resourceTemplates' ? 'resources' : area];
   }
+}
+
+function leastMs({ entries }: CatalogList): number {
+  return entries.length > LONG_ENTRIES ? entries.length * ENTRY_MS : 0;
 }

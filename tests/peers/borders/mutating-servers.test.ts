@@ -14,7 +14,7 @@ import type { SdkClient } from './helpers/sdk-clients.ts';
 const ANSWERS = Number(process.env.MUTATED_ANSWERS ?? 1000);
 const SEED = Number(process.env.MUTATED_SEED ?? 20261117);
 const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
-const LANES = 8;
+const LANES = 16;
 const TIMEOUT_MS = 500;
 const MORE_HEAP = 30 * 1024 * 1024;
 

@@ -100,6 +100,18 @@ test('send waits for a server that does not read, and is refused when it ends', 
   await refused;
 });
 
+test('a server that sends a line without an end is ended at once, without the time that others have to leave', async () => {
+  const program = `
+    const more = () => process.stdout.write('x'.repeat(1_000_000), more);
+    process.stdout.on('error', () => {});
+    more();`;
+  const options = { args: ['-e', program], stopMs: 600_000, limits: { maxResultBytes: 1000 } };
+  const link = createStdioLink({ command: process.execPath, ...options });
+  await using peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
+  await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
+  expect(peer.told.closes).toEqual(['it sends a line without an end']);
+});
+
 test('a broken pipe is reported with the exit of the server', async () => {
   const program = `
     require('node:fs').closeSync(0);

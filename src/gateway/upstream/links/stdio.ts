@@ -53,6 +53,8 @@ class StdioLink implements Link {
   readonly #closeAsked = new AbortController();
   /** Why we end the server. */
   #givenUp: string | undefined;
+  /** It would write on and on while it has time to leave. */
+  #isEndless = false;
 
   constructor(options: StdioLinkOptions) {
     this.name = options.command;
@@ -158,7 +160,10 @@ class StdioLink implements Link {
       onLine: (line) => inbox.take(line),
       onBytes: (line) => inbox.take(line),
       onOversize: (beginning, end) => inbox.oversize(beginning, end),
-      onEndless: () => this.#giveUp('it sends a line without an end'),
+      onEndless: () => {
+        this.#isEndless = true;
+        this.#giveUp('it sends a line without an end');
+      },
     });
     const hold = (): HeldShare =>
       inbox.hold(this.name, () => {
@@ -197,7 +202,8 @@ class StdioLink implements Link {
     if (this.#givenUp === undefined) this.#out?.flush();
     if (this.#givenUp === undefined) child.stdin.end();
     else child.stdin.destroy();
-    await settledWithin(group.exited, stopMs);
+    if (this.#isEndless) child.stdout.destroy();
+    else await settledWithin(group.exited, stopMs);
     await group.stop(stopMs);
     await settledWithin(drained, DRAIN_MS);
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();

@@ -23,7 +23,7 @@ interface CachedList {
 /** To find an owner, a list of this age will do. */
 const LOOKUP_MS = 10_000;
 /**
- * A long list costs processor time, whoever asks for it: it is shown again for several times as long as it took to check, so that one who asks
+ * Each request for a long list costs processor time. So the list is shown again for several times as long as it took to check: a client that asks
  * without a pause does not keep others waiting.
  */
 const LONG_ENTRIES = 200;

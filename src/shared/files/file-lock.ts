@@ -1,7 +1,10 @@
-// Serializes work on a file across processes, also of several machines or containers that share its folder. A lock file belongs to a process,
-// and one whose process has died is removed. If the lock cannot be had in time, the work is not done.
+// Serializes work on a file across processes, also of several machines or containers that share its folder. If the lock cannot be had in time,
+// the work is not done. Invariants:
+// 1. A lock names its holder from the moment on that it exists: it is a symbolic link whose target is the name.
+// 2. A lock whose process has died is removed by whoever waits for it, one at a time: they take a lock of their own for that, named after the
+//    dead holder. No holder comes back under the same name, so nobody removes a lock that was taken since.
 import { mkdirSync } from 'node:fs';
-import { open, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, ticksOf } from '../clock.ts';
@@ -37,26 +40,27 @@ function hostName(): string {
 
 export async function withFileLock<T>({ path, waitMs, onLate }: FileLockOptions, work: () => Promise<T>): Promise<T> {
   const until = ticksOf(systemClock) + waitMs;
-  const mark = thisProcess().marked(randomId());
+  const holder = thisProcess().marked(randomId());
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  while (!(await take(path, mark))) {
+  while (!(await take(path, holder))) {
     if (ticksOf(systemClock) > until) throw onLate();
-    await removeDead(path, mark);
+    await removeDead(path, holder);
     await sleep(POLL_MS);
   }
   try {
     return await work();
   } finally {
-    if ((await holderOf(path)) === mark) await rm(path, { force: true });
+    await release(path, holder);
   }
 }
 
 /** False if another process, or another call of this one, has it. */
-async function take(path: string, mark: string): Promise<boolean> {
+async function take(path: string, holder: string): Promise<boolean> {
   try {
-    const file = await open(path, 'wx', 0o600);
-    await file.writeFile(mark);
-    await file.close();
+    await symlink(holder, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') throw error;
+      return writeFile(path, holder, { mode: 0o600, flag: 'wx' }); // a file system without links
+    });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -64,30 +68,28 @@ async function take(path: string, mark: string): Promise<boolean> {
   }
 }
 
-/** One process at a time looks once more and removes it. So the lock that it removes is the dead one, and not one that was taken since. */
-async function removeDead(path: string, mark: string): Promise<void> {
-  if (!(await isDead(path))) return;
-  const removing = `${path}-dead`;
-  if (!(await take(removing, mark))) {
-    if (await isOld(removing)) await rm(removing, { force: true });
-    return;
-  }
+async function release(path: string, holder: string): Promise<void> {
+  if ((await holderOf(path)) === holder) await rm(path, { force: true });
+}
+
+async function removeDead(path: string, holder: string): Promise<void> {
+  const dead = await holderOf(path);
+  if (dead === '' || !(thisProcess().isDead(dead) || (await isOld(path)))) return;
+  const removing = `${path}-${dead.split(' ', 1)[0]}`;
+  if (!(await take(removing, holder))) return removeDead(removing, holder); // it may have died over it
   try {
-    if (await isDead(path)) await rm(path, { force: true });
+    await release(path, dead);
   } finally {
-    await rm(removing, { force: true });
+    await release(removing, holder);
   }
 }
 
-async function isDead(path: string): Promise<boolean> {
-  return thisProcess().isDead(await holderOf(path)) || isOld(path);
-}
-
+/** Empty if there is no lock. */
 function holderOf(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '');
+  return readlink(path).catch(() => readFile(path, 'utf8').catch(() => ''));
 }
 
 async function isOld(path: string): Promise<boolean> {
-  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+  const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Infinity }));
   return systemClock.now() - mtimeMs > DEAD_MS;
 }

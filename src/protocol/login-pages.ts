@@ -39,7 +39,6 @@ export interface PageLogin {
 export interface PageLoginVisit {
   request: HttpRequest;
   response: HttpResponse;
-  principal: string | undefined;
   /** The page of ours, with its query. */
   back: string;
 }

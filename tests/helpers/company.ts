@@ -27,7 +27,12 @@ export async function startCompany(
   const person = { sub: '' };
   const pair = await generateKeyPair('ES256', { extractable: true });
   const key = { ...(await exportJWK(pair.privateKey)), kid: 'one', alg: 'ES256', use: 'sig' };
-  const { idp, close } = await startIdp({ base, person, pages: hasSignIn, keys: [key, ...(await rsaKey())] });
+  const { idp, close, tokenRequests } = await startIdp({
+    base,
+    person,
+    pages: hasSignIn,
+    keys: [key, ...(await rsaKey())],
+  });
   closing.push(close);
   const auth = mode === 'front' ? { front: { issuer: idp, ...CLIENT } } : { issuers: [{ issuer: idp, pages: CLIENT }] };
   const ran: string[] = [];
@@ -51,7 +56,7 @@ export async function startCompany(
     return claims.setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt' }).sign(pair.privateKey);
   };
   return {
-    ...{ base, idp, person, ran, audited, gateway },
+    ...{ base, idp, person, ran, audited, gateway, tokenRequests },
     principalOf: (sub: string) => `${mode === 'front' ? `${base}/oauth` : idp}#${sub}`,
     async clientOf(sub: string) {
       const headers = { authorization: `Bearer ${await tokenOf(sub)}` };

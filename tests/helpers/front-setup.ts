@@ -99,9 +99,11 @@ export async function startIdp({ base, asked = [], person, groups, pages = false
     interactions: { url: (_, { uid }) => `/agree/${uid}` },
   });
   const own = provider.callback();
+  let tokens = 0;
   server.on('request', (request, response) => {
     const url = new URL(request.url!, idp);
     if (url.pathname === '/auth') asked.push(url);
+    if (url.pathname === '/token') tokens++;
     if (!url.pathname.startsWith('/agree/')) return void own(request, response);
     void provider.interactionDetails(request, response).then(async ({ prompt, params, session }) => {
       if (prompt.name === 'login') {
@@ -115,7 +117,7 @@ export async function startIdp({ base, asked = [], person, groups, pages = false
       return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
     });
   });
-  return { idp, close: () => server.close().closeAllConnections() };
+  return { idp, tokenRequests: () => tokens, close: () => server.close().closeAllConnections() };
 }
 
 interface Idp {

@@ -1,11 +1,12 @@
 // People log in at the pages of a gateway with a browser, at a real OpenID provider: to approve what they have called, and before they log in
 // at a server with an account of their own. Others, who have the link, do not get through.
 import { afterEach, describe, expect, test } from 'vitest';
+import { createGateway, createServer } from 'mcp-parley';
 import { systemClock } from '../../src/shared/clock.ts';
 import { CLIENT, startCompany } from '../helpers/company.ts';
 import type { Company, Mode } from '../helpers/company.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
-import type { Answer } from '../helpers/front-setup.ts';
+import type { Answer, Browser } from '../helpers/front-setup.ts';
 import { startOidcServer } from '../helpers/oidc-server.ts';
 
 const closing: (() => unknown)[] = [];
@@ -28,6 +29,11 @@ async function callWipe(client: Awaited<ReturnType<Company['clientOf']>>, what: 
 /** The link in the list of open questions. */
 function linkIn(page: Answer): string {
   return new URL(/href="([^"]+\?t=[^"]+)"/.exec(page.text)![1]!, page.url).href;
+}
+
+function visitorCookie({ cookies }: Browser): { name: string; value: string } {
+  const [key, { value }] = [...cookies].find(([one]) => one.startsWith('parley-visitor'))!;
+  return { name: key.split(' ')[0]!, value };
 }
 
 describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
@@ -91,16 +97,22 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
     // A cookie of another gateway, and altered ones.
     const elsewhere = other.browserOf('ada');
     await elsewhere.press(await elsewhere.open(`${other.base}/ask`), 'login');
-    const [, { value }] = [...elsewhere.cookies].find(([name]) => name.startsWith('parley-visitor'))!;
+    const { value } = visitorCookie(elsewhere);
+    const bob = company.browserOf('bob');
+    await bob.press(await bob.open(call.page), 'login');
+    const { name, value: ofBob } = visitorCookie(bob);
     for (const forged of [
       value,
       `${value.slice(0, -2)}AA`,
       Buffer.from('{"principal":"x"}').toString('base64url'),
       '',
+      `${ofBob}; ${name}=${value}`, // which of two is ours cannot be told
     ]) {
-      const response = await fetch(call.page, { headers: { cookie: `parley-visitor=${forged}` } });
+      const response = await fetch(call.page, { headers: { cookie: `${name}=${forged}` } });
       expect(await response.text()).toContain('Log in at');
     }
+    const own = await fetch(call.page, { headers: { cookie: `${name}=${ofBob}` } });
+    expect(await own.text()).toContain('You are logged in as bob.');
   });
 
   test('no other site begins a login, and none leads elsewhere', async () => {
@@ -118,8 +130,16 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
     const list = await ada.press(await ada.open(`${call.page}?t=https://evil.example/`), 'login');
     expect(new URL(list.url).origin).toBe(company.base);
     const back = mode === 'front' ? '/oauth/callback' : '/ask/callback';
-    for (const query of ['', '?state=x&code=y', '?error=access_denied'])
+    for (const query of ['', '?state=x&code=y', '?error=access_denied', '?state=%'])
       expect((await fetch(`${company.base}${back}${query}`)).status).toBe(400);
+    // Only a visit finishes a login.
+    const bob = company.browserOf('bob');
+    const begun = await bob.press(await bob.open(call.page), 'login', {}, `${company.base}/`);
+    const cookie = [...bob.cookies].map(([key, { value }]) => `${key.split(' ')[0]}=${value}`).join('; ');
+    for (const method of ['HEAD', 'POST']) {
+      const response = await fetch(begun.url, { method, headers: { cookie }, redirect: 'manual' });
+      expect(response.headers.getSetCookie()).toEqual([]);
+    }
   });
 
   test('only the caller’s own browser logs in at a server for them', async () => {
@@ -142,7 +162,11 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
     // Ada logs in here first, then at the server.
     const own = await ada.press(await ada.open(link), 'visit');
     expect(own.text).toContain('Log in at guarded');
-    expect((await ada.press(own, 'continue')).text).toContain('You are logged in at guarded');
+    // What ada has begun is not finished by bob, not even with her cookie of this login.
+    const begun = await ada.press(own, 'continue', {}, `${company.base}/login/callback`);
+    for (const [key, cookie] of ada.cookies) if (key.startsWith('parley-login')) bob.cookies.set(key, cookie);
+    expect((await bob.open(begun.url)).text).toContain('Nothing here');
+    expect((await ada.open(begun.url)).text).toContain('You are logged in at guarded');
     expect(await textOf(client, 'parley_answer', { handle: String(_meta?.['mcp-parley/handle']) })).toMatch(/\w/);
   });
 });
@@ -161,6 +185,38 @@ test('a login that is not finished in ten minutes, and one of yesterday, count f
   expect((await ada.open(page.url)).text).toContain('Nothing waits for you');
   late += 2 * 3_600_000;
   expect((await ada.open(page.url)).text).toContain('Log in at');
+});
+
+test('people log in at one issuer: of two, one could have codes of the other sent to itself', async () => {
+  const two = ['https://a.example', 'https://b.example'].map((issuer) => ({ issuer, pages: CLIENT }));
+  const front = { issuer: 'https://c.example', ...CLIENT };
+  for (const auth of [{ issuers: two }, { issuers: [two[0]!], front }]) {
+    const servers = { desk: createServer({ name: 'desk', version: '1' }) };
+    expect(() => createGateway({ servers, publicUrl: 'https://gw.example', auth })).toThrow(/in one place/);
+  }
+});
+
+test('a refused person, and an audit log that fails, end nothing but this login', async () => {
+  const company = await startCompany('front', {
+    closing,
+    audit: () => {
+      throw new Error('the disk is full');
+    },
+  });
+  const ada = company.browserOf('ada');
+  const failed = await ada.press(await ada.open(`${company.base}/ask`), 'login');
+  expect(failed.status).toBeGreaterThanOrEqual(400);
+  expect(failed.text).not.toContain('disk is full');
+  expect((await fetch(`${company.base}/healthz`)).status).toBe(200);
+});
+
+test('codes that are no good are not all sent to the issuer', async () => {
+  const company = await startCompany('issuer', { closing });
+  const ada = company.browserOf('ada');
+  const begun = await ada.press(await ada.open(`${company.base}/ask`), 'login', {}, `${company.base}/`);
+  const bad = begun.url.replace(/code=[^&]+/, 'code=bad');
+  for (let tries = 0; tries < 70; tries++) expect((await ada.open(bad)).status).toBe(400);
+  expect(company.tokenRequests()).toBeLessThanOrEqual(61);
 });
 
 test('a caller with a key is not answered for by a login', async () => {

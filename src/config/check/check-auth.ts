@@ -25,6 +25,9 @@ export function checkAuth({ auth, publicUrl, listen }: ConfigInput, context: Che
     (issuer, index) => issuer !== undefined && checkIssuer(issuer, ['auth', 'issuers', index], context),
   );
   if (auth.front) checkFront(auth.front, publicUrl, context);
+  const places = (auth.issuers ?? []).filter((one) => typeof one === 'object' && one.pages !== undefined).length;
+  if (places + (auth.front ? 1 : 0) > 1)
+    context.problems.error(['auth'], 'people can log in at pages in one place only', 'Keep one "pages", or "front".');
   const host = typeof listen === 'object' ? listen.host : undefined;
   const isElsewhere = host !== undefined && !/^(localhost|127\.|\[?::1\]?$)/.test(host);
   if ((auth.issuers?.length ?? 0) > 0 && isElsewhere && publicUrl === undefined) {

@@ -102,7 +102,9 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
       if (answer === undefined && !isMetadata && !isCallback) return undefined;
       return (request, response) => {
         if (isCallback || (answer === '/callback' && pageLogin?.isBack(request)))
-          return void pageLogin.comeBack(request, response);
+          return void pageLogin
+            .comeBack(request, response)
+            .catch((thrown: unknown) => answerThrown(context, response, thrown));
         const { path } = asked;
         const endpoint = asked.endpoint();
         const answered = (load() as Promise<Authenticator>).then((one) =>

@@ -1,18 +1,25 @@
 // Lets people log in at the pages of the gateway, at the issuer that also names them as callers.
 // 1. Nothing is kept here: what a login needs when it comes back is sealed into a cookie of the browser that began it.
 // 2. It leads to a page of ours only, which was sealed with it.
-// 3. A person who is logged in is a principal as callers are, and may do at a page what that caller may, for some hours.
+// 3. There is one place to log in: of two issuers, one could have the code of the other sent to itself.
+// 4. A cookie counts if there is one of its name: other hosts and ports can add theirs. On https they cannot (`__Host-`).
+// 5. A person who is logged in is a principal as callers are, and may do at a page what that caller may, for some hours.
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { LoadFrontPages, PageLogin, PageLoginVisit } from '../../../protocol/login-pages.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { addressOf } from '../../../shared/http.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
+import { LOGIN_TRIES } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
+import { networkOf } from '../../../shared/net/network-of.ts';
+import { RateLimiter, readRate } from '../../../shared/rate.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { FRONT_PATH } from './front/front-options.ts';
 import type { FrontOptions } from './front/front-options.ts';
-import type { PersonAttempt, PersonLogin } from './front/person-login.ts';
-import { cookieIn } from './front/read-form-body.ts';
+import type { PersonAttempt, PersonClaims, PersonLogin } from './front/person-login.ts';
 
 export interface PageLoginContext {
   clock: Clock;
@@ -31,12 +38,10 @@ interface LoginPlace {
   options: FrontOptions;
   /** Where the browser comes back to. */
   callback: string;
-  person?: Promise<PersonLogin> | undefined;
 }
 
 interface SealedVisit extends PersonAttempt {
   back: string;
-  issuer: string;
   until: number;
 }
 
@@ -49,7 +54,8 @@ export const PAGE_CALLBACK_PATH = '/ask/callback';
 const ATTEMPT_S = 600;
 /** A working day. */
 const VISITOR_S = 8 * 3600;
-const VISITOR_COOKIE = 'parley-visitor';
+const SECONDS = { visit: ATTEMPT_S, visitor: VISITOR_S };
+type Cookie = keyof typeof SECONDS;
 
 /** Undefined if nothing says where people log in. */
 export function createPageLogin(
@@ -65,89 +71,95 @@ export function createPageLogin(
     const issuer = publicUrl.replace(/\/+$/, '') + FRONT_PATH;
     places.unshift({ issuer, options: front, callback: `${FRONT_PATH}/callback` });
   }
-  return places.length === 0 ? undefined : new OpenIdPageLogin(places, context);
+  const [place, another] = places;
+  if (another) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: ONE_PLACE });
+  return place && new OpenIdPageLogin(place, publicUrl, context);
 }
 
-export class OpenIdPageLogin implements PageLogin {
-  readonly #places: readonly LoginPlace[];
-  readonly #context: PageLoginContext;
+const ONE_PLACE = 'people log in at pages in one place: `pages` of one issuer, or `front`';
 
-  constructor(places: readonly LoginPlace[], context: PageLoginContext) {
-    this.#places = places;
+export class OpenIdPageLogin implements PageLogin {
+  readonly #place: LoginPlace;
+  readonly #context: PageLoginContext;
+  /** Cookies of gateways on one host have several names, and count at one of them. */
+  readonly #self: string;
+  readonly #isSecure: boolean;
+  readonly #tries: RateLimiter;
+  #person: Promise<PersonLogin> | undefined;
+
+  constructor(place: LoginPlace, publicUrl: string | undefined, context: PageLoginContext) {
+    this.#place = place;
     this.#context = context;
+    this.#self = JSON.stringify([publicUrl, place.options.issuer, place.options.clientId]);
+    this.#isSecure = publicUrl?.startsWith('https:') === true;
+    this.#tries = new RateLimiter(readRate(LOGIN_TRIES)!, context.clock);
   }
 
   hostFor(principal: string | undefined): string | undefined {
-    const place = this.#placeOf(principal);
-    return place && new URL(place.options.issuer).host;
+    const { issuer, options } = this.#place;
+    return principal === undefined || principal.startsWith(`${issuer}#`) ? new URL(options.issuer).host : undefined;
   }
 
   visitorOf(request: HttpRequest): string | undefined {
-    const { sealer, clock } = this.#context;
-    const sealed = cookieIn(request, VISITOR_COOKIE);
-    const visitor = sealed === undefined ? undefined : (sealer.open('visitor', '', sealed) as Visitor | undefined);
-    return visitor && visitor.until > clock.now() ? visitor.principal : undefined;
+    return this.#open<Visitor>(request, 'visitor')?.principal;
   }
 
-  async begin({ request, response, principal, back }: PageLoginVisit): Promise<void> {
-    const { sealer, clock, pages } = this.#context;
+  async begin({ request, response, back }: PageLoginVisit): Promise<void> {
+    const { clock, pages } = this.#context;
     await this.#guarded(response, async () => {
-      const place = this.#placeOf(principal)!;
-      const person = await this.#personAt(place);
+      const person = await this.#loadPerson();
       const attempt = person.newAttempt();
       // The one who is logged in here already is not the one who is asked.
       const prompt = this.visitorOf(request) === undefined ? undefined : 'login';
       const page = await person.pageFor(attempt, prompt);
-      const visit: SealedVisit = { ...attempt, back, issuer: place.issuer, until: clock.now() + ATTEMPT_S * 1000 };
-      await this.#setCookie(
-        response,
-        attemptCookie(attempt.state),
-        sealer.seal('visit', attempt.state, visit),
-        ATTEMPT_S,
-      );
+      const visit: SealedVisit = { ...attempt, back, until: clock.now() + ATTEMPT_S * 1000 };
+      await this.#setCookie(response, 'visit', visit);
       (await pages()).goOn(response, page);
     });
   }
 
-  /** Whether this browser comes back from a login that it began here. */
+  /** Whether this browser comes back from the login that it began here last. */
   isBack(request: HttpRequest): boolean {
-    return cookieIn(request, attemptCookie(stateOf(request))) !== undefined;
+    return this.#open<SealedVisit>(request, 'visit')?.state === queryOf(request).get('state');
   }
 
   async comeBack(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const { sealer, clock, pages, audit } = this.#context;
+    const { clock, pages, audit } = this.#context;
     await this.#guarded(response, async () => {
-      const state = stateOf(request);
-      const visit = sealer.open('visit', state, cookieIn(request, attemptCookie(state)) ?? '') as
-        | SealedVisit
-        | undefined;
-      const place = visit && this.#places.find(({ issuer }) => issuer === visit.issuer);
-      if (!visit || !place || visit.until <= clock.now()) return (await pages()).gone(response);
-      const { sub } = await (await this.#personAt(place)).finish(queryOf(request), visit);
-      const principal = `${place.issuer}#${sub}`;
+      const visit = this.#open<SealedVisit>(request, 'visit');
+      if (request.method !== 'GET' || !visit || !this.isBack(request)) return (await pages()).gone(response);
+      const { sub } = await this.#finish(request, visit);
+      const principal = `${this.#place.issuer}#${sub}`;
       audit?.({ kind: 'login', principal, outcome: 'ok', details: { way: 'page' } });
       const visitor: Visitor = { principal, until: clock.now() + VISITOR_S * 1000 };
-      await this.#setCookie(response, VISITOR_COOKIE, sealer.seal('visitor', '', visitor), VISITOR_S);
+      await this.#setCookie(response, 'visitor', visitor);
       (await pages()).goOn(response, (await this.#base()) + visit.back);
     });
   }
 
-  #placeOf(principal: string | undefined): LoginPlace | undefined {
-    if (principal === undefined) return this.#places[0];
-    return this.#places.find(({ issuer }) => principal.startsWith(`${issuer}#`));
+  /** Each code that is no good costs a request to the issuer, so an address may bring few of them. */
+  async #finish(request: HttpRequest, visit: SealedVisit): Promise<PersonClaims> {
+    const network = networkOf(addressOf(request) ?? '');
+    if (this.#tries.waitMs(network) > 0) throw new Error('too many logins of this address have failed');
+    try {
+      return await (await this.#loadPerson()).finish(queryOf(request), visit);
+    } catch (error) {
+      this.#tries.count(network);
+      throw error;
+    }
   }
 
-  #personAt(place: LoginPlace): Promise<PersonLogin> {
-    place.person ??= this.#loadPerson(place).catch((error: unknown) => {
-      place.person = undefined;
+  #loadPerson(): Promise<PersonLogin> {
+    const { options, callback } = this.#place;
+    const load = async (): Promise<PersonLogin> => {
+      const [loaded, base] = await Promise.all([import('./front/person-login.ts'), this.#base()]);
+      return new loaded.PersonLogin(options, base + callback);
+    };
+    this.#person ??= load().catch((error: unknown) => {
+      this.#person = undefined;
       throw error;
     });
-    return place.person;
-  }
-
-  async #loadPerson({ options, callback }: LoginPlace): Promise<PersonLogin> {
-    const [loaded, base] = await Promise.all([import('./front/person-login.ts'), this.#base()]);
-    return new loaded.PersonLogin(options, base + callback);
+    return this.#person;
   }
 
   async #base(): Promise<string> {
@@ -156,12 +168,25 @@ export class OpenIdPageLogin implements PageLogin {
     return base.replace(/\/+$/, '');
   }
 
-  async #setCookie(response: HttpResponse, name: string, content: string, seconds: number): Promise<void> {
-    const { protocol, pathname } = new URL(await this.#base());
-    const secure = protocol === 'https:' ? '; Secure' : '';
+  #cookieName(what: Cookie): string {
+    const digest = lazyCrypto().createHash('sha256').update(this.#self).digest('hex').slice(0, 16);
+    return `${this.#isSecure ? '__Host-' : ''}parley-${what}-${digest}`;
+  }
+
+  async #setCookie(response: HttpResponse, what: Cookie, content: Visitor | SealedVisit): Promise<void> {
+    const path = this.#isSecure ? '/; Secure' : new URL(await this.#base()).pathname;
+    const sealed = this.#context.sealer.seal(what, this.#self, content);
     // Lax: links to our pages are opened from elsewhere. No form of another site is taken.
-    const rest = `Path=${pathname}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
-    response.setHeader('set-cookie', `${name}=${content}; ${rest}`);
+    const rest = `HttpOnly; SameSite=Lax; Max-Age=${SECONDS[what]}; Path=${path}`;
+    response.setHeader('set-cookie', `${this.#cookieName(what)}=${sealed}; ${rest}`);
+  }
+
+  #open<C extends { until: number }>({ headers }: HttpRequest, what: Cookie): C | undefined {
+    const { sealer, clock } = this.#context;
+    const name = `${this.#cookieName(what)}=`;
+    const sent = (headers.cookie ?? '').split('; ').filter((one) => one.startsWith(name));
+    const opened = sent.length === 1 ? sealer.open(what, this.#self, sent[0]!.slice(name.length)) : undefined;
+    return opened !== undefined && (opened as C).until > clock.now() ? (opened as C) : undefined;
   }
 
   async #guarded(response: HttpResponse, go: () => Promise<void>): Promise<void> {
@@ -178,14 +203,6 @@ export class OpenIdPageLogin implements PageLogin {
   }
 }
 
-function attemptCookie(state: string): string {
-  return `parley-visit-${state.slice(0, 8)}`;
-}
-
 function queryOf({ url = '' }: HttpRequest): URLSearchParams {
   return new URL(url, 'http://localhost').searchParams;
-}
-
-function stateOf(request: HttpRequest): string {
-  return queryOf(request).get('state') ?? '';
 }

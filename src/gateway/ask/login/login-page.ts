@@ -63,7 +63,6 @@ class LoginVisit {
       ? this.#desk.byState(searchParams.get('state') ?? '')
       : this.#desk.byId(searchParams.get('t') ?? '');
     if (!open || !(await this.#isTheirs(open))) return this.#gone();
-    // The browser that comes back from another site is known by its cookie of this login.
     if (isBack) return method === 'GET' ? this.#comeBack(open) : this.#gone();
     return method === 'POST' ? this.#goOn(open) : this.#show(open);
   }
@@ -135,8 +134,7 @@ class LoginVisit {
       return this.notice(403, 'Not possible', 'This did not come from our own page.');
     }
     if (this.#mustLogInAt(open) !== undefined) {
-      const { id, principal } = open;
-      const visit = { request: this.#request, response: this.#response, principal, back: `${LOGIN_PATH}?t=${id}` };
+      const visit = { request: this.#request, response: this.#response, back: `${LOGIN_PATH}?t=${open.id}` };
       return this.#desk.options.host().pageLogin!.begin(visit);
     }
     if (open.browser !== undefined && !this.#isSameBrowser(open)) return this.#gone();
@@ -167,7 +165,7 @@ class LoginVisit {
   }
 
   async #comeBack(open: OpenLogin): Promise<void> {
-    if (!this.#isSameBrowser(open)) return this.#gone();
+    if (!this.#isSameBrowser(open) || this.#mustLogInAt(open) !== undefined) return this.#gone();
     const attempt = open.attempt!;
     open.attempt = undefined; // a state counts once
     try {

@@ -42,7 +42,7 @@ export async function pairBrowser(visit: PageVisit, proof: VisitorProof): Promis
 
 /** Where the person may log in instead, and whether somebody else is logged in here. */
 function loginFor({ request, round }: PageVisit, { pageLogin }: VisitorProof): PairingView['login'] {
-  const host = pageLogin?.hostFor(round?.user);
+  const host = pageLogin?.hostFor(round && (round.user ?? '')); // a caller without a login has no principal there
   return host === undefined ? undefined : { host, isOther: pageLogin!.visitorOf(request) !== undefined };
 }
 
@@ -57,7 +57,7 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
   const login = loginFor(visit, proof);
   if (form.get('do') === 'login' && login) {
     const { response, round } = visit;
-    return proof.pageLogin!.begin({ request, response, principal: round?.user, back: `${ASK_PATH}?t=${token}` });
+    return proof.pageLogin!.begin({ request, response, back: `${ASK_PATH}?t=${token}` });
   }
   const code = form.get('code');
   if (form.get('do') !== 'pair' || typeof code !== 'string') {
@@ -82,7 +82,8 @@ export async function showOpenQuestions(
 ): Promise<void> {
   const { request, reply, words } = visit;
   const paired = (await proof.pairings()).find(request.headers.cookie);
-  if (!paired && proof.pageLogin?.visitorOf(request) === undefined) return pairBrowser(visit, proof);
+  const visitor = paired ? undefined : proof.pageLogin?.visitorOf(request);
+  if (!paired && (visitor === undefined || request.method === 'POST')) return pairBrowser(visit, proof);
   if (request.method === 'POST') return reply.notAForm();
   const open: { link: string; about: QuestionRound['about'] }[] = [];
   for (const round of proof.rounds()) {
@@ -90,7 +91,7 @@ export async function showOpenQuestions(
       round.isOpen && needsProof(proof, round) && (await proof.word.proofOf(round, request)) !== undefined;
     if (isTheirs) open.push({ link: linkTo(round), about: round.about });
   }
-  reply.page(200, renderOpenQuestions(open, words));
+  reply.page(200, renderOpenQuestions(open, words, visitor));
 }
 
 function codeOf({ url = '' }: HttpRequest): string {

@@ -1,6 +1,5 @@
 // Reads what a small form of ours sends, and the cookies of a browser.
 import type { IncomingMessage } from 'node:http';
-import type { HttpRequest } from '../../../../shared/http.ts';
 
 const MAX_BYTES = 8 * 1024;
 
@@ -13,7 +12,7 @@ export async function readFormBody(request: IncomingMessage): Promise<URLSearchP
   return new URLSearchParams(text);
 }
 
-export function cookieIn({ headers }: Pick<HttpRequest, 'headers'>, name: string): string | undefined {
+export function cookieIn({ headers }: IncomingMessage, name: string): string | undefined {
   const found = (headers.cookie ?? '').split('; ').find((one) => one.startsWith(`${name}=`));
   return found?.slice(name.length + 1);
 }

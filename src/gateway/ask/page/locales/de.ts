@@ -92,6 +92,8 @@ export const de: PageWords = {
     logInText: 'Hier darf nur antworten, wer gefragt ist. Melden Sie sich an, um zu zeigen, dass Sie es sind.',
     logInAt: 'Bei {host} anmelden',
     somebodyElse: 'In diesem Browser ist jemand anderes angemeldet. Hier darf nur antworten, wer gefragt ist.',
+    loggedInAs: 'Sie sind als {who} angemeldet.',
+    switch: 'Als jemand anderes anmelden',
   },
   problems: {
     required: 'Hier fehlt eine Antwort.',

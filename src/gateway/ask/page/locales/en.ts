@@ -93,6 +93,8 @@ export const en: PageWords = {
     logInText: 'Only the person who is asked may answer here. Log in to show that it is you.',
     logInAt: 'Log in at {host}',
     somebodyElse: 'This browser is logged in as somebody else. Only the person who is asked may answer here.',
+    loggedInAs: 'You are logged in as {who}.',
+    switch: 'Log in as somebody else',
   },
   problems: {
     ...ENGLISH,

@@ -93,6 +93,8 @@ export const es: PageWords = {
     logInAt: 'Iniciar sesión en {host}',
     somebodyElse:
       'En este navegador ha iniciado sesión otra persona. Aquí solo puede responder la persona a la que se pregunta.',
+    loggedInAs: 'Ha iniciado sesión como {who}.',
+    switch: 'Iniciar sesión como otra persona',
   },
   problems: {
     required: 'Falta una respuesta.',

@@ -94,6 +94,8 @@ export const fr: PageWords = {
     logInAt: 'Se connecter à {host}',
     somebodyElse:
       'Une autre personne est connectée dans ce navigateur. Seule la personne interrogée peut répondre ici.',
+    loggedInAs: 'Vous êtes connecté en tant que {who}.',
+    switch: 'Se connecter en tant qu’une autre personne',
   },
   problems: {
     required: 'Il manque une réponse.',

@@ -103,7 +103,7 @@ export interface PageWords {
 
 type PairingWord =
   | ('title' | 'text' | 'code' | 'hint' | 'pair' | 'wrong' | 'tooMany' | 'open' | 'none' | 'noneText')
-  | ('logIn' | 'logInText' | 'logInAt' | 'somebodyElse');
+  | ('logIn' | 'logInText' | 'logInAt' | 'somebodyElse' | 'loggedInAs' | 'switch');
 
 type OtherWord = 'waitingText' | 'forClient' | 'next' | 'trust' | 'goBack' | 'goneText';
 

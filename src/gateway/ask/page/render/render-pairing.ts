@@ -64,9 +64,19 @@ function renderLogin({ host, isOther }: NonNullable<PairingView['login']>, token
   </div>`;
 }
 
+/** Who is logged in, by the name that the issuer has for them. */
+function renderVisitor(visitor: string, { pairing }: PageWords): Html {
+  const who = clip(visitor.slice(visitor.indexOf('#') + 1), MAX_NAME);
+  return html`<form method="post" action="?t=">
+    <p><bdi>${fill(pairing.loggedInAs, { who })}</bdi></p>
+    <div class="buttons"><button name="do" value="login">${pairing.switch}</button></div>
+  </form>`;
+}
+
 export function renderOpenQuestions(
   open: readonly { link: string; about: QuestionRound['about'] }[],
   words: PageWords,
+  visitor?: string,
 ): string {
   const { pairing } = words;
   const title = open.length > 0 ? pairing.open : pairing.none;
@@ -86,9 +96,10 @@ export function renderOpenQuestions(
   return renderPage({
     title,
     body: html`<div class="card">
-      <h1>${title}</h1>
-      ${list}
-    </div>`,
+        <h1>${title}</h1>
+        ${list}
+      </div>
+      ${visitor !== undefined && renderVisitor(visitor, words)}`,
     words,
   });
 }

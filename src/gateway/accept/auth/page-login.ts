@@ -101,7 +101,7 @@ export class OpenIdPageLogin implements PageLogin {
   }
 
   visitorOf(request: HttpRequest): string | undefined {
-    return this.#open<Visitor>(request, 'visitor')?.principal;
+    return (this.#open(request, 'visitor') as Visitor | undefined)?.principal;
   }
 
   async begin({ request, response, back }: PageLoginVisit): Promise<void> {
@@ -120,14 +120,14 @@ export class OpenIdPageLogin implements PageLogin {
 
   /** Whether this browser comes back from the login that it began here last. */
   isBack(request: HttpRequest): boolean {
-    return this.#open<SealedVisit>(request, 'visit')?.state === queryOf(request).get('state');
+    return this.#visitOf(request) !== undefined;
   }
 
   async comeBack(request: HttpRequest, response: HttpResponse): Promise<void> {
     const { clock, pages, audit } = this.#context;
     await this.#guarded(response, async () => {
-      const visit = this.#open<SealedVisit>(request, 'visit');
-      if (request.method !== 'GET' || !visit || !this.isBack(request)) return (await pages()).gone(response);
+      const visit = this.#visitOf(request);
+      if (request.method !== 'GET' || !visit) return (await pages()).gone(response);
       const { sub } = await this.#finish(request, visit);
       const principal = `${this.#place.issuer}#${sub}`;
       audit?.({ kind: 'login', principal, outcome: 'ok', details: { way: 'page' } });
@@ -168,6 +168,11 @@ export class OpenIdPageLogin implements PageLogin {
     return base.replace(/\/+$/, '');
   }
 
+  #visitOf(request: HttpRequest): SealedVisit | undefined {
+    const visit = this.#open(request, 'visit') as SealedVisit | undefined;
+    return visit?.state === queryOf(request).get('state') ? visit : undefined;
+  }
+
   #cookieName(what: Cookie): string {
     const digest = lazyCrypto().createHash('sha256').update(this.#self).digest('hex').slice(0, 16);
     return `${this.#isSecure ? '__Host-' : ''}parley-${what}-${digest}`;
@@ -181,12 +186,13 @@ export class OpenIdPageLogin implements PageLogin {
     response.setHeader('set-cookie', `${this.#cookieName(what)}=${sealed}; ${rest}`);
   }
 
-  #open<C extends { until: number }>({ headers }: HttpRequest, what: Cookie): C | undefined {
+  #open({ headers }: HttpRequest, what: Cookie): { until: number } | undefined {
     const { sealer, clock } = this.#context;
     const name = `${this.#cookieName(what)}=`;
     const sent = (headers.cookie ?? '').split('; ').filter((one) => one.startsWith(name));
     const opened = sent.length === 1 ? sealer.open(what, this.#self, sent[0]!.slice(name.length)) : undefined;
-    return opened !== undefined && (opened as C).until > clock.now() ? (opened as C) : undefined;
+    const kept = opened as { until: number } | undefined;
+    return kept && kept.until > clock.now() ? kept : undefined;
   }
 
   async #guarded(response: HttpResponse, go: () => Promise<void>): Promise<void> {

@@ -56,8 +56,7 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
   if (typeof form === 'string') return reply.notAForm();
   const login = loginFor(visit, proof);
   if (form.get('do') === 'login' && login) {
-    const { response, round } = visit;
-    return proof.pageLogin!.begin({ request, response, back: `${ASK_PATH}?t=${token}` });
+    return proof.pageLogin!.begin({ request, response: visit.response, back: `${ASK_PATH}?t=${token}` });
   }
   const code = form.get('code');
   if (form.get('do') !== 'pair' || typeof code !== 'string') {

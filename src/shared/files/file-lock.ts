@@ -1,7 +1,7 @@
 // Serializes work on a file across processes, also of several machines or containers that share its folder. If the lock cannot be had in time,
 // the work is not done. Invariants:
 // 1. A lock names its holder from the moment on that it exists: it is a symbolic link whose target is the name.
-// 2. A lock whose process has died is removed by whoever waits for it, one at a time: they take a lock of their own for that, named after the
+// 2. A lock whose process has died is removed by those who wait for it, one at a time: they take a lock of their own for that, named after the
 //    dead holder. No holder comes back under the same name, so nobody removes a lock that was taken since.
 import { mkdirSync } from 'node:fs';
 import { lstat, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';

@@ -19,6 +19,8 @@ import { until, within } from './until.ts';
  */
 const ROUNDS = process.env.PARLEY_SHAPES === 'measure' ? 3 : 1;
 const ROUND_MS = process.env.PARLEY_SHAPES === 'measure' ? 2500 : 0;
+/** When an attack is repeated, servers of the last one may still be ending. */
+const ENDING = ROUNDS > 1 ? 2 : 0;
 const MiB = 1024 * 1024;
 /**
  * The memory that a process may use beyond what it has at rest: three times what it may hold, since V8 lets garbage pile up to a multiple
@@ -91,7 +93,7 @@ export async function besieged(servers: object = {}, limits: Partial<typeof DEFA
       const row = { shape, baseMb, peakMb: memoryMb(gateway.pid, 'VmHWM'), budgetMb, cpu, children: most, ...polite! };
       noteShape(row);
       expect(row.peakMb).toBeLessThan(budgetMb);
-      expect(most).toBeLessThanOrEqual(budget.children ?? Object.keys(servers).length + 1);
+      expect(most).toBeLessThanOrEqual((budget.children ?? Object.keys(servers).length + 1) + ENDING);
       if (ROUND_MS === 0) expect(cpu).toBeLessThan(budget.cpuSeconds ?? 10);
       else expect(slownessOf(row)).toBeLessThan(SLOWER);
     },

@@ -70,26 +70,28 @@ const CONTENDERS = {
     if (era === 'stateless') return { cannot: HANDSHAKE_ONLY };
     return { args: [here('sdk-proxy.mjs'), ...(from === 'http' ? ['--port', port] : []), ...server] };
   },
-  parley: ({ from, to }, { port, server }) => ({
-    args: [
-      PARLEY,
-      'wrap',
-      ...(from === 'http' ? ['--port', port, '--open'] : []),
-      ...(to === 'stdio' ? ['--'] : []),
-      ...server,
-    ],
-  }),
-  'parley+chain': ({ from, to }, { port, server, folder }) => {
-    const [command, ...args] = server;
-    const entry = to === 'stdio' ? { command, args } : { url: command };
-    const config = file(folder, 'parley.json', { mcpServers: { b: entry }, steps: STEPS });
-    const door = from === 'http' ? ['--port', port, '--open'] : ['--stdio'];
-    return { args: [PARLEY, 'serve', config, ...door], tool: (name) => RENAMED[name] };
-  },
+  parley: (group, given) => wrap(group, given),
+  /** Without the log of calls, which the others do not have. */
+  'parley (no audit)': (group, given) => wrap(group, given, '--no-audit'),
+  'parley+chain': (group, given) => serve(group, given),
+  'parley+chain (no audit)': (group, given) => serve(group, given, { audit: false }),
 };
 
+function wrap({ from, to }, { port, server }, ...options) {
+  const door = from === 'http' ? ['--port', port, '--open'] : [];
+  return { args: [PARLEY, 'wrap', ...options, ...door, ...(to === 'stdio' ? ['--'] : []), ...server] };
+}
+
+function serve({ from, to }, { port, server, folder }, settings = {}) {
+  const [command, ...args] = server;
+  const entry = to === 'stdio' ? { command, args } : { url: command };
+  const config = file(folder, 'parley.json', { mcpServers: { b: entry }, steps: STEPS, ...settings });
+  const door = from === 'http' ? ['--port', port, '--open'] : ['--stdio'];
+  return { args: [PARLEY, 'serve', config, ...door], tool: (name) => RENAMED[name] };
+}
+
 export const NAMES = Object.keys(CONTENDERS);
-const BRIDGES = ['parley', 'parley+chain'];
+const BRIDGES = NAMES.filter((name) => name.startsWith('parley'));
 /** In groups across eras they are what the bridges are compared with, each in the client's era. */
 const BASELINES = ['direct', 'relay'];
 

@@ -38,10 +38,16 @@ export type RecordAudit = (event: AuditEvent) => void;
 
 /** What is found out about a call on its way, for its event. Only calls that will be recorded have it (`exchange.audited`). */
 export interface AuditedCall {
-  /** With the server's own names; set by the router, or by a rule that refuses. */
-  params?: JsonObject | undefined;
+  /** The server's own name of the tool, prompt or resource; set by the router, or by a rule that refuses. */
+  name?: string | undefined;
   /** What a step found suspicious in the answer. */
   findings?: readonly string[] | undefined;
   /** The call goes on after its request is answered: this is how it ends. */
   ending?: Promise<ResultObject> | undefined;
+}
+
+/** What a call is about: the name of a tool or prompt, or a URI. */
+export function nameIn({ name, uri, toolName }: JsonObject): string | undefined {
+  const named = name ?? uri ?? toolName;
+  return typeof named === 'string' ? named : undefined;
 }

@@ -2,10 +2,12 @@
 // learned on the way is collected in the exchange: the server's own name (`audited`), the decision of a rule (`decision`). The first answer
 // of a call that waits for a person is only a question: such a call is recorded when it really ends (`audited.ending`). A call that takes long
 // has a line before its end, `running`, so that it is in the log even if the process is killed.
+import { nameIn } from '../../protocol/audit.ts';
 import type { AuditedCall, RecordAudit } from '../../protocol/audit.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { TargetLayer } from '../../protocol/layer.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { readSuspended } from '../../protocol/suspended-call.ts';
@@ -108,11 +110,15 @@ export class AuditLayer extends TargetLayer {
   #record(exchange: Exchange, { params, begun, outcome }: RecordedCall): void {
     const { record, clock, showArguments = toShape } = this.#options;
     const { id, method, client, server, audited, decision } = exchange;
-    const shown = toName(params);
-    const { params: sent = params, findings }: AuditedCall = audited ?? {};
-    const name = toName(sent);
+    const shown = nameIn(params);
+    const { name = shown, findings }: AuditedCall = audited ?? {};
     const given = params.arguments;
     const key = client.connection?.identity?.key;
+    const details: JsonObject = { client: client.info.name };
+    if (key !== undefined) details.key = key;
+    if (name !== shown && shown !== undefined) details.as = shown;
+    if (given !== undefined) details.arguments = showArguments(given);
+    if (findings) details.findings = findings;
     record({
       kind: 'call',
       exchange: id,
@@ -123,13 +129,7 @@ export class AuditLayer extends TargetLayer {
       decision,
       outcome,
       ms: Math.round((ticksOf(clock) - begun) * 10) / 10,
-      details: {
-        client: client.info.name,
-        ...(key !== undefined && { key }),
-        ...(name !== shown && shown !== undefined && { as: shown }),
-        ...(given !== undefined && { arguments: showArguments(given) }),
-        ...(findings && { findings }),
-      },
+      details,
     });
   }
 }
@@ -146,11 +146,6 @@ interface RecordedCall {
   params: Exchange['params'];
   begun: number;
   outcome: string;
-}
-
-function toName({ name, uri, toolName }: Exchange['params']): string | undefined {
-  const named = name ?? uri ?? toolName;
-  return typeof named === 'string' ? named : undefined;
 }
 
 function takeEnding({ audited }: Exchange): Promise<ResultObject> | undefined {

@@ -122,6 +122,7 @@ export function toQualified({ server, name }: NameOwner): string {
 
 /** Whether a server gives one of its own things the qualified name of another server's. */
 export function posesAsAnother({ server, name }: NameOwner, servers: readonly string[]): boolean {
+  if (!name.includes(QUALIFIER)) return false; // nearly always
   return servers.some((other) => other !== server && name.startsWith(other + QUALIFIER));
 }
 

@@ -212,7 +212,7 @@ export class Router implements Target {
     const owner = known ?? this.#catalogs.heldOwner(area, name);
     if (!owner) return undefined;
     const isPosing = posesAsAnother(owner, this.#options.names.servers);
-    return { ...owner, isPosing, away: () => this.#catalogs.missing(area, owner) };
+    return { server: owner.server, name: owner.name, isPosing, away: () => this.#catalogs.missing(area, owner) };
   }
 
   #originOfUri(uri: string): Origin | undefined {

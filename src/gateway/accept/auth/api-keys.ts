@@ -4,6 +4,7 @@
 import { statSync } from 'node:fs';
 import type { Identity, Validity } from '../../../protocol/exchange.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import { MIN_KEY_LENGTH } from '../../../shared/crypto/state-keys.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -27,12 +28,15 @@ interface KeyEntry {
 }
 
 const POLL_MS = 1000;
+const MAX_PROVEN = 1000;
 
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
   readonly #own: readonly KeyEntry[];
   /** By the start of the hash, which says nothing about the key. */
   #entries = new Map<string, KeyEntry>();
+  /** By the keys themselves: those that were good since the entries have changed. A hash for every request would cost more than all else here. */
+  readonly #proven = new BoundedMap<string, KeyEntry>(MAX_PROVEN);
   #seen: string | undefined;
   readonly #watched = new Map<() => void, KeyEntry>();
   #stopPoll: (() => void) | undefined;
@@ -52,11 +56,17 @@ export class ApiKeys {
   /** Undefined for an unknown, removed or expired key. */
   find(presented: string): Identity | undefined {
     this.#refresh();
+    const entry = this.#proven.peek(presented) ?? this.#prove(presented);
+    return entry && entry.expires > this.#options.clock.now() ? entry.identity : undefined;
+  }
+
+  #prove(presented: string): KeyEntry | undefined {
     const digest = lazyCrypto().createHash('sha256').update(presented).digest();
     const entry = this.#entries.get(slotOf(digest));
     // The slot is found by a hash; the comparison of the rest takes the same time for every wrong key.
     if (!entry || !lazyCrypto().timingSafeEqual(entry.digest, digest)) return undefined;
-    return entry.expires > this.#options.clock.now() ? entry.identity : undefined;
+    this.#proven.set(presented, entry);
+    return entry;
   }
 
   close(): void {
@@ -81,6 +91,7 @@ export class ApiKeys {
   #set(kept: readonly KeyEntry[]): void {
     const all = [...kept, ...this.#own].slice(0, MAX_KEYS);
     const known = this.#entries;
+    this.#proven.clear();
     this.#entries = new Map(
       all.map((entry) => {
         const slot = slotOf(entry.digest);

@@ -252,8 +252,7 @@ class Ruling implements RulesStep {
 function resolved({ origin }: Use, exchange: StepExchange): void {
   if (!origin) return;
   exchange.server = origin.server;
-  const key = exchange.method === 'interaction.start' ? 'toolName' : 'name';
-  if (exchange.audited) exchange.audited.params = { ...exchange.params, [key]: origin.name };
+  if (exchange.audited) exchange.audited.name = origin.name;
 }
 
 /** What was judged for one caller is kept for no other. */

@@ -1,5 +1,5 @@
 // `npm run bench -- guard [--quick]`: what the guard adds to a call, in CPU of the gateway's process. One gateway for each row, each in its own
-// process before a server in it, called in turns, and started anew several times. The ratio is the median of those within single rounds.
+// process before a server in it, called in turns, and started several times. The ratio is the median of those within single rounds.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

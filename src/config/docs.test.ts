@@ -37,6 +37,7 @@ function examples(): [string, string][] {
 function blocks(): Record<string, Shape> {
   const inside = (shape: Shape, key: string): Shape => keysOf(shape)[key]!;
   const servers = inside(CONFIG, 'mcpServers') as Extract<Shape, { kind: 'record' }>;
+  const issuers = inside(inside(CONFIG, 'auth'), 'issuers') as Extract<Shape, { kind: 'list' }>;
   return {
     keys: CONFIG,
     server: firstOf(servers.of),
@@ -44,6 +45,8 @@ function blocks(): Record<string, Shape> {
     idp: inside(inside(firstOf(servers.of), 'auth'), 'idp'),
     sandbox: objectOf(inside(firstOf(servers.of), 'sandbox')),
     auth: inside(CONFIG, 'auth'),
+    issuer: objectOf(issuers.of),
+    pages: inside(objectOf(issuers.of), 'pages'),
     front: inside(inside(CONFIG, 'auth'), 'front'),
     rate: inside(CONFIG, 'rate'),
     listen: firstOf(inside(CONFIG, 'listen')),

@@ -1,6 +1,7 @@
-// The key of the logins in the keychain of the system: with `@napi-rs/keyring` beside Parley, where there is no keychain, and with a stand-in
-// for it, which keeps passwords in a file.
+// The key of the logins in the keychain of the system, with `@napi-rs/keyring` beside Parley: with that of GNOME, where there is none, and with a
+// stand-in for it, which keeps passwords in a file.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -21,6 +22,7 @@ import { startOidcServer } from '../../helpers/oidc-server.ts';
 import type { OidcServer } from '../../helpers/oidc-server.ts';
 import { homesOfTests } from '../../helpers/parley.ts';
 import type { Ended, Home } from '../../helpers/parley.ts';
+import { hasTool } from '../../helpers/tools.ts';
 
 const REAL = join(ROOT, 'tests', 'peers', 'node_modules', '@napi-rs');
 /** Keeps what it is given in the file KEYCHAIN, as a keychain would, slowly. */
@@ -119,6 +121,39 @@ describe('a keychain that works', () => {
     await Promise.all(Array.from({ length: 6 }, () => run(main, home, ['logins'])));
     expect(readFileSync(join(home.path, 'keychain'), 'utf8').trim().split('\n')).toHaveLength(1);
     expect(readdirSync(join(home.path, 'state', 'parley', 'logins'))).toEqual([]);
+  });
+});
+
+/** GNOME's keychain on a bus of its own; ends with the bus. */
+async function startKeychain(home: Home): Promise<Disposable & { env: Record<string, string> }> {
+  const bus = spawn('dbus-daemon', ['--session', '--nofork', '--print-address'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [address] = (await once(bus.stdout.setEncoding('utf8'), 'data')) as [string];
+  const env = { DBUS_SESSION_BUS_ADDRESS: address.trim() };
+  const own = { HOME: home.path, XDG_DATA_HOME: join(home.path, 'data'), XDG_RUNTIME_DIR: home.path };
+  const keyring = spawn('gnome-keyring-daemon', ['--unlock', '--components=secrets'], {
+    env: { PATH: process.env['PATH'] ?? '', ...own, ...env },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  keyring.stdin.end('password');
+  await once(keyring, 'exit'); // it goes on in the background, and answers from now on
+  return { env, [Symbol.dispose]: () => void bus.kill() };
+}
+
+const hasKeychain = hasTool('dbus-daemon', 'dbus') && hasTool('gnome-keyring-daemon', 'gnome-keyring');
+
+describe.skipIf(!hasKeychain)('the real package with a real keychain', () => {
+  it('has the key there, and without it nobody reads the logins', async () => {
+    const [main, home] = [install('real'), newHome()];
+    using keychain = await startKeychain(home);
+    const { env } = keychain;
+    const login = await run(main, home, ['login', server.url], { ...browserOf(home), ...env });
+    expect(login.stdout).toContain('Logged in');
+    expect((await run(main, home, ['call', 'whoami', server.url], env)).stdout).toContain('hello');
+    expect((await run(main, home, ['logins'], env)).stdout).toContain('the key is in the keychain.');
+    // The key file alone opens nothing.
+    expect((await home.run(['logins'])).stdout).toMatch(/^You are logged in nowhere\.\n1 login cannot be read/);
   });
 });
 

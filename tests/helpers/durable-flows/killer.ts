@@ -9,7 +9,7 @@ export interface Death {
 }
 
 export interface Hunt {
-  /** The play of a player, by their name and by what a header has instead of it. Plays of the same name share what was hit. */
+  /** The plays of players, by their names. Plays of the same name share what was hit. */
   plays: Record<string, string>;
   /** How many are still played. */
   playing: number;
@@ -26,6 +26,8 @@ const PATIENCE_MS = 5000;
 export class Killer {
   /** The boundaries that were passed since it was armed, by play. */
   passed: Hits = {};
+  /** What the header of a session has instead of a name. */
+  ownerOf: (name: string) => string = (name) => name;
   readonly #file: string;
   readonly #hit = new Map<string, Set<string>>();
   #death: Death;
@@ -61,8 +63,8 @@ export class Killer {
     this.#count++;
     if (this.#count === this.#death.at) this.#kill({ '': names });
     const { hunt } = this.#death;
-    const play = whose && hunt?.plays[whose];
-    if (!hunt || play === undefined || play === '') return;
+    const play = this.#playOf(whose ?? '');
+    if (!hunt || play === '') return;
     if (play in this.#held) await new Promise(() => {});
     this.passed[play] = [...new Set([...(this.passed[play] ?? []), ...names])];
     const only = hunt.only?.[play];
@@ -75,7 +77,9 @@ export class Killer {
   }
 
   #playOf(whose: string): string {
-    return this.#death.hunt?.plays[whose] ?? '';
+    const { plays = {} } = this.#death.hunt ?? {};
+    const name = Object.keys(plays).find((one) => one === whose || this.ownerOf(one) === whose);
+    return name === undefined ? '' : plays[name]!;
   }
 
   #hitsOf(play: string): Set<string> {

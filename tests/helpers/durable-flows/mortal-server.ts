@@ -6,6 +6,7 @@ import { inform } from '../../../examples/durable-flows/company.ts';
 import { migration } from '../../../examples/durable-flows/migration.ts';
 import { questionnaire } from '../../../examples/durable-flows/questionnaire.ts';
 import { runbook } from '../../../examples/durable-flows/runbook.ts';
+import { toOwner } from '../../../src/flow/session/session-context.ts';
 import { caller, watchedStore } from './boundaries.ts';
 import { Killer } from './killer.ts';
 import type { Death } from './killer.ts';
@@ -30,6 +31,7 @@ process.on('message', (told: Death | 'passed' | number) => {
 process.on('disconnect', () => process.exit());
 
 const inner = place.redis ? await createRedisStore(place.redis) : await createSqliteStore(place.sqlite!);
+killer.ownerOf = (name) => toOwner(name, inner.salt);
 const server = createServer({
   name: 'durable-flows',
   version: '1.0.0',

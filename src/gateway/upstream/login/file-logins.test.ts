@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { createSealer } from '../../../shared/crypto/seal.ts';
+import { createLeaseHolder, identifyProcess } from '../../../shared/files/lease-holder.ts';
 import { createFileLogins } from './file-logins.ts';
 import type { LoginRecord, LoginStore } from './login-store.ts';
 
@@ -91,6 +92,7 @@ it('takes over the lock of a process that has died', async () => {
   const store = open();
   await store.write(KEY, record(1), 0);
   const [name] = readdirSync(folder);
-  writeFileSync(join(folder, `${name}.lock`), '2147483646');
+  const dead = createLeaseHolder({ ...identifyProcess()!, pid: 2147483646 }).marked('dead');
+  symlinkSync(dead, join(folder, `${name}.lock`));
   expect(await store.exclusively(KEY, async () => 'done')).toBe('done');
 });

@@ -87,7 +87,7 @@ function readPackage(folder: string): string | undefined {
     const { name, version } = isObject(read) ? read : {};
     return typeof name === 'string' && typeof version === 'string' ? toWords(name, version) : undefined;
   } catch {
-    return undefined; // there is none, or it is no JSON
+    return undefined; // the file is missing, or is not JSON
   }
 }
 

@@ -1,5 +1,5 @@
 // The logins of the gateway and of its users at servers, and who is asked for one. Without a way to tell users apart, any caller may log
-// in, for all; so may who has the token of a gateway, as the user who runs it. Where users are identified, a login that all of them share
+// in, for all; so may a caller with the token of the gateway, as the user who runs it. Where users are identified, a login that all of them share
 // is not for any of them to do: it is the operator's (`parley login`); a login of their own is theirs.
 import type { RecordAudit } from '../protocol/audit.ts';
 import type { Exchange } from '../protocol/exchange.ts';

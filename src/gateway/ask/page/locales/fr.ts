@@ -95,7 +95,7 @@ export const fr: PageWords = {
     somebodyElse:
       'Une autre personne est connectée dans ce navigateur. Seule la personne interrogée peut répondre ici.',
     loggedInAs: 'Vous êtes connecté en tant que {who}.',
-    switch: 'Se connecter en tant qu’une autre personne',
+    switch: 'Se connecter avec un autre compte',
   },
   problems: {
     required: 'Il manque une réponse.',

@@ -17,7 +17,7 @@ export interface GuardOptions {
 }
 
 export interface RequestGuard {
-  /** Throws NOT_ALLOWED, and INVALID_REQUEST for two Host headers or a target that is no path. */
+  /** Throws NOT_ALLOWED, and INVALID_REQUEST for two Host headers or a target that is not a path. */
   check(request: Pick<HttpRequest, 'headers' | 'rawHeaders' | 'url'>): void;
 }
 

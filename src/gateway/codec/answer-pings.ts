@@ -7,7 +7,7 @@ import { waitForSlot } from './slots.ts';
 
 /** Above this many unsent bytes, reading from the peer pauses. */
 export const PAUSE_BYTES = 1024 * 1024;
-/** So many pings that arrive together are no flood. */
+/** This many pings at once do not count as a flood. */
 const MAX_PINGS = 32;
 
 export interface PingOptions {

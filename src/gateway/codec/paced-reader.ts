@@ -2,7 +2,7 @@
 // from it. Invariants:
 // 1. Nothing is lost, and the order stays. What the source had sent when it ended is read.
 // 2. Lines count, for each costs processor time even if it brings nothing. An answer that a call waited for makes up for its own lines:
-//    many calls are no flood.
+//    many calls do not count as a flood.
 import { systemClock, ticksOf } from '../../shared/clock.ts';
 import { FLOOD_LINES } from '../../shared/limits.ts';
 import { waitForSlot } from './slots.ts';
@@ -107,7 +107,7 @@ export class PacedReader {
     onRead?.();
   }
 
-  /** False if nothing is left. The time that this takes is no pause of the flood. */
+  /** False if nothing is left. The time that this takes does not count as a pause of the flood. */
   #readPiece(): boolean {
     const piece = this.#nextPiece();
     if (!piece) return false;

@@ -18,7 +18,7 @@ export function markHuman(params: JsonObject | undefined): JsonObject {
   return withMark(params, HUMAN);
 }
 
-/** Whether an answer that comes with this request is no person's word. */
+/** Whether an answer that comes with this request is not a person's word. */
 export function isUnproven({ client, params }: Pick<Exchange, 'client' | 'params'>): boolean {
   return client.isUnproven === true || saysUnproven(params);
 }

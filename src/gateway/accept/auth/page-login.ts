@@ -137,7 +137,7 @@ export class OpenIdPageLogin implements PageLogin {
     });
   }
 
-  /** Each code that is no good costs a request to the issuer, so an address may bring few of them. */
+  /** Each bad code costs a request to the issuer, so an address may try only a few. */
   async #finish(request: HttpRequest, visit: SealedVisit): Promise<PersonClaims> {
     const network = networkOf(addressOf(request) ?? '');
     if (this.#tries.waitMs(network) > 0) throw new Error('too many logins of this address have failed');

@@ -42,7 +42,7 @@ export async function pairBrowser(visit: PageVisit, proof: VisitorProof): Promis
 
 /** Where the person may log in instead, and whether somebody else is logged in here. */
 function loginFor({ request, round }: PageVisit, { pageLogin }: VisitorProof): PairingView['login'] {
-  const host = pageLogin?.hostFor(round && (round.user ?? '')); // a caller without a login has no principal there
+  const host = pageLogin?.hostFor(round && (round.user ?? '')); // a caller without a login cannot log in there
   return host === undefined ? undefined : { host, isOther: pageLogin!.visitorOf(request) !== undefined };
 }
 

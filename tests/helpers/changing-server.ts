@@ -1,9 +1,10 @@
 // A real server process that lists what the test says, also after it was first seen.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixture } from './fixture-server.ts';
 import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
+import { removeFolder } from './remove-folder.ts';
 
 export type Entry = Record<string, unknown>;
 
@@ -22,6 +23,6 @@ export class ChangingServer implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFolder(this.#folder);
   }
 }

@@ -1,6 +1,6 @@
 // The server of tests/fixtures/servers/flow-desk.mjs, people who play its flows with the official client, and commands
 // beside it.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
@@ -12,6 +12,7 @@ import { Home } from './parley.ts';
 import type { Ended } from './parley.ts';
 import { startRedis } from './redis-server.ts';
 import type { RedisServer } from './redis-server.ts';
+import { removeFolder } from './remove-folder.ts';
 import { hasTool } from './tools.ts';
 import { until } from './until.ts';
 
@@ -81,7 +82,7 @@ export class Desk implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const one of this.#open) await one[Symbol.asyncDispose]();
     this.home[Symbol.dispose]();
-    rmSync(this.folder, { recursive: true, force: true });
+    removeFolder(this.folder);
   }
 }
 

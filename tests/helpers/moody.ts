@@ -1,10 +1,11 @@
 // Gateways in this process in front of real server processes, some of which can be made to fail and recover.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createGateway, createLog } from 'mcp-parley';
 import type { Client, ConnectOptions, Gateway, GatewayOptions } from 'mcp-parley';
 import { fixture } from './fixture-server.ts';
+import { removeFolder } from './remove-folder.ts';
 import { until, within } from './until.ts';
 import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
 
@@ -26,7 +27,7 @@ export class Moody implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFolder(this.#folder);
   }
 }
 

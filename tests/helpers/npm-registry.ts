@@ -1,13 +1,14 @@
 // A registry with one package, for the real npm: it serves what the test has published last.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
+import { removeFolder } from './remove-folder.ts';
 
 export class NpmRegistry implements AsyncDisposable {
   readonly #name: string;
@@ -60,7 +61,7 @@ export class NpmRegistry implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    removeFolder(this.#folder);
   }
 
   get #url(): string {

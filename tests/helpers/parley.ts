@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach } from 'vitest';
 import { MAIN } from './built.ts';
 import { ROOT } from './files.ts';
+import { removeFolder } from './remove-folder.ts';
 import { until, within } from './until.ts';
 import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
 
@@ -58,7 +59,7 @@ export class Home implements Disposable {
 
   [Symbol.dispose](): void {
     // A process of a test that is just ending may still write its last lines there.
-    rmSync(this.path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    removeFolder(this.path);
   }
 
   get #env(): Record<string, string> {

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from './remove-folder.ts';
 import { freePort } from './server-process.ts';
 import { until, within } from './until.ts';
 
@@ -44,7 +45,7 @@ export async function startRedis(settings: Record<string, string> = {}): Promise
     },
     async [Symbol.asyncDispose]() {
       await kill();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,6 +1,6 @@
 // A gateway that is closed while a server hangs at its start does not wait for it: it is given up and, where it is a process,
 // asked to leave like any other.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { childrenOfThis } from '../helpers/fixture-server.ts';
 import { stdioWire } from '../helpers/line-wire.ts';
 import { rpc } from '../helpers/mcp-http.ts';
 import { Home } from '../helpers/parley.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until, within } from '../helpers/until.ts';
 
 /** Longer than any test waits. */
@@ -20,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-hangs-'));
 const before = new Set(childrenOfThis());
 
 afterEach(() => until('every child process to be gone', () => childrenOfThis().every((pid) => before.has(pid))));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** Never answers; leaves one file when it is up and another when it was asked to leave. */
 function hanging(name: string) {

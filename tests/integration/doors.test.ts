@@ -1,7 +1,7 @@
 // Who is let in, on every path; and what is left when the doors are closed.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
@@ -14,6 +14,7 @@ import WebSocket from 'ws';
 import { openSocket, openStream, send } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { ask, leaks, modern, openSession, rpc } from '../helpers/mcp-http.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { startStorm } from '../helpers/server-process.ts';
 import { until, within } from '../helpers/until.ts';
 
@@ -180,7 +181,7 @@ describe('TLS', () => {
     try {
       return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
     } finally {
-      rmSync(folder, { recursive: true });
+      removeFolder(folder);
     }
   }
 });

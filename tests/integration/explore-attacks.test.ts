@@ -2,7 +2,7 @@
 // in a dependency. What they would touch is looked at from outside.
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exploreFile } from 'mcp-parley/flow';
 import { ATTACKS, PARTS } from '../fixtures/explore/attacks.ts';
 import { ROOT } from '../helpers/files.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'parley-explore-'));
 const dir = join(home, 'world');
@@ -43,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => {
   tcp.close();
   udp.close();
-  rmSync(home, { recursive: true, force: true });
+  removeFolder(home);
 });
 
 /** As it was before anybody did anything. */

@@ -1,6 +1,6 @@
 // Serving flows runs none of them: nobody has connected, nothing has happened. What is listed comes from what is declared and from what was
 // explored, and is the same from the first list on.
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -13,19 +13,20 @@ import { testFlow } from 'mcp-parley/testing';
 import { exploredOf } from '../helpers/explored.ts';
 import { ROOT, read } from '../helpers/files.ts';
 import { Home } from '../helpers/parley.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const home = new Home();
 const dir = mkdtempSync(join(tmpdir(), 'parley-serving-'));
 afterAll(() => {
   home[Symbol.dispose]();
-  rmSync(dir, { recursive: true, force: true });
+  removeFolder(dir);
 });
 
 let runs = 0;
 const wipe = flow({ name: 'wipe', description: 'Deletes' }, async (ask) => {
   runs++;
   if (!(await ask.confirm('sure', { message: 'Delete?', by: 'human' }))) return 'kept';
-  rmSync(join(dir, 'precious'), { recursive: true });
+  removeFolder(join(dir, 'precious'));
   return 'deleted';
 });
 const quiz = flow({ name: 'quiz', description: 'Asks', version: '1' }, async (ask) => {

@@ -1,5 +1,5 @@
 // A session that another process has ended or continued: the client learns it from the process that it is connected to.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import type { Ask } from 'mcp-parley/flow';
 import { manualClock } from '../../src/flow/testing/manual-clock.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import type { Wire } from '../helpers/line-wire.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until } from '../helpers/until.ts';
 
 const closing: (() => unknown)[] = [];
@@ -19,7 +20,7 @@ afterEach(async () => {
 /** Two processes over one file: the client is connected to one, and `other` is what the other one has. */
 async function two(body: (ask: Ask) => Promise<unknown>) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-elsewhere-'));
-  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  closing.push(() => removeFolder(folder));
   const clock = manualClock(Date.now());
   const serving = async () => {
     const store = await createSqliteStore({ path: join(folder, 'flows.db') });

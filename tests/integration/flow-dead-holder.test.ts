@@ -1,7 +1,7 @@
 // A process on the same machine takes over from one that was killed without waiting for its lease to run out: no time passes here.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import { createSqliteStore, flow, Sessions } from 'mcp-parley/flow';
 import { manualClock } from 'mcp-parley/testing';
 import { ROOT } from '../helpers/files.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until, within } from '../helpers/until.ts';
 
 const PROGRAM = join(ROOT, 'tests', 'fixtures', 'programs', 'hang-in-step.mjs');
@@ -38,6 +39,6 @@ test.skipIf(process.platform !== 'linux')(
     expect(runs).toBe(1);
     await sessions.close();
     await store.close();
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
   },
 );

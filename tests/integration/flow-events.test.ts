@@ -1,16 +1,17 @@
 // Events that come by HTTP to a server that is killed, and those that should not come.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fixture, startHttp } from '../helpers/fixture-server.ts';
 import type { HttpFixture } from '../helpers/fixture-server.ts';
 import { socketWire } from '../helpers/line-wire.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until } from '../helpers/until.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'parley-events-'))));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const ledgerOf = () => join(folder, 'ledger');
 const start = () => startHttp(fixture('waits', [JSON.stringify({ path: join(folder, 'flows.db') }), ledgerOf()]));

@@ -1,6 +1,6 @@
 // A person answers on the page of a gateway, the flow behind it ends, and the gateway is killed before its client has fetched how. The server of
 // the flow keeps that until the client has it: the next call gets the same result, and nothing is done twice.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -10,6 +10,7 @@ import { connected, fixture, startHttp } from '../helpers/fixture-server.ts';
 import type { HttpFixture } from '../helpers/fixture-server.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';
 import type { Home, Parley } from '../helpers/parley.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until } from '../helpers/until.ts';
 
 const { newHome, start } = homesOfTests();
@@ -29,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 interface Called {

@@ -1,7 +1,7 @@
 // A person answers a form after another process has taken an answer, or has decided without one. The call goes on with what the session has
 // come to.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,6 +15,7 @@ import { socketWire } from '../helpers/line-wire.ts';
 import type { Wire } from '../helpers/line-wire.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasTool } from '../helpers/tools.ts';
 import { until, within } from '../helpers/until.ts';
 
@@ -39,7 +40,7 @@ interface Place {
 function placeOf(name: string): Place {
   if (name === 'Redis') return { redis: { url: redis!.url, prefix: `overtaken-${process.pid}-${Date.now()}` } };
   const folder = mkdtempSync(join(tmpdir(), 'parley-overtaken-'));
-  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  closing.push(() => removeFolder(folder));
   return { sqlite: { path: join(folder, 'flows.db') } };
 }
 

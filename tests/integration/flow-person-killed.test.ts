@@ -1,6 +1,6 @@
 // A question to somebody else outlives the process that asked it: who was not told is told, reminders come, the link leads to any process, and a client
 // that connects is asked.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -10,11 +10,12 @@ import { fixture, startHttp } from '../helpers/fixture-server.ts';
 import type { HttpFixture } from '../helpers/fixture-server.ts';
 import type { Json } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until } from '../helpers/until.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'parley-people-'))));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const ledgerOf = () => join(folder, 'ledger');
 const start = (remind = '1s') =>

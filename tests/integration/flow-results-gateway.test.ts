@@ -1,6 +1,6 @@
 // Results of sessions behind a gateway, kept until their client has acknowledged them: of tools that the gateway calls itself, and of flows whose server
 // keeps them.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import type { HttpFixture } from '../helpers/fixture-server.ts';
 import type { Json } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { modern } from '../helpers/mcp-http.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until } from '../helpers/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-kept-'));
@@ -36,7 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close();
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 async function client(user = 'ada') {

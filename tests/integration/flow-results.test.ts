@@ -1,6 +1,6 @@
 // What a session came to is not lost with the process that brought it there: killed after the end, or in the middle of the work, over
 // real sockets and the stores that processes share.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { fixture, startHttp } from '../helpers/fixture-server.ts';
 import type { HttpFixture } from '../helpers/fixture-server.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { startRedis } from '../helpers/redis-server.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasTool } from '../helpers/tools.ts';
 import { until } from '../helpers/until.ts';
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await redis?.[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const PLACES: Record<string, () => object> = {

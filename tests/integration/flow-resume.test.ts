@@ -1,5 +1,5 @@
 // A client that goes away in the middle of a flow, and its user, who comes back: to the same process, or to another one.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -8,11 +8,12 @@ import type { ConnectOptions } from 'mcp-parley';
 import { createSqliteStore, flow, memoryStore, serveFlows } from 'mcp-parley/flow';
 import type { FlowStore } from 'mcp-parley/flow';
 import { connected } from '../helpers/fixture-server.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until, within } from '../helpers/until.ts';
 
 const log = createLog({ level: 'silent' });
 const folder = mkdtempSync(join(tmpdir(), 'parley-resume-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeFolder(folder));
 
 const trip = flow({ name: 'trip' }, async (ask) => {
   const city = await ask.text('city', { message: 'Where to?', alone: true });

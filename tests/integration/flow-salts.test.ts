@@ -1,6 +1,6 @@
 // Stores hold hashes of principals. An attacker who has read a store guesses users by hashing names; a salt of each store makes a table of guesses
 // useless for other stores. Owners are known all the same, in every process of the store.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,6 +14,7 @@ import type { Json } from '../helpers/http-wire.ts';
 import { modern } from '../helpers/mcp-http.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasTool } from '../helpers/tools.ts';
 
 const city = flow({ name: 'city' }, async (ask) => `to ${await ask.text('city')}`);
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await redis?.[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const STORES: Record<string, (name: string) => Promise<FlowStore>> = {

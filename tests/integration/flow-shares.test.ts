@@ -1,6 +1,6 @@
 // Stateless callers without a login are one owner in every store. Each network address has its own number of open sessions all the same, so
 // nobody takes the room of the others, and a session stays with the one who holds its id.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import type { Json } from '../helpers/http-wire.ts';
 import { elicits, modern } from '../helpers/mcp-http.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasTool } from '../helpers/tools.ts';
 
 const ATTACKER = '127.0.0.2';
@@ -28,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await redis?.[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const STORES: Record<string, () => Promise<FlowStore | undefined>> = {

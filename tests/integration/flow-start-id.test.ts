@@ -13,6 +13,7 @@ import { answerOnPage } from '../helpers/durable-flows/on-page.ts';
 import { connected, fixture, startHttp } from '../helpers/fixture-server.ts';
 import type { HttpFixture } from '../helpers/fixture-server.ts';
 import { startRedis } from '../helpers/redis-server.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasTool } from '../helpers/tools.ts';
 import { until, within } from '../helpers/until.ts';
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await redis?.[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const PLACES: Record<string, () => object> = {

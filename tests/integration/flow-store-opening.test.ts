@@ -1,17 +1,18 @@
 // Several processes that open a new file of the SQLite store at the same moment.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const PROCESSES = 4;
 const ROUNDS = 12;
 const folder = mkdtempSync(join(tmpdir(), 'parley-opening-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeFolder(folder));
 
 /** Loads everything first, so that all of them open when they are told to. */
 const PROGRAM = `

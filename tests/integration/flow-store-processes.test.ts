@@ -1,7 +1,7 @@
 // The stores that processes share, raced for by processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,6 +13,7 @@ import { expectWhole, whileIt } from '../../src/flow/store/store-races.contract.
 import { header, MANY, start } from '../../src/flow/store/store-samples.contract.ts';
 import { ROOT } from '../helpers/files.ts';
 import { startRedis } from '../helpers/redis-server.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasTool } from '../helpers/tools.ts';
 import { within } from '../helpers/until.ts';
 
@@ -34,7 +35,7 @@ describe('processes that share a store', () => {
     try {
       await raced(await createSqliteStore(options), { store: 'sqlite', options });
     } finally {
-      rmSync(folder, { recursive: true });
+      removeFolder(folder);
     }
   });
 

@@ -1,7 +1,7 @@
 // What was answered in a session that has ended is in no byte of its SQLite file or of the log beside it, also if the process is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSqliteStore } from '../../src/flow/store/sqlite/sqlite.ts';
 import { header } from '../../src/flow/store/store-samples.contract.ts';
 import { ROOT } from '../helpers/files.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until, within } from '../helpers/until.ts';
 
 const PROGRAM = join(ROOT, 'tests', 'fixtures', 'programs', 'end-and-wait.mjs');
@@ -17,7 +18,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-wiped-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => removeFolder(folder));
 
 const path = () => join(folder, 'flows.db');
 const files = () => readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes('MARK'));

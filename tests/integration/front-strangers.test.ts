@@ -1,5 +1,5 @@
 // What people who are not logged in can do to the authorization server in front: fill it, and send browsers somewhere.
-import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { mkdtempSync, readdirSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { OpenVisits } from '../../src/gateway/accept/auth/front/open-visits.ts';
 import { createSealer } from '../../src/shared/crypto/seal.ts';
 import { Browser, REDIRECT, authorizeLink, register, startFront } from '../helpers/front-setup.ts';
 import { send } from '../helpers/http-wire.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 test('an address begins many logins, and only the last ones are kept; others finish theirs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-front-'));
@@ -22,7 +23,7 @@ test('an address begins many logins, and only the last ones are kept; others fin
     expect(readdirSync(folder).length - before).toBe(100);
     expect((await honest.decide(page, 'allow', REDIRECT)).url).toContain('code=');
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 });
 
@@ -52,7 +53,7 @@ test('files of logins that are over are removed, and no others', async () => {
     expect(found).toEqual([false, false, true, true, true]);
     expect(readdirSync(folder)).toHaveLength(3);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 });
 
@@ -80,7 +81,7 @@ test('long parameters, forms and pushed requests begin no login', async () => {
       303,
     );
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 });
 

@@ -1,5 +1,5 @@
 // Floods by people who are not logged in: they cost little, and others log in and stay logged in.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import { startFront } from '../helpers/front-setup.ts';
 import { send } from '../helpers/http-wire.ts';
 import { modern } from '../helpers/mcp-http.ts';
 import { serving, well } from '../helpers/moody.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 test('an address can register so many clients, and others register all the same', async () => {
   await using setup = await startFront();
@@ -37,7 +38,7 @@ describe.each(['memory', 'a folder'])('what an authorization server keeps in %s'
       expect(await store.read('Client:0')).toBeUndefined();
       if (folder) expect(readdirSync(folder).length).toBeLessThan(100);
     } finally {
-      if (folder) rmSync(folder, { recursive: true, force: true });
+      if (folder) removeFolder(folder);
     }
   });
 });

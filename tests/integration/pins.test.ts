@@ -1,5 +1,5 @@
 // A server that changes what it offers after somebody has looked at it: what it may do with that, at every path and in every era.
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import { ChangingServer } from '../helpers/changing-server.ts';
 import type { Entry } from '../helpers/changing-server.ts';
 import { serving, toolNames } from '../helpers/moody.ts';
 import type { Serving } from '../helpers/moody.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { until } from '../helpers/until.ts';
 
 const READ_ONLY = { readOnlyHint: true };
@@ -39,7 +40,7 @@ interface Pinned extends Serving {
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-pins-'));
-  open.push(() => rmSync(folder, { recursive: true, force: true }));
+  open.push(() => removeFolder(folder));
   return folder;
 }
 

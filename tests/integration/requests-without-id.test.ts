@@ -1,11 +1,12 @@
 // A request without an id is a notification by form. A careless server may run it all the same, past the audit log.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createGateway } from 'mcp-parley';
 import { send } from '../helpers/http-wire.ts';
 import { openSession, rpc } from '../helpers/mcp-http.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 
 const SERVER = `
 const { appendFileSync } = require('node:fs');
@@ -36,6 +37,6 @@ test('requests without an id are not passed to servers, custom notifications are
     expect(readFileSync(seen, 'utf8')).not.toMatch(/tools\/call|resources\/read|tasks\/cancel|interaction/);
   } finally {
     await gateway.close();
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
   }
 });

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,6 +12,7 @@ import { freePort } from '../server-process.ts';
 import { within } from '../until.ts';
 import type { RedisStoreOptions } from '../../../src/flow/store/redis/redis.ts';
 import type { SqliteOptions } from '../../../src/flow/store/sqlite/sqlite.ts';
+import { removeFolder } from '../remove-folder.ts';
 import { readHits } from './killer.ts';
 import type { Death, Hits } from './killer.ts';
 
@@ -128,7 +129,7 @@ export async function bundleMortal(): Promise<{ program: string } & Disposable> 
   const program = join(folder, 'server.mjs');
   const paths = { 'mcp-parley': entry('index'), 'mcp-parley/flow': entry('flow') };
   await bundle.write({ file: program, format: 'es', paths });
-  return { program, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+  return { program, [Symbol.dispose]: () => removeFolder(folder) };
 }
 
 export async function startMortal(

@@ -1,11 +1,12 @@
 // The world that the flows of examples/durable-flows act on: a folder with tables and reports, and a company that
 // receives messages.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { changesIn, startCompany } from '../../../examples/durable-flows/company.ts';
 import type { Change } from '../../../examples/durable-flows/company.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 const TABLES = ['events', 'orders', 'users'];
 
@@ -46,7 +47,7 @@ export async function createWorld(): Promise<World> {
     },
     async [Symbol.asyncDispose]() {
       await company.close();
-      rmSync(folder, { recursive: true });
+      removeFolder(folder);
     },
   };
 }

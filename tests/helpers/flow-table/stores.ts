@@ -1,9 +1,10 @@
 // The stores of sessions, each created for every play.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRedisStore, createSqliteStore, memoryStore } from 'mcp-parley/flow';
 import type { FlowStore } from 'mcp-parley/flow';
+import { removeFolder } from '../remove-folder.ts';
 
 export type StoreName = 'memory' | 'SQLite' | 'Redis' | 'token';
 
@@ -21,7 +22,7 @@ export const STORES: Record<StoreName, (redis: string) => Promise<Place>> = {
   async SQLite() {
     const folder = mkdtempSync(join(tmpdir(), 'parley-table-'));
     const store = await createSqliteStore({ path: join(folder, 'flows.db'), key: 'a key of this test' });
-    return placeOf(store, () => rmSync(folder, { recursive: true }));
+    return placeOf(store, () => removeFolder(folder));
   },
   async Redis(url) {
     return placeOf(await createRedisStore({ url, prefix: `table${++made}` }));

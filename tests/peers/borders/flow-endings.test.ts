@@ -1,6 +1,6 @@
 // Flows with official clients when no answer comes in time, when an answer comes twice, and when the server dies before its
 // result was delivered.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
@@ -14,6 +14,7 @@ import type { ParleyServer } from '../../../src/_entries/index.ts';
 import { flow, serveFlows } from '../../../src/_entries/flow.ts';
 import { manualClock } from '../../../src/flow/testing/manual-clock.ts';
 import { fixture, startHttp } from '../../helpers/fixture-server.ts';
+import { removeFolder } from '../../helpers/remove-folder.ts';
 import { until } from '../../helpers/until.ts';
 
 const WHO = { name: 'borders', version: '1.0.0' };
@@ -88,7 +89,7 @@ describe('a form whose time is over', () => {
 
 describe('an SDK v1 client that plays over MCP Flow by hand', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-borders-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => removeFolder(folder));
   const start = () =>
     startHttp(fixture('keeps-results', [JSON.stringify({ sqlite: { path: join(folder, 'flows.db') } })]));
 

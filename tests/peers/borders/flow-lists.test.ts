@@ -1,7 +1,7 @@
 // Flows as official clients list them: served by a process that runs none of them, with arguments that models accept.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -10,6 +10,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exploreFile } from '../../../src/_entries/flow.ts';
 import { ROOT } from '../../helpers/files.ts';
+import { removeFolder } from '../../helpers/remove-folder.ts';
 import { KINDS, connectSdk } from './helpers/sdk-clients.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'parley-lists-'));
@@ -22,7 +23,7 @@ beforeAll(async () => {
   const found = await exploreFile(join(ROOT, 'tests/fixtures/explore/listed-flows.mjs'));
   writeFileSync(explored, JSON.stringify(found));
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => removeFolder(dir));
 
 interface Listed {
   name: string;

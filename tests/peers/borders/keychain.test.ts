@@ -22,6 +22,7 @@ import { startOidcServer } from '../../helpers/oidc-server.ts';
 import type { OidcServer } from '../../helpers/oidc-server.ts';
 import { homesOfTests } from '../../helpers/parley.ts';
 import type { Ended, Home } from '../../helpers/parley.ts';
+import { removeFolder } from '../../helpers/remove-folder.ts';
 import { hasTool } from '../../helpers/tools.ts';
 
 const REAL = join(ROOT, 'tests', 'peers', 'node_modules', '@napi-rs');
@@ -51,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  for (const folder of folders) rmSync(folder, { recursive: true });
+  for (const folder of folders) removeFolder(folder);
 });
 
 /** Parley as npm installs it, with its dependencies and a keyring beside it. */

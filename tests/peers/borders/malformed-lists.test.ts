@@ -1,5 +1,5 @@
 // A server with one malformed entry in each of its lists: an official client refuses the whole list for it. Behind the gateway it gets the others.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGateway, createLog } from '../../../src/_entries/index.ts';
 import type { Gateway } from '../../../src/_entries/index.ts';
 import { ROOT } from '../../helpers/files.ts';
+import { removeFolder } from '../../helpers/remove-folder.ts';
 import { KINDS, connectSdk } from './helpers/sdk-clients.ts';
 
 const GOOD = { name: 'good', inputSchema: { type: 'object' } };
@@ -48,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(gateways.map(({ gateway }) => gateway.close()));
-  rmSync(folder, { recursive: true });
+  removeFolder(folder);
 });
 
 describe.each(Object.keys(SHAPES))('%s', (shape) => {

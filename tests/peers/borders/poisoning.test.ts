@@ -1,5 +1,5 @@
 // A server made with an official SDK that poisons what it lists: what an official client sees of it directly, and behind the gateway.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createGateway, createLog, createServer } from '../../../src/_entries/index.ts';
 import type { Gateway, GatewayOptions } from '../../../src/_entries/index.ts';
 import { ROOT } from '../../helpers/files.ts';
+import { removeFolder } from '../../helpers/remove-folder.ts';
 import { KINDS, connectSdk } from './helpers/sdk-clients.ts';
 
 const PROGRAM = join(ROOT, 'tests', 'peers', 'borders', 'servers', 'poison-v1.mjs');
@@ -35,7 +36,7 @@ interface Poisoned {
 
 async function poisoned(lists: object, options: Partial<GatewayOptions> = {}): Promise<Poisoned> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-poison-'));
-  open.push(() => rmSync(folder, { recursive: true, force: true }));
+  open.push(() => removeFolder(folder));
   const [LISTS, SEEN] = [join(folder, 'lists.json'), join(folder, 'seen')];
   const says = (now: object) => writeFileSync(LISTS, JSON.stringify(now));
   says(lists);

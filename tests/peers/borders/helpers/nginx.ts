@@ -1,10 +1,11 @@
 // Runs an unprivileged nginx before one origin, on a free port and in a temporary folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../../../helpers/remove-folder.ts';
 import { freePort } from '../../../helpers/server-process.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -44,7 +45,7 @@ export async function startNginxWith(http: (port: number) => string): Promise<Ng
         child.kill('SIGTERM');
         await gone;
       }
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

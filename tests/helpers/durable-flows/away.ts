@@ -18,7 +18,7 @@ export function isOfDeadProcess(text: string): boolean {
   return GONE.some((gone) => text.startsWith(gone));
 }
 
-/** Throws for the status of a page whose question is closed. */
+/** Throws for the status of a page whose question is closed, or has changed between seeing it and answering. */
 export function refuseIfGone(status: number): void {
-  if (status === 410 || status === 409) throw new Error(PAGE_GONE);
+  if ([403, 409, 410].includes(status)) throw new Error(PAGE_GONE);
 }

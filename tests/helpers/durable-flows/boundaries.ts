@@ -11,10 +11,15 @@ type Change = Parameters<FlowStore['commit']>[2];
 
 const ENDS: ReadonlySet<string> = new Set(['completed', 'cancelled', 'error']);
 const BY_TIME = 'by time: ';
+/** A commit that adds nothing, while steps run and no question is open. */
+const WORKING = 'commit working';
 
-/** A name of something that happens in some plays and not in others, even without kills. */
-export function isByTime(name: string): boolean {
-  return name.includes(BY_TIME);
+/**
+ * A name of something that happens in some plays and not in others, even without kills. `isDrill`: questions end by themselves, and whether
+ * one is still open while a step runs is a matter of time.
+ */
+export function isByTime(name: string, { isDrill }: { isDrill: boolean }): boolean {
+  return name.includes(BY_TIME) || (isDrill && name.includes(WORKING));
 }
 
 interface Known {
@@ -142,6 +147,7 @@ function toNames(verb: string, entries: readonly Entry[]): string[] {
 function toCommitNames({ patch, add = [] }: Change, where: string): string[] {
   if (patch.state !== undefined && ENDS.has(patch.state)) return [`commit end ${patch.state}`];
   if (add.length > 0) return toNames('commit', add);
+  if (patch.state === 'processing') return [`${WORKING} ${where}`];
   return [`commit ${Object.keys(patch).toSorted().join(', ')} ${where}`];
 }
 

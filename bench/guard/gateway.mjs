@@ -1,13 +1,12 @@
-// A gateway before two servers in its own process; the argument says what guards it.
+// A gateway before two servers in its own process, or before one on stdio. The arguments say what guards it, and which build it is.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuditLog, createGateway, createServer } from '../../dist/_entries/index.js';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const [row] = process.argv.slice(2);
-const desk = createServer({ name: 'desk', version: '1' });
-desk.tool('echo', {}, ({ text }) => String(text));
-const other = createServer({ name: 'other', version: '1' });
+const [row, file] = process.argv.slice(2);
+const built = file ? pathToFileURL(file) : new URL('../../dist/_entries/index.js', import.meta.url);
+const { createAuditLog, createGateway, createServer } = await import(built.href);
 
 /** Twenty rules of which the last one matches. */
 const names = Array.from({ length: 19 }, (_, index) => ({
@@ -25,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'guard-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const gateway = createGateway({
-  servers: { desk, other },
+  servers: file ? stdioServer() : ownServers(),
   ...((row === 'rules' || row === 'all') && { rules }),
   ...(row === 'when' && { rules: [...expressions, ...rules] }),
   ...((row === 'pins' || row === 'all') && { stateFolder: join(folder, 'state'), pins: 'destructive' }),
@@ -39,3 +38,14 @@ process.on('message', () => {
 process.on('SIGTERM', () => process.exit());
 process.on('disconnect', () => process.exit());
 process.send({ url });
+
+function ownServers() {
+  const desk = createServer({ name: 'desk', version: '1' });
+  desk.tool('echo', {}, ({ text }) => String(text));
+  return { desk, other: createServer({ name: 'other', version: '1' }) };
+}
+
+function stdioServer() {
+  const program = fileURLToPath(new URL('../gateway/server.mjs', import.meta.url));
+  return { desk: { command: process.execPath, args: [program, '--stdio'] } };
+}

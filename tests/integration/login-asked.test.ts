@@ -226,6 +226,7 @@ describe('who attacks a login that is under way', () => {
     const body = new URLSearchParams('do=continue');
     const headers: Record<string, string>[] = [
       { origin: 'http://evil.example' },
+      { origin: one.base.replace('http:', 'https:') },
       {},
       { origin: one.base, 'sec-fetch-site': 'cross-site' },
     ];

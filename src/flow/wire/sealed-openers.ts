@@ -1,10 +1,11 @@
 // Binds the link of a person to the browser that opens it first. A question may be open for days and any process may show it, so the browser
 // keeps the state in a sealed cookie, and the store only remembers that the link was opened.
 import { hash } from 'node:crypto';
-import { cookieName, readCookie } from '../../gateway/ask/page/page-owners.ts';
+import { cookieName } from '../../gateway/ask/page/page-owners.ts';
 import type { PageOwners } from '../../gateway/ask/page/page-owners.ts';
 import type { RoundAnswer, QuestionRound } from '../../gateway/ask/question-round.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
+import { cookiesNamed } from '../../shared/net/browser-request.ts';
 import { readPersonHandle } from '../session/external/person-link.ts';
 import type { SessionContext } from '../session/session-context.ts';
 
@@ -12,7 +13,7 @@ const PURPOSE = 'flow-person-browser';
 
 export function sealedOpeners({ sealer, store, clock, limits }: SessionContext): PageOwners {
   const open = (handle: string, cookies: string | undefined): [string, RoundAnswer['action']?] | undefined => {
-    const content = readCookie(cookies, cookieName(handle));
+    const [content] = cookiesNamed(cookieName(handle), cookies);
     return content === undefined ? undefined : (sealer.open(PURPOSE, handle, content) as [string]);
   };
   return {

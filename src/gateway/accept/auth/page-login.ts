@@ -14,6 +14,7 @@ import { addressOf } from '../../../shared/http.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { LOGIN_TRIES } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
+import { cookiesNamed, toSetCookie } from '../../../shared/net/browser-request.ts';
 import { networkOf } from '../../../shared/net/network-of.ts';
 import { RateLimiter, readRate } from '../../../shared/rate.ts';
 import type { AuthOptions } from './auth-options.ts';
@@ -179,18 +180,19 @@ export class OpenIdPageLogin implements PageLogin {
   }
 
   async #setCookie(response: HttpResponse, what: Cookie, content: Visitor | SealedVisit): Promise<void> {
-    const path = this.#isSecure ? '/; Secure' : new URL(await this.#base()).pathname;
+    const isSecure = this.#isSecure;
+    const path = isSecure ? '/' : new URL(await this.#base()).pathname;
     const sealed = this.#context.sealer.seal(what, this.#self, content);
+    const cookie = { name: this.#cookieName(what), content: sealed, path, seconds: SECONDS[what], isSecure };
     // Lax: links to our pages are opened from elsewhere. No form of another site is taken.
-    const rest = `HttpOnly; SameSite=Lax; Max-Age=${SECONDS[what]}; Path=${path}`;
-    response.setHeader('set-cookie', `${this.#cookieName(what)}=${sealed}; ${rest}`);
+    response.setHeader('set-cookie', toSetCookie({ ...cookie, sameSite: 'Lax' }));
   }
 
   #open({ headers }: HttpRequest, what: Cookie): { until: number } | undefined {
     const { sealer, clock } = this.#context;
-    const name = `${this.#cookieName(what)}=`;
-    const sent = (headers.cookie ?? '').split('; ').filter((one) => one.startsWith(name));
-    const opened = sent.length === 1 ? sealer.open(what, this.#self, sent[0]!.slice(name.length)) : undefined;
+    const [sent, another] = cookiesNamed(this.#cookieName(what), headers.cookie);
+    const isOne = sent !== undefined && another === undefined;
+    const opened = isOne ? sealer.open(what, this.#self, sent) : undefined;
     const kept = opened as { until: number } | undefined;
     return kept && kept.until > clock.now() ? kept : undefined;
   }

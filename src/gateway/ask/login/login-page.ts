@@ -6,10 +6,10 @@
 // 4. A link or state that does not work gives no reason.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { randomId } from '../../../shared/crypto/ids.ts';
+import { cookiesNamed, isOwnOrigin, isSecureVisit, toSetCookie } from '../../../shared/net/browser-request.ts';
 import { toError } from '../../../shared/to-error.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import { readCookie } from '../page/page-owners.ts';
-import { readPost } from '../page/read-post.ts';
+import { readPost } from '../../../shared/net/read-post.ts';
 import { html } from '../page/render/html.ts';
 import { HEADERS, renderNotice, renderPage } from '../page/render/render-page.ts';
 import { loggedPrincipal } from '../../../shared/anonymous.ts';
@@ -129,7 +129,7 @@ class LoginVisit {
     const { log } = this.#desk.options;
     const base = new URL((await this.#desk.options.host().base())!);
     await readPost(this.#request, BUTTON_BYTES);
-    if (!this.#isOurForm(base)) {
+    if (!isOwnOrigin(this.#request, base)) {
       log.warn({ server: open.server, origin: this.#request.headers.origin }, 'login.page-foreign-origin');
       return this.notice(403, 'Not possible', 'This did not come from our own page.');
     }
@@ -193,16 +193,8 @@ class LoginVisit {
     this.notice(502, 'The login failed', `${message}. You can open the link again.`);
   }
 
-  /** Browsers send the origin of the page with a form. */
-  #isOurForm(base: URL): boolean {
-    const { origin, host } = this.#request.headers;
-    const site = this.#request.headers['sec-fetch-site'];
-    if (origin === undefined || !URL.canParse(origin) || (site !== undefined && site !== 'same-origin')) return false;
-    return origin === base.origin || new URL(origin).host === host;
-  }
-
   #isSameBrowser(open: OpenLogin): boolean {
-    const sent = readCookie(this.#request.headers.cookie, cookieName(open));
+    const [sent] = cookiesNamed(cookieName(open), this.#request.headers.cookie);
     return sent !== undefined && open.browser !== undefined && isSame(sent, open.browser);
   }
 
@@ -219,10 +211,10 @@ function cookieName({ id }: OpenLogin): string {
 
 /** Lax: the authorization server leads back here from another site. */
 function cookieOf(open: OpenLogin, browser: string, { base, request }: { base: URL; request: HttpRequest }): string {
-  const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
   const path = base.pathname.replace(/\/+$/, '') || '/';
-  const cookie = `${cookieName(open)}=${browser}; Path=${path}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax`;
-  return isSecure ? `${cookie}; Secure` : cookie;
+  const isSecure = isSecureVisit(request, base);
+  const cookie = { name: cookieName(open), content: browser, path, seconds: COOKIE_SECONDS, isSecure };
+  return toSetCookie({ ...cookie, sameSite: 'Lax' });
 }
 
 function isSame(one: string, other: string): boolean {

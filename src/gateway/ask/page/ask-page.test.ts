@@ -166,7 +166,8 @@ describe('the link', () => {
     const port = createPagePort({ pages: () => page.pages, log });
     closing.push(() => port.close());
     const url = (await port.url()) + link.slice('https://example.com/gateway'.length);
-    const opened = await new FakeBrowser().post(url, { do: 'open' }, { redirect: 'manual' });
+    const headers = { origin: `https://${new URL(url).host}` }; // as a browser sends it that reaches the proxy by this name
+    const opened = await new FakeBrowser().post(url, { do: 'open' }, { redirect: 'manual', headers });
     expect(opened.headers.getSetCookie()[0]).toMatch(
       /^parley-ask-[0-9a-f]{16}=[\w-]{22}; Path=\/gateway\/ask; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
     );
@@ -192,6 +193,7 @@ describe('a form', () => {
       browser.post(url, { ...values, csrf }, { headers: { origin: 'https://evil.example' } }),
       browser.post(url, { ...values, csrf }, { headers: { origin: 'null' } }),
       browser.post(url, { ...values, csrf }, { headers: { origin: 'http://127.0.0.1:1' } }),
+      browser.post(url, { ...values, csrf }, { headers: { origin: `https://${new URL(url).host}` } }),
       browser.post(url, { ...values, csrf }, { headers: { 'sec-fetch-site': 'cross-site' } }),
       browser.get(url, { method: 'POST', body: new URLSearchParams({ ...values, csrf }) }),
       browser.post(url, { ...values, do: 'decline' }),

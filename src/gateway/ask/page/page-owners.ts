@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
+import { cookiesNamed } from '../../../shared/net/browser-request.ts';
 import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 
 export interface PageOwners {
@@ -50,7 +51,7 @@ export class MemoryPageOwners implements PageOwners {
 
   browserOf(handle: string, cookies: string | undefined): string | undefined {
     const owner = this.#owners.get(handle);
-    const sent = owner && readCookie(cookies, cookieName(handle));
+    const [sent] = cookiesNamed(cookieName(handle), cookies);
     return owner && sent !== undefined && isSame(sent, owner.browser) ? owner.browser : undefined;
   }
 
@@ -74,11 +75,6 @@ export class MemoryPageOwners implements PageOwners {
 /** One cookie per round, because one browser may have several open. */
 export function cookieName(handle: string): string {
   return `parley-ask-${createHash('sha256').update(handle).digest('hex').slice(0, 16)}`;
-}
-
-export function readCookie(header: string | undefined, name: string): string | undefined {
-  const pair = header?.split(';').find((one) => one.trim().startsWith(`${name}=`));
-  return pair?.trim().slice(name.length + 1);
 }
 
 function isSame(one: string, other: string): boolean {

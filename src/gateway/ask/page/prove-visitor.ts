@@ -2,12 +2,13 @@
 // is neither can log in, or enter the code that the operator's terminal shows. It learns nothing about the question before that.
 import type { PageLogin } from '../../../protocol/login-pages.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
+import { isOwnOrigin } from '../../../shared/net/browser-request.ts';
 import type { PersonsWord } from '../word/persons-word.ts';
 import { isForHuman } from '../word/persons-word.ts';
 import type { Pairings } from '../word/pairings.ts';
 import type { QuestionRound } from '../question-round.ts';
-import { readPost } from './read-post.ts';
-import { BUTTON_BYTES, isOurOrigin, toCookie } from './receive-form.ts';
+import { readPost } from '../../../shared/net/read-post.ts';
+import { BUTTON_BYTES, toCookie } from './receive-form.ts';
 import { renderOpenQuestions, renderPairing } from './render/render-pairing.ts';
 import type { PairingView } from './render/render-pairing.ts';
 import { ASK_PATH } from './link.ts';
@@ -49,7 +50,7 @@ function loginFor({ request, round }: PageVisit, { pageLogin }: VisitorProof): P
 async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void> {
   const { request, reply, token, words, log } = visit;
   const form = await readPost(request, BUTTON_BYTES);
-  if (!isOurOrigin(visit)) {
+  if (!isOwnOrigin(request, visit.base)) {
     log.warn({ origin: request.headers.origin }, 'ask.page-foreign-origin');
     return reply.forged();
   }

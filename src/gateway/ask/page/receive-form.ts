@@ -1,8 +1,9 @@
 // Handles POST: a browser that claims the round, or the answers of the one that owns it.
+import { isOwnOrigin, isSecureVisit, toSetCookie } from '../../../shared/net/browser-request.ts';
 import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 import { cookieName } from './page-owners.ts';
 import { readForm } from './read-form.ts';
-import { readPost } from './read-post.ts';
+import { readPost } from '../../../shared/net/read-post.ts';
 import { toSections } from './render/sections.ts';
 import { isOurForm, showForm } from './show-round.ts';
 import type { PageVisit } from './page-visit.ts';
@@ -15,7 +16,7 @@ export async function receiveForm(visit: PageVisit): Promise<void> {
   const { request, reply, log, handle } = visit;
   const maxBytes = maxBytesOf(visit);
   const form = await readPost(request, maxBytes);
-  if (!isOurOrigin(visit)) {
+  if (!isOwnOrigin(request, visit.base)) {
     log.warn({ handle, origin: request.headers.origin }, 'ask.page-foreign-origin');
     return reply.forged();
   }
@@ -45,10 +46,8 @@ export function toCookie(
   { links, base, request }: PageVisit,
   { name, content, seconds }: { name: string; content: string; seconds: number },
 ): string {
-  const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
   const path = `${base.pathname.replace(/\/+$/, '')}${links.path}`;
-  const cookie = `${name}=${content}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
-  return isSecure ? `${cookie}; Secure` : cookie;
+  return toSetCookie({ name, content, path, seconds, sameSite: 'Strict', isSecure: isSecureVisit(request, base) });
 }
 
 async function answer(visit: PageVisit, form: FormData): Promise<void> {
@@ -105,13 +104,4 @@ function maxBytesOf({ round, browser, maxBytes }: PageVisit): number {
   if (!round?.isOpen || browser === undefined) return BUTTON_BYTES;
   const hasFile = toSections(round).some(({ fields }) => fields.some(({ kind }) => kind === 'file'));
   return hasFile ? maxBytes : Math.min(FORM_BYTES, maxBytes);
-}
-
-/** Browsers send the origin of the page with a form; a request without one is not from a current browser. */
-export function isOurOrigin({ request: { headers }, base }: PageVisit): boolean {
-  const { origin, host } = headers;
-  if (origin === undefined || !URL.canParse(origin)) return false;
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin') return false;
-  return origin === base.origin || new URL(origin).host === host;
 }

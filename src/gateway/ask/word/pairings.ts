@@ -8,7 +8,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import { drawRandomBytes, randomId } from '../../../shared/crypto/ids.ts';
 import type { Limits } from '../../../shared/limits.ts';
-import { readCookie } from '../page/page-owners.ts';
+import { cookiesNamed } from '../../../shared/net/browser-request.ts';
 import { hashOf, readPairingFile, writePairingFile } from './pairing-file.ts';
 import { mayAnswer } from './may-answer.ts';
 import type { Invitation, PairedBrowser, PairingRecords } from './pairing-file.ts';
@@ -53,7 +53,7 @@ export class Pairings {
 
   /** The browser that sent these cookies. */
   find(cookies: string | undefined): PairedBrowser | undefined {
-    const sent = readCookie(cookies, this.cookieName);
+    const [sent] = cookiesNamed(this.cookieName, cookies);
     return sent === undefined ? undefined : this.#own('browsers').find(({ hash }) => isSame(hash, hashOf(sent)));
   }
 

@@ -6,13 +6,14 @@ import type { RecordAudit } from '../../../../protocol/audit.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../../../shared/log.ts';
+import { cookiesNamed, isOwnOrigin, toSetCookie } from '../../../../shared/net/browser-request.ts';
+import { readPost } from '../../../../shared/net/read-post.ts';
 import type { Sealer } from '../../../../shared/crypto/seal.ts';
 import type { FrontPages } from '../../../../protocol/login-pages.ts';
 import type { NodeVisit } from './front.ts';
 import type { FrontAdapter } from './front-store.ts';
 import { RefusedPerson } from './person-login.ts';
 import type { PersonAttempt, PersonClaims, PersonLogin } from './person-login.ts';
-import { cookieIn, readFormBody } from './read-form-body.ts';
 
 export interface ConsentSetup {
   provider: Provider;
@@ -44,6 +45,7 @@ interface KeptAttempt extends PersonAttempt {
 
 const ATTEMPT_S = 600;
 const COOKIE = 'parley_login';
+const FORM_BYTES = 8 * 1024;
 
 export class Consent {
   readonly #setup: ConsentSetup;
@@ -101,10 +103,10 @@ export class Consent {
   async #decide({ request, response }: NodeVisit): Promise<void> {
     const { provider, pages, sealer, issuer } = this.#setup;
     const details = await provider.interactionDetails(request, response);
-    const { origin } = request.headers;
-    const form = await readFormBody(request);
-    const isOwn = origin === undefined || origin === new URL(issuer).origin;
-    const proof = sealer.open('consent', details.uid, form.get('token') ?? '');
+    const form = await readPost(request, FORM_BYTES);
+    if (typeof form === 'string') return pages.gone(response);
+    const isOwn = request.headers.origin === undefined || isOwnOrigin(request, new URL(issuer));
+    const proof = sealer.open('consent', details.uid, String(form.get('token')));
     if (!isOwn || proof !== details.params['client_id']) return pages.gone(response);
     if (form.get('do') !== 'allow') {
       const refused = { error: 'access_denied', error_description: 'the person refused' };
@@ -132,12 +134,9 @@ export class Consent {
     };
     await attempts.upsert(attempt.state, kept as never, ATTEMPT_S);
     const { protocol, pathname } = new URL(issuer);
-    const secure = protocol === 'https:' ? '; Secure' : '';
-    const path = `Path=${pathname}; Max-Age=${ATTEMPT_S}`;
-    response.appendHeader(
-      'set-cookie',
-      `${COOKIE}_${attempt.state.slice(0, 8)}=${browser}; HttpOnly; SameSite=Lax; ${path}${secure}`,
-    );
+    const isSecure = protocol === 'https:';
+    const cookie = { name: cookieName(attempt.state), content: browser, path: pathname, seconds: ATTEMPT_S, isSecure };
+    response.appendHeader('set-cookie', toSetCookie({ ...cookie, sameSite: 'Lax' }));
     pages.goOn(response, await person.pageFor(attempt));
   }
 
@@ -147,7 +146,7 @@ export class Consent {
     const query = new URL(request.url ?? '', issuer).searchParams;
     const state = query.get('state') ?? '';
     const kept = (await attempts.find(state)) as unknown as KeptAttempt | undefined;
-    const browser = cookieIn(request, `${COOKIE}_${state.slice(0, 8)}`);
+    const [browser] = cookiesNamed(cookieName(state), request.headers.cookie);
     if (!kept || kept.accountId !== undefined || browser === undefined || hashOf(browser) !== kept.browser)
       return pages.gone(response);
     await attempts.consume(state);
@@ -163,7 +162,7 @@ export class Consent {
     const details = await provider.interactionDetails(request, response);
     const id = `uid ${details.uid}`;
     const done = (await attempts.find(id)) as unknown as KeptAttempt | undefined;
-    const browser = done && cookieIn(request, `${COOKIE}_${done.state.slice(0, 8)}`);
+    const [browser] = done ? cookiesNamed(cookieName(done.state), request.headers.cookie) : [];
     const isSame = browser !== undefined && hashOf(browser) === done!.browser;
     if (!done?.accountId || !isSame || done.clientId !== details.params['client_id']) return pages.gone(response);
     await attempts.consume(id);
@@ -197,6 +196,11 @@ export class Consent {
   #tokenFor({ uid, params }: Interaction): string {
     return this.#setup.sealer.seal('consent', uid, params['client_id']);
   }
+}
+
+/** Logins that are under way in one browser have several. */
+function cookieName(state: string): string {
+  return `${COOKIE}_${state.slice(0, 8)}`;
 }
 
 function hashOf(secret: string): string {

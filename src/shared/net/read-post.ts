@@ -1,5 +1,5 @@
 // Reads a browser's POST into form data, up to a limit, in the two encodings that forms use.
-import type { HttpRequest } from '../../../shared/http.ts';
+import type { HttpRequest } from '../http.ts';
 
 export type PostedForm = FormData | 'too-large' | 'not-a-form';
 

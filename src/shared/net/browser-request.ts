@@ -1,0 +1,39 @@
+// What a request of a browser carries beside its URL: cookies, and the origin of the page whose form it sends.
+import type { HttpRequest } from '../http.ts';
+
+/** In the order in which the browser sent them: other hosts, ports and paths can add cookies of the same name. */
+export function cookiesNamed(name: string, header: string | undefined): string[] {
+  const all = header?.split(';').map((one) => one.trim()) ?? [];
+  return all.filter((one) => one.startsWith(`${name}=`)).map((one) => one.slice(name.length + 1));
+}
+
+export interface NewCookie {
+  name: string;
+  content: string;
+  path: string;
+  seconds: number;
+  /** Lax: also sent when a link or redirect of another site leads here. */
+  sameSite: 'Lax' | 'Strict';
+  isSecure: boolean;
+}
+
+/** As `Set-Cookie`. No script can read it. */
+export function toSetCookie({ name, content, path, seconds, sameSite, isSecure }: NewCookie): string {
+  const cookie = `${name}=${content}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}`;
+  return isSecure ? `${cookie}; Secure` : cookie;
+}
+
+/** Whether the browser speaks https, to us or to the proxy that `base` names. */
+export function isSecureVisit({ socket }: Pick<HttpRequest, 'socket'>, base: URL): boolean {
+  return base.protocol === 'https:' || 'encrypted' in socket;
+}
+
+/**
+ * Whether a form was sent by a page of ours: of `base`, the URL at which browsers reach us, or of another name of this port, such as localhost.
+ * Browsers send the origin of the page with a form; a request without one is not from a current browser.
+ */
+export function isOwnOrigin(request: Pick<HttpRequest, 'headers' | 'socket'>, base: URL): boolean {
+  const { origin, host, 'sec-fetch-site': site } = request.headers;
+  if (site !== undefined && site !== 'same-origin') return false;
+  return origin === base.origin || origin === `${isSecureVisit(request, base) ? 'https' : 'http'}://${host}`;
+}

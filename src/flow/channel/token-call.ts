@@ -16,6 +16,8 @@ import type { StartRequest } from '../session/verbs/requests.ts';
 import type { Question } from '../question/question.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/session-context.ts';
+import { toSessionLimits, tooManySessions } from '../session/flow-limits.ts';
+import { toStoredShare } from '../session/verbs/share.ts';
 import { toStartFingerprint } from '../session/verbs/start-id.ts';
 import { toDueAt } from '../session/ending/timing.ts';
 import type { Bearer, TokenTurn, TokenSessions } from '../token/token-sessions.ts';
@@ -144,12 +146,11 @@ async function storeSession(
   const { store, limits } = sessions.setup;
   header.started = toStartFingerprint(start.tool, start.args);
   header.principal = toOwner(start.principal, store.salt);
-  if (start.share !== undefined) header.share = toOwner(start.share, store.salt);
+  if (start.share !== undefined) header.share = toStoredShare(start.principal, start.share, store.salt);
   if (!isAnonymous(start.principal)) await rememberSession(sessions, start, header.id);
-  const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: toDueAt(header) };
-  const made = await store.create(header, entries, most);
-  if (made === 'limit')
-    throw new GatewayError('FLOW_LIMIT', { what: 'too many sessions', limit: 'sessionsPerPrincipal' });
+  const made = await store.create(header, entries, toSessionLimits(limits, toDueAt(header)));
+  if (made === 'limit') throw tooManySessions(limits, 'sessionsPerPrincipal');
+  if (made === 'network') throw tooManySessions(limits, 'sessionsPerNetwork');
   if (made === 'ok') sessions.expect(header);
   return made;
 }

@@ -1,4 +1,7 @@
 // The limits on everything that a client or a flow can make grow, with their defaults.
+import { GatewayError } from '../../shared/errors.ts';
+import type { SessionLimits } from '../store/store.ts';
+
 export interface FlowLimits {
   /** Answers per second in one session. */
   respondsPerSecond: number;
@@ -7,6 +10,8 @@ export interface FlowLimits {
   attemptsPerQuestion: number;
   /** Open sessions of one principal, and in total. */
   sessionsPerPrincipal: number;
+  /** Open sessions of all callers without a login at one network address. */
+  sessionsPerNetwork: number;
   sessions: number;
   /** Questions in one session. */
   prompts: number;
@@ -48,6 +53,7 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   attempts: 100,
   attemptsPerQuestion: 5,
   sessionsPerPrincipal: 20,
+  sessionsPerNetwork: 1000,
   sessions: 10_000,
   prompts: 100,
   durationMs: 60 * MINUTE,
@@ -68,3 +74,17 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   parkedMs: 7 * 24 * 60 * MINUTE,
   tombstoneMs: 5 * MINUTE,
 };
+
+/** What a store checks when a session is created that is due then. */
+export function toSessionLimits(limits: FlowLimits, dueAt: number | undefined): SessionLimits {
+  const { sessionsPerPrincipal: perPrincipal, sessionsPerNetwork: perNetwork, sessions: total } = limits;
+  return { perPrincipal, perNetwork, total, dueAt };
+}
+
+export function tooManySessions(
+  limits: FlowLimits,
+  limit: 'sessionsPerPrincipal' | 'sessionsPerNetwork' | 'sessions',
+): GatewayError {
+  const what = `no more than ${limits[limit]} sessions at once`;
+  return new GatewayError('FLOW_LIMIT', { what, limit, retryAfterMs: 1000 });
+}

@@ -44,6 +44,7 @@ import type {
 } from './verbs/requests.ts';
 import { isOwner, toOwner, createSessionContext } from './session-context.ts';
 import type { SessionOptions, SessionContext } from './session-context.ts';
+import { toStoredShare } from './verbs/share.ts';
 import type { SessionEvent } from './session-event.ts';
 import { toStartFingerprint, toStartedSessionId } from './verbs/start-id.ts';
 import { prepareSession } from './verbs/prepare-session.ts';
@@ -207,9 +208,10 @@ export class Sessions {
   }
 
   /** Open sessions of a principal, or of its share, oldest first. */
-  list(principal: string, share = principal): Promise<Header[]> {
+  list(principal: string, share?: string): Promise<Header[]> {
     const { store } = this.setup;
-    return store.list(toOwner(share, store.salt));
+    const { salt } = store;
+    return store.list(share === undefined ? toOwner(principal, salt) : toStoredShare(principal, share, salt));
   }
 
   /** Calls the listener for events that no request caused, until the returned function is called. */

@@ -6,8 +6,16 @@ import type { Clock } from '../../shared/clock.ts';
 import { DueIndex } from './due-index.ts';
 import { SessionPacker } from './session-packer.ts';
 import type { PackedSession } from './session-packer.ts';
-import { TOMBSTONE_MS, isEnded } from './store.ts';
-import type { SessionChange, CommitResult, FlowStore, ListedSession, SessionLimits, StoredSession } from './store.ts';
+import { TOMBSTONE_MS, isEnded, networkOfShare } from './store.ts';
+import type {
+  SessionChange,
+  CommitResult,
+  CreateResult,
+  FlowStore,
+  ListedSession,
+  SessionLimits,
+  StoredSession,
+} from './store.ts';
 
 interface Lease {
   owner: string | undefined;
@@ -38,6 +46,8 @@ class MemoryStore implements FlowStore {
   readonly #leases = new Map<string, Lease>();
   readonly #packing = new SessionPacker();
   readonly #open = new Map<string, Set<string>>();
+  /** How many of them each network has. */
+  readonly #networks = new Map<string, number>();
   readonly #due = new DueIndex();
   readonly #tombstones = new DueIndex();
   readonly #blobs = new Map<string, { bytes: Uint8Array; until: number }>();
@@ -53,12 +63,18 @@ class MemoryStore implements FlowStore {
     this.#clock = clock;
   }
 
-  async create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'> {
+  async create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<CreateResult> {
     this.#tidy();
     const { id, share = header.principal } = header;
     if (this.#sessions.has(id)) return 'exists';
     const mine = this.#open.get(share);
     if (this.#openCount >= limits.total || (mine?.size ?? 0) >= limits.perPrincipal) return 'limit';
+    const network = networkOfShare(header);
+    if (network !== undefined) {
+      const count = this.#networks.get(network) ?? 0;
+      if (count >= (limits.perNetwork ?? Infinity)) return 'network';
+      this.#networks.set(network, count + 1);
+    }
     this.#sessions.set(id, this.#packing.pack(header, entries));
     if (mine) mine.add(id);
     else this.#open.set(share, new Set([id]));
@@ -167,7 +183,7 @@ class MemoryStore implements FlowStore {
   }
 
   async close(): Promise<void> {
-    const maps = [this.#sessions, this.#leases, this.#open, this.#blobs, this.#spent, this.#outcomes];
+    const maps = [this.#sessions, this.#leases, this.#open, this.#networks, this.#blobs, this.#spent, this.#outcomes];
     for (const map of [...maps, this.#due, this.#tombstones, this.#oldBlobs, this.#packing]) map.clear();
     this.#openCount = 0;
     this.#outcomeSize = 0;
@@ -212,6 +228,14 @@ class MemoryStore implements FlowStore {
     mine?.delete(id);
     if (mine?.size === 0) this.#open.delete(share);
     this.#openCount--;
+    this.#leave(networkOfShare(kept));
+  }
+
+  #leave(network: string | undefined): void {
+    if (network === undefined) return;
+    const left = (this.#networks.get(network) ?? 1) - 1;
+    if (left > 0) this.#networks.set(network, left);
+    else this.#networks.delete(network);
   }
 
   /** Removes expired tombstones and blobs. */

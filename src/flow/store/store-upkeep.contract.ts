@@ -161,6 +161,26 @@ export function keepsOrder(subject: Stored): void {
       expect(await store.create(header({ share: 'a' }), [], limits)).toBe('limit');
     });
 
+    it('count by network, in front of the slash of a share', async () => {
+      const limits = { perPrincipal: 2, perNetwork: 3, total: 100 };
+      const made = [header({ share: 'n/a' }), header({ share: 'n/a' }), header({ share: 'n/b' })];
+      for (const one of made) expect(await store.create(one, [], limits)).toBe('ok');
+      expect(await store.create(header({ share: 'n/a' }), [], limits)).toBe('limit');
+      expect(await store.create(header({ share: 'n/b' }), [], limits)).toBe('network');
+      expect(await store.create(header({ share: 'n/c' }), [], limits)).toBe('network');
+      for (const share of ['n', 'm/a', 'nn/a', 'n-/a']) {
+        expect(await store.create(header({ share }), [], limits), share).toBe('ok');
+      }
+      expect((await store.list('n/a')).map(({ id }) => id).toSorted()).toEqual([made[0]!.id, made[1]!.id].toSorted());
+      await store.commit(made[0]!.id, 1, { patch: { state: 'completed' } });
+      expect(await store.create(header({ share: 'n/c' }), [], limits)).toBe('ok');
+      expect(await store.create(header({ share: 'n/c' }), [], limits)).toBe('network');
+      await store.drop(made[2]!.id);
+      await store.drop(made[0]!.id);
+      expect(await store.create(header({ share: 'n/c' }), [], limits)).toBe('ok');
+      expect(await store.create(header({ share: 'n/b' }), [], limits)).toBe('network');
+    });
+
     it('count in all', async () => {
       const limits = { perPrincipal: 100, total: 2 };
       const a = header({ principal: 'a' });

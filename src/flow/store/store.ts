@@ -4,7 +4,8 @@
 // 3. A lease has one owner at a time. A commit with an older fence is rejected.
 // 4. `create` checks the limits atomically.
 // 5. An ended session never changes again. Only its outcome, or all of it, can be removed.
-// 6. Sessions are counted and listed by `share` of their header where it has one, else by `principal`.
+// 6. Sessions are counted and listed by `share` of their header where it has one, else by `principal`. Those whose shares begin with the same
+//    text up to a slash are also counted together (`perNetwork`).
 // 7. Reads are consistent: header, questions and entries are of the same commit.
 // The contract tests (`*.contract.ts`) check all of it on each store.
 import type { JournalEntry, Header } from '../journal.ts';
@@ -23,11 +24,16 @@ export interface ListedSession {
   heldUntil?: number | undefined;
 }
 
+/** `network`: the limit of the network was reached; `limit`: one of the others. */
+export type CreateResult = 'ok' | 'exists' | 'limit' | 'network';
+
 export type CommitResult = { ok: true; rev: number } | { ok: false; header: Header | undefined };
 
 export interface SessionLimits {
   /** Open sessions of one principal or share, and in total. */
   perPrincipal: number;
+  /** Of all shares with the same network (`networkOfShare`); no limit if undefined. */
+  perNetwork?: number | undefined;
   total: number;
   /** When the new session is due first; default: when it expires. */
   dueAt?: number | undefined;
@@ -39,7 +45,7 @@ export interface FlowStore {
   /** A random text that stays the same for this store, in all processes: part of the hashes of principals. */
   readonly salt?: string | undefined;
   /** The session is due at `dueAt`, or when it expires, until a commit changes that. */
-  create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'>;
+  create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<CreateResult>;
   load(id: string): Promise<StoredSession | undefined>;
   /**
    * Applies the patch and appends the entries if the session is still at `expectRev`. A final state deletes the entries and `current`, and
@@ -77,6 +83,12 @@ export interface SessionChange {
   dueAt?: number | undefined;
   /** Default: `TOMBSTONE_MS`. */
   tombstoneMs?: number | undefined;
+}
+
+/** The part of a share that many callers have in common, with the slash behind it; undefined if it has none. */
+export function networkOfShare({ share }: Pick<Header, 'share'>): string | undefined {
+  const end = share?.indexOf('/') ?? -1;
+  return end < 0 ? undefined : share!.slice(0, end + 1);
 }
 
 /** How long an ended session is remembered by default. */

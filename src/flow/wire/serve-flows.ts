@@ -24,6 +24,7 @@ import { EVENT_PATH } from '../session/external/event-url.ts';
 import { PERSON_PATH } from '../session/external/person-link.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/session-context.ts';
+import { shareOf } from '../session/verbs/share.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
@@ -256,10 +257,11 @@ function once(work: () => void): () => void {
 }
 
 /** Ends the sessions of an anonymous caller, who can never come back. Other sessions stay until they expire. */
-async function endWith({ principal }: ClientView, sessions: Sessions): Promise<void> {
+async function endWith(client: ClientView, sessions: Sessions): Promise<void> {
+  const { principal } = client;
   if (!isAnonymous(principal)) return;
   try {
-    for (const { id: sessionId } of await sessions.list(principal)) {
+    for (const { id: sessionId } of await sessions.list(principal, shareOf(client))) {
       await sessions.cancel({ principal, sessionId, reason: 'The connection has ended' }).catch(() => {}); // it ended already
     }
   } catch (error) {

@@ -10,6 +10,7 @@ import { createCounter } from '../../../shared/crypto/ids.ts';
 import { estimateSize } from '../../journal-size.ts';
 import { sealUnaskedArgs } from '../values/sealed-args.ts';
 import type { SessionContext } from '../session-context.ts';
+import { toSessionLimits, tooManySessions } from '../flow-limits.ts';
 import { callerQuestions } from '../external/waits.ts';
 import type { Turn } from './turn.ts';
 
@@ -160,8 +161,9 @@ export class Commits {
     const first: Header = isEnded(whole)
       ? { ...whole, state: 'active', current: [], outcome: undefined, trail: undefined }
       : whole;
-    const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: terms.dueAt };
+    const most = toSessionLimits(limits, terms.dueAt);
     const made = await store.create(first, sealUnaskedArgs(this.#setup, first.id, add), most);
+    if (made === 'network') throw tooManySessions(limits, 'sessionsPerNetwork');
     if (made === 'limit') throw await this.#toLimit();
     if (made === 'exists') return { header: undefined }; // the same start, sent twice
     this.#stored = true;
@@ -198,8 +200,7 @@ export class Commits {
     const { store, limits } = this.#setup;
     const own = await store.list(this.#header.share ?? this.#header.principal);
     const limit = own.length >= limits.sessionsPerPrincipal ? 'sessionsPerPrincipal' : 'sessions';
-    const what = `no more than ${limits[limit]} sessions at once`;
-    return new GatewayError('FLOW_LIMIT', { what, limit, retryAfterMs: 1000 });
+    return tooManySessions(limits, limit);
   }
 
   async #renew(): Promise<void> {

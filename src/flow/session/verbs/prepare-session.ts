@@ -12,6 +12,7 @@ import { toPrefilled } from '../values/sealed-args.ts';
 import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import type { StartRequest } from './requests.ts';
 import { toOwner } from '../session-context.ts';
+import { toStoredShare } from './share.ts';
 import { toStartFingerprint, toStartedSessionId } from './start-id.ts';
 import type { SessionContext } from '../session-context.ts';
 
@@ -27,7 +28,9 @@ export async function prepareSession(
   const id = startId === undefined ? sessionId : toStartedSessionId(principal, startId);
   const header = toHeader(setup, flow, { id, now, request });
   if (startId !== undefined || request.sessionId !== undefined) header.started = toStartFingerprint(tool, args);
-  if (setup.lasting && request.share !== undefined) header.share = toOwner(request.share, setup.store.salt);
+  if (setup.lasting && request.share !== undefined) {
+    header.share = toStoredShare(principal, request.share, setup.store.salt);
+  }
   const { context, client } = request;
   const given = await toGiven(setup, flow, { header, request, questions });
   rejectHostileValue(context, header.id, setup.limits);

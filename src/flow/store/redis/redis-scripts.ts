@@ -20,17 +20,20 @@ end
 
 /**
  * KEYS session, entries, current, due, open. ARGV id, mark, limit in total, limit per principal, principal or share and creation time (as in
- * the fields), due at, entries, current, fields and values …
+ * the fields), the beginning of shares of its network (or empty) and their limit, due at, entries, current, fields and values …
  */
 export const CREATE = `${MEMBER}
 local there = redis.call('HMGET', KEYS[1], 'rev', ':n')
 if there[1] then return there[2] == ARGV[2] and 'ok' or 'exists' end
 if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[3]) then return 'limit' end
 if redis.call('ZLEXCOUNT', KEYS[5], '[' .. ARGV[5], '(' .. ARGV[5] .. ':') >= tonumber(ARGV[4]) then return 'limit' end
-redis.call('HSET', KEYS[1], ':n', ARGV[2], unpack(ARGV, 10))
-redis.call('RPUSH', KEYS[2], ARGV[8])
-redis.call('SET', KEYS[3], ARGV[9])
-redis.call('ZADD', KEYS[4], ARGV[7], ARGV[1])
+if ARGV[7] ~= '' and redis.call('ZLEXCOUNT', KEYS[5], '[' .. ARGV[7], '(' .. ARGV[7] .. '\\127') >= tonumber(ARGV[8]) then
+  return 'network'
+end
+redis.call('HSET', KEYS[1], ':n', ARGV[2], unpack(ARGV, 12))
+redis.call('RPUSH', KEYS[2], ARGV[10])
+redis.call('SET', KEYS[3], ARGV[11])
+redis.call('ZADD', KEYS[4], ARGV[9], ARGV[1])
 redis.call('ZADD', KEYS[5], 0, member(ARGV[5], ARGV[6], ARGV[1]))
 return 'ok'
 `;

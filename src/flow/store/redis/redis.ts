@@ -9,8 +9,8 @@ import { parseHeader, toHashFields } from './redis-fields.ts';
 import { browseSessions, findDue, listOpen } from './redis-indexes.ts';
 import { createRedisKeys } from './redis-keys.ts';
 import { COMMIT, CREATE, DROP, FORGET_OUTCOME, LEASE, LOAD, PUT_BLOB, RELEASE, SALT, SPEND } from './redis-scripts.ts';
-import { isEnded, TOMBSTONE_MS } from '../store.ts';
-import type { SessionChange, FlowStore, SessionLimits } from '../store.ts';
+import { isEnded, networkOfShare, TOMBSTONE_MS } from '../store.ts';
+import type { CreateResult, SessionChange, FlowStore, SessionLimits } from '../store.ts';
 
 export interface RedisStoreOptions extends RedisPlace {
   /** Prefix of every key; stores with different prefixes share nothing. Default: `parley:flow`. */
@@ -32,7 +32,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
     async create(header, entries, limits) {
       const values = [header.id, mark(), ...toCreate(header, entries, limits)];
       const answer = await connection.change(CREATE, keys.session(header.id).slice(0, 5), values);
-      return answer as 'ok' | 'exists' | 'limit';
+      return answer as CreateResult;
     },
     async load(id) {
       const found = await connection.run(LOAD, keys.session(id).slice(0, 3));
@@ -78,7 +78,10 @@ function toCreate(header: Header, entries: JournalEntry[], limits: SessionLimits
   const [principal, created] = [JSON.stringify(header.share ?? header.principal), JSON.stringify(header.createdAt)];
   const texts = [JSON.stringify(entries), JSON.stringify(current)];
   const due = limits.dueAt ?? header.expiresAt;
-  return [limits.total, limits.perPrincipal, principal, created, due, ...texts, ...toHashFields(rest).set];
+  const { total, perPrincipal, perNetwork } = limits;
+  const network = perNetwork === undefined ? undefined : networkOfShare(header);
+  const ofNetwork = network === undefined ? ['', ''] : [JSON.stringify(network).slice(0, -1), perNetwork!];
+  return [total, perPrincipal, principal, created, ...ofNetwork, due, ...texts, ...toHashFields(rest).set];
 }
 
 /** The arguments of COMMIT after id, mark and rev. Absent values are empty texts. */

@@ -37,6 +37,8 @@ export interface Rows {
   /** Removes `outcome` from the header of an ended session. */
   forgetOutcome(id: string): void;
   openOf(principal: string, atMost: number): number;
+  /** Of all principals that begin with this text. */
+  openAt(prefix: string, atMost: number): number;
   openInAll(): number;
   salt(): string;
   addEntries(id: string, rev: number, list: string): void;
@@ -73,6 +75,9 @@ export function prepareRows(db: Database, onWiped: () => void): Rows {
     "UPDATE sessions SET header = json_remove(header, '$.outcome') WHERE id = ? AND gone IS NOT NULL",
   );
   const openOf = get('SELECT count(*) AS n FROM (SELECT 1 FROM sessions WHERE principal = ? AND gone IS NULL LIMIT ?)');
+  const openAt = get(
+    'SELECT count(*) AS n FROM (SELECT 1 FROM sessions WHERE principal >= ? AND principal < ? AND gone IS NULL LIMIT ?)',
+  );
   const openInAll = get('SELECT open FROM counters');
   const salt = get('SELECT salt FROM counters');
   const addEntries = run('INSERT INTO entries (id, rev, list) VALUES (?, ?, ?)');
@@ -91,6 +96,7 @@ export function prepareRows(db: Database, onWiped: () => void): Rows {
     remove: (id) => (remove(id), onWiped()),
     forgetOutcome: (id) => (forgetOutcome(id), onWiped()),
     openOf: (principal, atMost) => (openOf(principal, atMost) as { n: number }).n,
+    openAt: (prefix, atMost) => (openAt(prefix, `${prefix}\u{7f}`, atMost) as { n: number }).n,
     openInAll: () => (openInAll() as { open: number }).open,
     salt: () => (salt() as { salt: string }).salt,
     addEntries: (id, rev, text) => void addEntries(id, rev, text),

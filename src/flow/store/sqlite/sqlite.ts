@@ -14,8 +14,16 @@ import type { LeaseHolder } from '../../../shared/files/lease-holder.ts';
 import { prepareLeases } from './sqlite-leases.ts';
 import { prepareRows } from './sqlite-rows.ts';
 import type { ListedRow, Rows } from './sqlite-rows.ts';
-import { isEnded, TOMBSTONE_MS } from '../store.ts';
-import type { SessionChange, CommitResult, FlowStore, ListedSession, SessionLimits, StoredSession } from '../store.ts';
+import { isEnded, networkOfShare, TOMBSTONE_MS } from '../store.ts';
+import type {
+  SessionChange,
+  CommitResult,
+  CreateResult,
+  FlowStore,
+  ListedSession,
+  SessionLimits,
+  StoredSession,
+} from '../store.ts';
 
 export interface SqliteOptions extends SqliteFile {
   /** How many ended sessions are remembered; the oldest are removed first. */
@@ -77,18 +85,16 @@ interface Made {
   list: string;
 }
 
-function create(
-  rows: Rows,
-  { header, text, list }: Made,
-  limits: SessionLimits,
-  now: number,
-): 'ok' | 'exists' | 'limit' {
+function create(rows: Rows, { header, text, list }: Made, limits: SessionLimits, now: number): CreateResult {
   const { id, share: principal = header.principal, createdAt, rev, expiresAt } = header;
   const there = rows.session(id);
   if (there && !isForgotten(there, now)) return 'exists';
   if (rows.openInAll() >= limits.total || rows.openOf(principal, limits.perPrincipal) >= limits.perPrincipal) {
     return 'limit';
   }
+  const { perNetwork } = limits;
+  const network = perNetwork === undefined ? undefined : networkOfShare(header);
+  if (network !== undefined && rows.openAt(network, perNetwork!) >= perNetwork!) return 'network';
   if (there) rows.remove(id);
   rows.insert({ id, principal, created: createdAt, rev, due: limits.dueAt ?? expiresAt, header: text });
   rows.addEntries(id, rev, list);

@@ -34,6 +34,8 @@ export interface PageLogin {
   visitorOf(request: HttpRequest): string | undefined;
   /** Leads the browser to the login, and from there to a page of ours. */
   begin(visit: PageLoginVisit): Promise<void>;
+  /** Ends the login of this browser: its cookie is removed, and no copy of it counts. The answer is still to be written. */
+  logOut(visit: Pick<PageLoginVisit, 'request' | 'response'>): Promise<void>;
 }
 
 export interface PageLoginVisit {

@@ -100,5 +100,15 @@ describe.skipIf(chromiumPath === undefined)('pairing', () => {
     const handle = String(_meta?.['mcp-parley/handle']);
     expect(await textOf(client, 'parley_answer', { handle })).toBe('wiped disk');
     expect(company.ran).toEqual(['disk']);
+    // And out again.
+    await page.goto(`${company.base}/ask`);
+    await page.getByText('You are logged in as ada.').waitFor();
+    expect(await violations(tab)).toEqual([]);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'You are logged out' }).waitFor();
+    expect(await violations(tab)).toEqual([]);
+    await page.goto(`${company.base}/ask`);
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    expect((await page.context().cookies()).filter(({ name }) => name.includes('parley-visitor'))).toEqual([]);
   });
 });

@@ -31,6 +31,10 @@ function linkIn(page: Answer): string {
   return new URL(/href="([^"]+\?t=[^"]+)"/.exec(page.text)![1]!, page.url).href;
 }
 
+function csrfIn({ text }: Answer): string {
+  return /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
+}
+
 function visitorCookie({ cookies }: Browser): { name: string; value: string } {
   const [key, { value }] = [...cookies].find(([one]) => one.startsWith('parley-visitor'))!;
   return { name: key.split(' ')[0]!, value };
@@ -140,6 +144,51 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
       const response = await fetch(begun.url, { method, headers: { cookie }, redirect: 'manual' });
       expect(response.headers.getSetCookie()).toEqual([]);
     }
+  });
+
+  test('who logs out is out, with every copy of the cookie, and nobody else logs them out', async () => {
+    const company = await startCompany(mode, { closing });
+    const call = await callWipe(await company.clientOf('ada'), 'disk');
+    const [ada, bob] = [company.browserOf('ada'), company.browserOf('bob')];
+    const list = await ada.press(await ada.open(call.page), 'login');
+    const shown = await ada.press(await ada.open(linkIn(list)), 'open');
+    expect(shown.text).toContain('disk');
+    const stolen = new Map(ada.cookies);
+    const { name, value } = visitorCookie(ada);
+    const cookie = `${name}=${value}`;
+    const seen = async () => (await fetch(call.page, { headers: { cookie } })).text();
+    const ofBob = await bob.press(await bob.open(call.page), 'login');
+    const csrf = csrfIn(list);
+    for (const [origin, sent] of [
+      ['https://evil.example', csrf],
+      ['null', csrf],
+      [undefined, csrf],
+      [company.base, ''],
+      [company.base, csrfIn(ofBob)],
+      [company.base, `${csrf.slice(0, -2)}AA`],
+    ] as const) {
+      const headers = { cookie, ...(origin !== undefined && { origin }) };
+      const body = new URLSearchParams({ do: 'logout', csrf: sent });
+      const response = await fetch(call.page, { method: 'POST', headers, body });
+      expect([origin, response.status, response.headers.getSetCookie()]).toEqual([origin, 403, []]);
+    }
+    await fetch(`${call.page}?do=logout&csrf=${csrf}`, { headers: { cookie } });
+    expect(await seen()).toContain('You are logged in as ada.');
+    const out = await ada.press(list, 'logout');
+    expect([out.status, out.text]).toEqual([200, expect.stringContaining('You are logged out')]);
+    expect(out.text).toContain(`still be logged in at ${new URL(company.idp).host}`);
+    expect([...ada.cookies.keys()].filter((key) => key.includes('parley-visitor'))).toEqual([]);
+    const ended = { kind: 'login', principal: company.principalOf('ada'), outcome: 'ended', details: { way: 'page' } };
+    expect(company.audited).toContainEqual(expect.objectContaining(ended));
+    // Neither the page that is still open nor a copy of the cookies answers.
+    await ada.press(shown, 'accept', { 'q0.0': 'true' });
+    for (const [key, kept] of stolen) ada.cookies.set(key, kept);
+    await ada.press(shown, 'accept', { 'q0.0': 'true' });
+    expect(await seen()).toContain('Log in at');
+    expect(company.ran).toEqual([]);
+    expect((await bob.open(call.page)).text).toContain('You are logged in as bob.');
+    const again = await ada.press(await ada.open(call.page), 'login');
+    expect(again.text).toContain('You are logged in as ada.');
   });
 
   test('only the caller’s own browser logs in at a server for them', async () => {

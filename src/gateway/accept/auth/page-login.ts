@@ -1,18 +1,20 @@
 // Lets people log in at the pages of the gateway, at the issuer that also names them as callers.
-// 1. Nothing is kept here: what a login needs when it comes back is sealed into a cookie of the browser that began it.
+// 1. Nothing is kept here but the logins that were ended: what a login needs when it comes back is sealed into a cookie of the browser that
+//    began it.
 // 2. It leads to a page of ours only, which was sealed with it.
 // 3. There is one place to log in: of two issuers, one could have the code of the other sent to itself.
 // 4. A cookie counts if there is one of its name: other hosts and ports can add theirs. On https they cannot (`__Host-`).
 // 5. A person who is logged in is a principal as callers are, and may do at a page what that caller may, for some hours.
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { LoadFrontPages, PageLogin, PageLoginVisit } from '../../../protocol/login-pages.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { addressOf } from '../../../shared/http.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import { LOGIN_TRIES } from '../../../shared/limits.ts';
+import { LOGIN_TRIES, MAX_LOGGED_OUT } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import { cookiesNamed, toSetCookie } from '../../../shared/net/browser-request.ts';
 import { networkOf } from '../../../shared/net/network-of.ts';
@@ -86,6 +88,8 @@ export class OpenIdPageLogin implements PageLogin {
   readonly #self: string;
   readonly #isSecure: boolean;
   readonly #tries: RateLimiter;
+  /** Cookies that count no more. */
+  readonly #loggedOut = new BoundedMap<string, true>(MAX_LOGGED_OUT);
   #person: Promise<PersonLogin> | undefined;
 
   constructor(place: LoginPlace, publicUrl: string | undefined, context: PageLoginContext) {
@@ -102,7 +106,9 @@ export class OpenIdPageLogin implements PageLogin {
   }
 
   visitorOf(request: HttpRequest): string | undefined {
-    return (this.#open(request, 'visitor') as Visitor | undefined)?.principal;
+    const sent = this.#cookieOf(request, 'visitor');
+    if (sent === undefined || this.#loggedOut.peek(sent)) return undefined;
+    return (this.#open(sent, 'visitor') as Visitor | undefined)?.principal;
   }
 
   async begin({ request, response, back }: PageLoginVisit): Promise<void> {
@@ -117,6 +123,14 @@ export class OpenIdPageLogin implements PageLogin {
       await this.#setCookie(response, 'visit', visit);
       (await pages()).goOn(response, page);
     });
+  }
+
+  async logOut({ request, response }: Pick<PageLoginVisit, 'request' | 'response'>): Promise<void> {
+    const principal = this.visitorOf(request);
+    if (principal === undefined) return;
+    this.#loggedOut.set(this.#cookieOf(request, 'visitor')!, true);
+    await this.#setCookie(response, 'visitor', undefined);
+    this.#context.audit?.({ kind: 'login', principal, outcome: 'ended', details: { way: 'page' } });
   }
 
   /** Whether this browser comes back from the login that it began here last. */
@@ -170,7 +184,8 @@ export class OpenIdPageLogin implements PageLogin {
   }
 
   #visitOf(request: HttpRequest): SealedVisit | undefined {
-    const visit = this.#open(request, 'visit') as SealedVisit | undefined;
+    const sent = this.#cookieOf(request, 'visit');
+    const visit = sent === undefined ? undefined : (this.#open(sent, 'visit') as SealedVisit | undefined);
     return visit?.state === queryOf(request).get('state') ? visit : undefined;
   }
 
@@ -179,21 +194,25 @@ export class OpenIdPageLogin implements PageLogin {
     return `${this.#isSecure ? '__Host-' : ''}parley-${what}-${digest}`;
   }
 
-  async #setCookie(response: HttpResponse, what: Cookie, content: Visitor | SealedVisit): Promise<void> {
+  /** Without content it is removed. */
+  async #setCookie(response: HttpResponse, what: Cookie, content: Visitor | SealedVisit | undefined): Promise<void> {
     const isSecure = this.#isSecure;
     const path = isSecure ? '/' : new URL(await this.#base()).pathname;
-    const sealed = this.#context.sealer.seal(what, this.#self, content);
-    const cookie = { name: this.#cookieName(what), content: sealed, path, seconds: SECONDS[what], isSecure };
+    const sealed = content ? this.#context.sealer.seal(what, this.#self, content) : '';
+    const seconds = content ? SECONDS[what] : 0;
+    const cookie = { name: this.#cookieName(what), content: sealed, path, seconds, isSecure };
     // Lax: links to our pages are opened from elsewhere. No form of another site is taken.
     response.setHeader('set-cookie', toSetCookie({ ...cookie, sameSite: 'Lax' }));
   }
 
-  #open({ headers }: HttpRequest, what: Cookie): { until: number } | undefined {
-    const { sealer, clock } = this.#context;
+  #cookieOf({ headers }: HttpRequest, what: Cookie): string | undefined {
     const [sent, another] = cookiesNamed(this.#cookieName(what), headers.cookie);
-    const isOne = sent !== undefined && another === undefined;
-    const opened = isOne ? sealer.open(what, this.#self, sent) : undefined;
-    const kept = opened as { until: number } | undefined;
+    return another === undefined ? sent : undefined;
+  }
+
+  #open(sent: string, what: Cookie): { until: number } | undefined {
+    const { sealer, clock } = this.#context;
+    const kept = sealer.open(what, this.#self, sent) as { until: number } | undefined;
     return kept && kept.until > clock.now() ? kept : undefined;
   }
 

@@ -12,7 +12,9 @@ import { BUTTON_BYTES, toCookie } from './receive-form.ts';
 import { renderOpenQuestions, renderPairing } from './render/render-pairing.ts';
 import type { PairingView } from './render/render-pairing.ts';
 import { ASK_PATH } from './link.ts';
-import { renderWaiting } from './render/render-page.ts';
+import { renderNotice, renderWaiting } from './render/render-page.ts';
+import { fill } from './locales/page-words.ts';
+import { isOurForm, toCsrf } from './show-round.ts';
 import type { PageVisit } from './page-visit.ts';
 
 /** What the page needs to know about people. */
@@ -25,6 +27,8 @@ export interface VisitorProof {
 }
 
 const YEAR_SECONDS = 365 * 86_400;
+/** In place of the handle of a round. */
+const LOGOUT = 'logout';
 
 /** Whether a browser has to be proven before it sees or answers the round. */
 export function needsProof({ word }: VisitorProof, round: QuestionRound | undefined): boolean {
@@ -59,6 +63,7 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
   if (form.get('do') === 'login' && login) {
     return proof.pageLogin!.begin({ request, response: visit.response, back: `${ASK_PATH}?t=${token}` });
   }
+  if (form.get('do') === 'logout' && proof.pageLogin) return logOut(visit, proof.pageLogin, form.get('csrf'));
   const code = form.get('code');
   if (form.get('do') !== 'pair' || typeof code !== 'string') {
     return reply.page(200, renderPairing({ token, words, code: codeOf(request), login }));
@@ -74,24 +79,42 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
   reply.seeAgain(token, { 'set-cookie': cookie });
 }
 
+async function logOut(visit: PageVisit, pageLogin: PageLogin, csrf: unknown): Promise<void> {
+  const { request, reply, sealer, words, log } = visit;
+  const visitor = pageLogin.visitorOf(request);
+  if (visitor === undefined) return reply.seeAgain('');
+  if (!isOurForm({ sealer, handle: LOGOUT, browser: visitor }, csrf)) {
+    log.warn({ visitor }, 'ask.page-forged');
+    return reply.forged();
+  }
+  await pageLogin.logOut(visit);
+  const text = fill(words.pairing.loggedOutText, { host: pageLogin.hostFor(undefined)! });
+  reply.page(200, renderNotice(words.pairing.loggedOut, text, words, true));
+}
+
 /** The page without a link: the open questions that this browser may answer. */
 export async function showOpenQuestions(
   visit: PageVisit,
   proof: VisitorProof,
   linkTo: (round: QuestionRound) => string,
 ): Promise<void> {
-  const { request, reply, words } = visit;
+  const { request, reply, words, sealer } = visit;
   const paired = (await proof.pairings()).find(request.headers.cookie);
-  const visitor = paired ? undefined : proof.pageLogin?.visitorOf(request);
-  if (!paired && (visitor === undefined || request.method === 'POST')) return pairBrowser(visit, proof);
-  if (request.method === 'POST') return reply.notAForm();
+  const visitor = proof.pageLogin?.visitorOf(request);
+  const isPost = request.method === 'POST';
+  if (visitor === undefined ? !paired : isPost) return pairBrowser(visit, proof);
+  if (isPost) return reply.notAForm();
   const open: { link: string; about: QuestionRound['about'] }[] = [];
   for (const round of proof.rounds()) {
     const isTheirs =
       round.isOpen && needsProof(proof, round) && (await proof.word.proofOf(round, request)) !== undefined;
     if (isTheirs) open.push({ link: linkTo(round), about: round.about });
   }
-  reply.page(200, renderOpenQuestions(open, words, visitor));
+  const csrf = () => toCsrf({ sealer, handle: LOGOUT, browser: visitor });
+  reply.page(
+    200,
+    renderOpenQuestions(open, words, visitor === undefined ? undefined : { name: visitor, csrf: csrf() }),
+  );
 }
 
 function codeOf({ url = '' }: HttpRequest): string {

@@ -31,11 +31,13 @@ export function showForm(visit: PageVisit, status: number, filled?: readonly Fil
 
 const PURPOSE = 'ask-form';
 
+type FormOwner = Pick<PageVisit, 'sealer' | 'handle' | 'browser'>;
+
 /** A token that is valid for one round in one browser. */
-function toCsrf({ sealer, handle, browser }: PageVisit): string {
+export function toCsrf({ sealer, handle, browser }: FormOwner): string {
   return sealer.seal(PURPOSE, `${handle} ${browser}`, true);
 }
 
-export function isOurForm({ sealer, handle, browser }: PageVisit, csrf: unknown): boolean {
+export function isOurForm({ sealer, handle, browser }: FormOwner, csrf: unknown): boolean {
   return typeof csrf === 'string' && sealer.open(PURPOSE, `${handle} ${browser}`, csrf) === true;
 }

@@ -94,6 +94,10 @@ export const de: PageWords = {
     somebodyElse: 'In diesem Browser ist jemand anderes angemeldet. Hier darf nur antworten, wer gefragt ist.',
     loggedInAs: 'Sie sind als {who} angemeldet.',
     switch: 'Als jemand anderes anmelden',
+    logOut: 'Abmelden',
+    loggedOut: 'Sie sind abgemeldet',
+    loggedOutText:
+      'Bei {host} sind Sie vielleicht noch angemeldet. Wenn andere diesen Browser benutzen, melden Sie sich auch dort ab.',
   },
   problems: {
     required: 'Hier fehlt eine Antwort.',

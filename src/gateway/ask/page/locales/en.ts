@@ -95,6 +95,9 @@ export const en: PageWords = {
     somebodyElse: 'This browser is logged in as somebody else. Only the person who is asked may answer here.',
     loggedInAs: 'You are logged in as {who}.',
     switch: 'Log in as somebody else',
+    logOut: 'Log out',
+    loggedOut: 'You are logged out',
+    loggedOutText: 'You may still be logged in at {host}. If others use this browser, log out there, too.',
   },
   problems: {
     ...ENGLISH,

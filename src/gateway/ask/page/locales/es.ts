@@ -95,6 +95,10 @@ export const es: PageWords = {
       'En este navegador ha iniciado sesión otra persona. Aquí solo puede responder la persona a la que se pregunta.',
     loggedInAs: 'Ha iniciado sesión como {who}.',
     switch: 'Iniciar sesión como otra persona',
+    logOut: 'Cerrar sesión',
+    loggedOut: 'Ha cerrado la sesión',
+    loggedOutText:
+      'Es posible que su sesión en {host} siga abierta. Si otras personas usan este navegador, ciérrela allí también.',
   },
   problems: {
     required: 'Falta una respuesta.',

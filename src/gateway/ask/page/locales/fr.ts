@@ -96,6 +96,10 @@ export const fr: PageWords = {
       'Une autre personne est connectée dans ce navigateur. Seule la personne interrogée peut répondre ici.',
     loggedInAs: 'Vous êtes connecté en tant que {who}.',
     switch: 'Se connecter avec un autre compte',
+    logOut: 'Se déconnecter',
+    loggedOut: 'Vous êtes déconnecté',
+    loggedOutText:
+      'Vous êtes peut-être encore connecté à {host}. Si d’autres personnes utilisent ce navigateur, déconnectez-vous aussi là-bas.',
   },
   problems: {
     required: 'Il manque une réponse.',

@@ -103,7 +103,8 @@ export interface PageWords {
 
 type PairingWord =
   | ('title' | 'text' | 'code' | 'hint' | 'pair' | 'wrong' | 'tooMany' | 'open' | 'none' | 'noneText')
-  | ('logIn' | 'logInText' | 'logInAt' | 'somebodyElse' | 'loggedInAs' | 'switch');
+  | ('logIn' | 'logInText' | 'logInAt' | 'somebodyElse' | 'loggedInAs' | 'switch')
+  | ('logOut' | 'loggedOut' | 'loggedOutText');
 
 type OtherWord = 'waitingText' | 'forClient' | 'next' | 'trust' | 'goBack' | 'goneText';
 

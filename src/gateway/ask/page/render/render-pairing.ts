@@ -64,19 +64,29 @@ function renderLogin({ host, isOther }: NonNullable<PairingView['login']>, token
   </div>`;
 }
 
+export interface PageVisitor {
+  /** The principal. */
+  readonly name: string;
+  readonly csrf: string;
+}
+
 /** Who is logged in, by the name that the issuer has for them. */
-function renderVisitor(visitor: string, { pairing }: PageWords): Html {
-  const who = clip(visitor.slice(visitor.indexOf('#') + 1), MAX_NAME);
+function renderVisitor({ name, csrf }: PageVisitor, { pairing }: PageWords): Html {
+  const who = clip(name.slice(name.indexOf('#') + 1), MAX_NAME);
   return html`<form method="post" action="?t=">
     <p><bdi>${fill(pairing.loggedInAs, { who })}</bdi></p>
-    <div class="buttons"><button name="do" value="login">${pairing.switch}</button></div>
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <div class="buttons">
+      <button name="do" value="logout">${pairing.logOut}</button>
+      <button name="do" value="login">${pairing.switch}</button>
+    </div>
   </form>`;
 }
 
 export function renderOpenQuestions(
   open: readonly { link: string; about: QuestionRound['about'] }[],
   words: PageWords,
-  visitor?: string,
+  visitor?: PageVisitor,
 ): string {
   const { pairing } = words;
   const title = open.length > 0 ? pairing.open : pairing.none;

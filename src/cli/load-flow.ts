@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyFlow } from '../flow/define.ts';
-import { findExportedFlows, isFlow } from '../flow/explore/exported-flows.ts';
+import { findExportedFlows, isFlow } from '../flow/define.ts';
 import { importFresh, describeImportError } from '../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';

@@ -6,12 +6,13 @@ import type {
   ElicitRequestParams,
   Implementation,
   Root,
+  ElicitResult,
 } from '@modelcontextprotocol/client';
 import type { Ask } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { fillDefaults } from './fill-defaults.ts';
 import type { Approval, AskContext, ConnectOptions } from './types.ts';
+import { isObject } from '../protocol/message.ts';
 
 export class AskResponder {
   readonly #options: ConnectOptions;
@@ -95,4 +96,16 @@ function checkRoots(roots: Root[]): Root[] {
   const foreign = roots.find(({ uri }) => typeof uri !== 'string' || !uri.startsWith('file://'));
   if (foreign) throw new GatewayError('BAD_OPTION', { option: 'roots', reason: `${foreign.uri} is not a file:// URI` });
   return roots;
+}
+
+/** Fills the defaults of a form's schema into an accepted answer. */
+export function fillDefaults(result: ElicitResult, request: JsonObject): ElicitResult {
+  const schema = request.requestedSchema;
+  if (result.action !== 'accept' || !isObject(schema) || !isObject(schema.properties)) return result;
+  const defaults = Object.entries(schema.properties).flatMap(([name, field]) =>
+    isObject(field) && field.default !== undefined ? [[name, field.default] as const] : [],
+  );
+  const given = Object.entries(result.content ?? {}).filter(([, value]) => value !== undefined);
+  // fromEntries accepts every name; a server may call a field `__proto__`.
+  return { ...result, content: Object.fromEntries([...defaults, ...given]) } as ElicitResult;
 }

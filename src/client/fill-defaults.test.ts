@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fillDefaults } from './fill-defaults.ts';
+import { fillDefaults } from './ask-responder.ts';
 
 const properties = {
   name: { type: 'string', default: 'Ann' },

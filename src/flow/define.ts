@@ -13,6 +13,7 @@ import type { AnySchema } from './authoring/options.ts';
 import type { Span } from './authoring/span.ts';
 import { toMs } from './authoring/span.ts';
 import type { Catalogue } from './authoring/messages.ts';
+import { isObject } from '../protocol/message.ts';
 
 export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema> {
   name: string;
@@ -121,4 +122,14 @@ export function flow<
 
 function toVersion(version = '', body: FlowBody<never, unknown>): string {
   return `${version}.${hash('sha256', body.toString(), 'base64url').slice(0, 11)}`;
+}
+
+/** The flows that a module exports, under any name. */
+export function findExportedFlows(module: unknown): AnyFlow[] {
+  const exported = isObject(module) ? module : {};
+  return [...new Set(Object.values(exported).flat())].filter(isFlow);
+}
+
+export function isFlow(value: unknown): value is AnyFlow {
+  return isObject(value) && typeof value.name === 'string' && typeof value.body === 'function' && 'timeoutMs' in value;
 }

@@ -10,7 +10,7 @@ import type { Ask, Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { toReason } from '../protocol/schema/schema-problem.ts';
-import { cachedSchemaCheck } from '../protocol/schema/cached-schema-check.ts';
+import { cachedSchemaCheck } from '../protocol/schema/json-schema.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/crypto/ids.ts';
 import { toFormSchema } from './schema/form-schema.ts';

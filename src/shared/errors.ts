@@ -3,7 +3,7 @@
 import { ERRORS } from './error-table.ts';
 import type { ErrorCode, ErrorRow } from './error-table.ts';
 import { secrets } from './secrets/secrets.ts';
-import { shorten } from './text/shorten.ts';
+import { shorten } from './visible.ts';
 
 export class GatewayError extends Error {
   readonly code: ErrorCode;

@@ -17,14 +17,6 @@ export interface HttpRequest extends Readable {
   clientAddress?: string | undefined;
 }
 
-/** Where a request comes from, as far as that can be believed. */
-export function addressOf({
-  clientAddress,
-  socket,
-}: Pick<HttpRequest, 'clientAddress' | 'socket'>): string | undefined {
-  return clientAddress ?? socket.remoteAddress;
-}
-
 export interface HttpResponse extends Writable {
   readonly headersSent: boolean;
   setHeader(name: string, value: string): unknown;

@@ -156,3 +156,10 @@ export const MAX_STATE_MS = 30 * 24 * 3_600_000;
 
 /** How long the result of a called flow is kept after it was sent: a client that reads it later may lose it in a crash. */
 export const RESULT_READ_MS = 30_000;
+
+const LEAST_ENDLESS_BYTES = 16 * 1024 * 1024;
+
+/** When a line or an event that is too long, and so skipped, is taken for one without an end. Reading it costs processor time for ever. */
+export function endlessBytes(maxBytes: number): number {
+  return Math.max(4 * maxBytes, LEAST_ENDLESS_BYTES);
+}

@@ -1,4 +1,4 @@
-// Makes foreign text safe to show in a terminal or in an approval question.
+// Makes foreign text safe to show in a terminal, in an error or in an approval question.
 
 /**
  * Control characters except line ends and tabs, and direction marks: both can disguise a text. Listed by code point,
@@ -32,4 +32,15 @@ function toEscape(character: string): string {
 
 function toJsonEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Real names have at most 200 characters. */
+const MOST = 200;
+
+/** Shortens a peer's text for quoting. */
+export function shorten(text: string, most: number = MOST): string {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  const isHalf = last >= 0xd800 && last < 0xdc00; // keeps surrogate pairs together
+  return `${text.slice(0, isHalf ? most - 1 : most)}…`;
 }

@@ -9,12 +9,11 @@ import { sortProblems } from '../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../config/check/config-problems.ts';
 import { printConfig } from '../../config/print-config.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import { readEnvironment } from '../environment.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
 import type { CheckCommand } from '../command.ts';
 import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';
 import { judgeTrust } from '../trust/judge-trust.ts';
 import { howTo, whyNot } from '../trust/require-trust.ts';
-import { displayPath } from '../terminal/display-path.ts';
 import type { Printer } from '../terminal/print.ts';
 
 export async function runCheck(command: CheckCommand, print: Printer): Promise<number> {

@@ -4,7 +4,7 @@ import type { KeptKey } from '../../gateway/accept/auth/key-file.ts';
 import { drawRandomBytes } from '../../shared/crypto/ids.ts';
 import { withFileLock } from '../../shared/files/file-lock.ts';
 import type { KeyCommand } from '../command.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 

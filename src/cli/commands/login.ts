@@ -9,7 +9,7 @@ import type { LoginCommand } from '../command.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { ownLogin, ownLogins } from '../login/own-logins.ts';
 import { loadCommandConfig } from '../serve/load-command-config.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { displayPath } from '../environment.ts';
 import { untilSignal } from '../signals.ts';
 import { formatError } from '../terminal/format-error.ts';
 import type { Printer } from '../terminal/print.ts';

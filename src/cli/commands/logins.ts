@@ -7,8 +7,8 @@ import { createCliLog } from '../cli-log.ts';
 import type { Log } from '../../shared/log.ts';
 import { loginKeys } from '../login/login-keys.ts';
 import { ownLoginFolder, ownLogins } from '../login/own-logins.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 

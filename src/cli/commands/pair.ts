@@ -7,11 +7,10 @@ import { Pairings } from '../../gateway/ask/word/pairings.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { PairCommand } from '../command.ts';
-import { readEnvironment } from '../environment.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { findGateway } from '../running/find-gateway.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 

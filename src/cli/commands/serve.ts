@@ -9,7 +9,7 @@ import type { ServeCommand } from '../command.ts';
 import { loadCommandConfig, toProblemLines } from '../serve/load-command-config.ts';
 import { onFirstMessage } from '../running/first-message.ts';
 import { gatewayId, findStartLoop } from '../running/gateway-id.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
 import { untilSignal } from '../signals.ts';
 

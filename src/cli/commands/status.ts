@@ -2,11 +2,10 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { findConfig } from '../../config/read/find-config.ts';
-import { readEnvironment } from '../environment.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
 import type { StatusCommand } from '../command.ts';
 import { formatError } from '../terminal/format-error.ts';
 import { toMissingLines } from '../serve/load-command-config.ts';
-import { displayPath } from '../terminal/display-path.ts';
 import { programName } from '../welcome/program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { findOwnGateway, connectForCommand, findRunningGateway } from '../connect-for-command.ts';

@@ -13,7 +13,7 @@ import { createServeContext } from '../../gateway/dialect/serve/serve-context.ts
 import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
-import { commandExists } from '../../config/check/command-exists.ts';
+import { commandExists } from '../../gateway/upstream/sandbox/find-on-path.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createSealer } from '../../shared/crypto/seal.ts';
@@ -26,7 +26,7 @@ import type { OpenedPort } from '../serve/open-port.ts';
 import { uncoloured } from '../terminal/print.ts';
 import type { Printer } from '../terminal/print.ts';
 import { deriveServerName } from '../serve/server-name.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import { tellPerson } from '../serve/tell-person.ts';
 import { ServerStderr } from '../wrap/server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve/serve-until-end.ts';

@@ -2,7 +2,7 @@
 import { conditionOf, parkedReason } from '../../flow/operator/condition.ts';
 import type { Condition } from '../../flow/operator/condition.ts';
 import { findSessions } from '../../flow/operator/find-sessions.ts';
-import { toShortId } from '../../flow/short-id.ts';
+import { toShortId } from '../../flow/session/session-id.ts';
 import type { SessionFilter } from '../../flow/operator/find-sessions.ts';
 import { earlyEndOf } from '../../flow/journal.ts';
 import type { Header } from '../../flow/journal.ts';

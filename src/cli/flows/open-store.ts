@@ -6,7 +6,7 @@ import type { FlowsConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import { formatProblem } from '../../config/check/config-problems.ts';
 import type { AnyFlow } from '../../flow/define.ts';
-import { findExportedFlows } from '../../flow/explore/exported-flows.ts';
+import { findExportedFlows } from '../../flow/define.ts';
 import type { SessionOptions } from '../../flow/session/session-context.ts';
 import { createRedisStore } from '../../flow/store/redis/redis.ts';
 import { createSqliteStore } from '../../flow/store/sqlite/sqlite.ts';

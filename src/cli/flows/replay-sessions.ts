@@ -1,6 +1,6 @@
 // `parley flows replay --against FILE`: replays the open sessions of a store with new code. Writes nothing and runs no step.
 import { eachSession } from '../../flow/operator/find-sessions.ts';
-import { toShortId } from '../../flow/short-id.ts';
+import { toShortId } from '../../flow/session/session-id.ts';
 import { ReplayFile } from '../../flow/operator/replay-file.ts';
 import { hasUnopenableArgs, openSealedArgs } from '../../flow/session/values/sealed-args.ts';
 import { createSessionContext } from '../../flow/session/session-context.ts';

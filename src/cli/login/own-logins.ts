@@ -7,7 +7,7 @@ import type { ServerLogin, ServerLoginOptions } from '../../gateway/upstream/log
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
 import { isLoopback } from '../../gateway/accept/guard.ts';
 import type { Log } from '../../shared/log.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import { OwnGatewayLogin } from './own-gateway-login.ts';
 
 export interface OwnLoginOptions {

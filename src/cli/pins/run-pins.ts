@@ -4,9 +4,8 @@ import { listPinFiles, pinFolder, readPinFile, updatePinFile } from '../../gatew
 import { acceptPin, isRemoved, keyOf } from '../../gateway/definitions/pins/pin-record.ts';
 import type { Pin, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
 import type { PinsCommand } from '../command.ts';
-import { readEnvironment } from '../environment.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 import { createTerminal } from '../terminal/terminal.ts';

@@ -5,7 +5,7 @@ import { auditFolder } from '../../gateway/audit/audit-folder.ts';
 import { readLine } from '../../gateway/audit/audit-lines.ts';
 import type { PastCall } from '../../gateway/middleware/steps/rules/replay-rules.ts';
 import type { RuleDecision } from '../../protocol/audit.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 
 export interface RecordedCall extends PastCall {
   decision: RuleDecision | undefined;

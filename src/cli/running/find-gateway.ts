@@ -2,7 +2,7 @@
 // if one does not answer, or if it serves another configuration.
 import { realpathSync } from 'node:fs';
 import { isLoopback } from '../../gateway/accept/guard.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
 import type { GatewayStatus } from '../serve/status-page.ts';
 import { askStatus } from './control-socket.ts';

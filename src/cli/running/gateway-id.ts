@@ -3,7 +3,7 @@
 // machines may use the same path.
 import { readFileSync, realpathSync } from 'node:fs';
 import { randomId } from '../../shared/crypto/ids.ts';
-import { smallDigest } from '../../shared/text/small-digest.ts';
+import { smallDigest } from '../../shared/short-name.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { startedVia } from '../../shared/via.ts';
 

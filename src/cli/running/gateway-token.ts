@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { KEY_PREFIX } from '../../gateway/accept/auth/key-file.ts';
 import { drawRandomBytes, randomId } from '../../shared/crypto/ids.ts';
 import { readOwnFile } from '../../shared/files/private-file.ts';
-import { ownStateFolder } from './state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 
 const NAME = 'token';
 const BYTES = 32;

@@ -6,7 +6,7 @@ import { isObject } from '../../protocol/message.ts';
 import { readOwnFile } from '../../shared/files/private-file.ts';
 import { openControlSocket, removeSocket } from './control-socket.ts';
 import type { ControlHandlers } from './control-socket.ts';
-import { ownStateFolder } from './state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 
 export interface RunningGateway {
   pid: number;

@@ -7,8 +7,7 @@ import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts
 import { sortProblems, formatProblem } from '../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../config/check/config-problems.ts';
 import type { CheckPartsOptions } from '../../config/check/check-parts.ts';
-import { displayPath } from '../terminal/display-path.ts';
-import { readEnvironment } from '../environment.ts';
+import { displayPath, readEnvironment } from '../environment.ts';
 import { readOwnRules } from '../trust/own-rules.ts';
 import type { OwnRules } from '../trust/own-rules.ts';
 import { createStartCheck } from '../trust/check-start.ts';

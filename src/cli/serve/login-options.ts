@@ -5,7 +5,7 @@ import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/key-file.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { isLoopback } from '../../gateway/accept/guard.ts';
 import { ownToken } from '../running/gateway-token.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 
 export interface LoginWish {
   /** The address to listen on; undefined for stdio alone. */

@@ -3,7 +3,7 @@
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { displayPath } from '../environment.ts';
 import { readCommandSources } from './command-sources.ts';
 import { fingerprintOf, stepFilesOf } from './judge-trust.ts';
 import { readSources } from './step-sources.ts';

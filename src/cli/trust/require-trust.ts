@@ -1,7 +1,6 @@
 // Stops a command before it starts, imports or contacts anything that a configuration names which the user has not trusted. On a terminal it asks.
 import type { LoadedConfig } from '../../config/read/load-config.ts';
-import { readEnvironment } from '../environment.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
 import { programName } from '../welcome/program.ts';
 import { isUsable, judgeTrust } from './judge-trust.ts';

@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import { writePrivateFile } from '../../shared/files/private-file.ts';
 
 export interface TrustedFile {

@@ -1,7 +1,7 @@
 // What `parley serve` prints when its port is open: the common welcome and the list of servers.
 import { basename } from 'node:path';
 import { enabledServers } from '../../config/config.ts';
-import { displayPath } from '../terminal/display-path.ts';
+import { displayPath } from '../environment.ts';
 import type { CommandConfig } from '../serve/load-command-config.ts';
 import type { OpenedPort } from '../serve/open-port.ts';
 import type { Printer } from '../terminal/print.ts';

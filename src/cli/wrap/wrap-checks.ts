@@ -9,7 +9,7 @@ import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.
 import { systemClock } from '../../shared/clock.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
-import { ownStateFolder } from '../running/state-folder.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 
 /** Commands that run what is in the folder. */
 const OF_FOLDER = /^(node|bun|deno|tsx|python[\d.]*|uv|npm|pnpm|yarn|make|cargo|go)(\.exe|\.cmd)?$/;

@@ -2,7 +2,7 @@
 // as one broken server must not stop the others.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { commandExists } from './command-exists.ts';
+import { commandExists } from '../../gateway/upstream/sandbox/find-on-path.ts';
 import { toPathId } from '../read/source-positions.ts';
 import type { ConfigPath } from '../read/source-positions.ts';
 import type { ConfigProblems } from './config-problems.ts';

@@ -4,7 +4,7 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { shorten } from '../../shared/text/shorten.ts';
+import { shorten } from '../../shared/visible.ts';
 import type { Via } from '../journal.ts';
 import { isFileRef } from '../question/check-file.ts';
 import type { Question } from '../question/question.ts';

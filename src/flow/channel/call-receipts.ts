@@ -9,7 +9,7 @@ import { isObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
 import type { RequestHandler } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { isOwner } from '../session/session-context.ts';
+import { isOwner } from '../session/session-owner.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import { isEnded } from '../store/store.ts';

@@ -4,7 +4,7 @@ import { dirname, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { importFresh } from '../../gateway/middleware/load/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
-import { findExportedFlows } from './exported-flows.ts';
+import { findExportedFlows } from '../define.ts';
 import { createSandbox } from './sandbox.ts';
 import type { Sandbox } from './sandbox.ts';
 

@@ -1,8 +1,8 @@
 // Finds sessions in a store of any size. It reads page by page and keeps only the requested number.
 import type { Header } from '../journal.ts';
-import { isOwner } from '../session/session-context.ts';
+import { isOwner } from '../session/session-owner.ts';
 import type { FlowStore, ListedSession } from '../store/store.ts';
-import { SESSION_PREFIX } from '../short-id.ts';
+import { SESSION_PREFIX } from '../session/session-id.ts';
 import { conditionOf } from './condition.ts';
 import type { Condition } from './condition.ts';
 import { findListed } from './leave-request.ts';

@@ -2,14 +2,14 @@
 // 1. Nothing from a peer reaches the body unchecked, and nothing is coerced: "5" is not a number.
 // 2. Absent, null and "" count as no answer, so the default applies, if there is one.
 import { isObject } from '../../protocol/message.ts';
-import { cachedSchemaCheck } from '../../protocol/schema/cached-schema-check.ts';
+import { cachedSchemaCheck } from '../../protocol/schema/json-schema.ts';
 import { toReason } from '../../protocol/schema/schema-problem.ts';
 import { checkChoiceAnswer, checkChoicesAnswer } from './check-choice.ts';
-import { checkDateAnswer } from './check-date.ts';
 import { checkFileAnswer } from './check-file.ts';
 import { toComplaint } from './complaint.ts';
 import type { Complaint, Field, Kind } from './question.ts';
 import { checkNumber, checkText } from '../../protocol/form/check-field.ts';
+import { hasFormat } from '../../protocol/form/text-format.ts';
 
 export type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };
 
@@ -85,4 +85,13 @@ function checkForm(value: unknown, fields: Record<string, Field>): AnswerCheck {
   if (unknown.length > 0) complaints.push(`${unknown[0]}: There is no such field`);
   if (complaints.length > 0) return { complaint: { error: complaints.join('; ') } };
   return { value: answers, from: 'given' };
+}
+
+/** The date must exist in the calendar (YYYY-MM-DD). */
+function checkDateAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
+  if (typeof value !== 'string' || !hasFormat('date', value)) return toComplaint({ code: 'date' });
+  const { min, max } = prompt.validation ?? {};
+  if (typeof min === 'string' && value < min) return { error: `Must not be before ${min}` };
+  if (typeof max === 'string' && value > max) return { error: `Must not be after ${max}` };
+  return undefined;
 }

@@ -1,5 +1,4 @@
 // What all code about sessions shares: the store, the clock, the log, the limits and the options of the server.
-import { hash } from 'node:crypto';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
@@ -7,12 +6,10 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { createSealer } from '../../shared/crypto/seal.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { ToolCallerOption } from '../authoring/tool-caller.ts';
 import type { Checks } from '../engine/run-input.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import type { ExploredFlows, ExploredOption } from '../explore/explored-file.ts';
-import type { Header } from '../journal.ts';
 import { FlowCounts } from '../metrics/flow-counts.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
@@ -130,25 +127,4 @@ export function createSessionContext(
     stepLimits: new StepLimits(),
     lasting: true,
   };
-}
-
-const MAX_OWNERS = 10_000;
-const owners = new BoundedMap<string, string>(MAX_OWNERS);
-
-/**
- * A hash of the principal, so that stores never hold its name. The salt of the store stands in front of it, so that a table of guesses serves for
- * one store only. Sessions in tokens, and in stores without a salt, have none.
- */
-export function toOwner(principal: string, salt = ''): string {
-  const toHash = () => {
-    const text = `mcp-parley/flow-principal\0${salt === '' ? '' : `${salt}\0`}${principal}`;
-    return `${salt === '' ? '' : `${salt}.`}${hash('sha256', text, 'base64url').slice(0, 22)}`;
-  };
-  return owners.getOrCreate(salt === '' ? principal : `${salt}\0${principal}`, toHash);
-}
-
-/** Whether the header names this principal as the owner. */
-export function isOwner({ principal: owner }: Pick<Header, 'principal'>, principal: string): boolean {
-  const end = owner.indexOf('.');
-  return owner === toOwner(principal, end < 0 ? '' : owner.slice(0, end));
 }

@@ -42,11 +42,11 @@ import type {
   SessionRequest,
   StartRequest,
 } from './verbs/requests.ts';
-import { isOwner, toOwner, createSessionContext } from './session-context.ts';
+import { createSessionContext } from './session-context.ts';
+import { isOwner, toOwner, toStoredShare } from './session-owner.ts';
 import type { SessionOptions, SessionContext } from './session-context.ts';
-import { toStoredShare } from './verbs/share.ts';
 import type { SessionEvent } from './session-event.ts';
-import { toStartFingerprint, toStartedSessionId } from './verbs/start-id.ts';
+import { toStartFingerprint, toStartedSessionId } from './session-id.ts';
 import { prepareSession } from './verbs/prepare-session.ts';
 import { transition } from './states.ts';
 import { Sweeper } from './ending/sweeper.ts';

@@ -9,7 +9,7 @@ import type { SessionEvent } from '../session/session-event.ts';
 import type { WarmSession } from '../session/turn/warm-body.ts';
 import { Sessions } from '../session/sessions.ts';
 import { waitsForPeopleOrEvents } from '../session/external/waits.ts';
-import { toOwner } from '../session/session-context.ts';
+import { toOwner } from '../session/session-owner.ts';
 import type { SessionOptions } from '../session/session-context.ts';
 import { DEFAULT_FLOW_LIMITS } from '../session/flow-limits.ts';
 import { settled } from '../session/turn/turn.ts';

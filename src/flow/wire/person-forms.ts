@@ -9,7 +9,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { answerWithRetry } from '../channel/answer-with-retry.ts';
 import { toGivenAnswers, toFormAsk } from '../channel/form-round.ts';
 import type { Header } from '../journal.ts';
-import { toShortId } from '../short-id.ts';
+import { toShortId } from '../session/session-id.ts';
 import type { Question } from '../question/question.ts';
 import { questionsFor } from '../session/external/people.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';

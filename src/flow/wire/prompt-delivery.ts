@@ -8,7 +8,7 @@ import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Header } from '../journal.ts';
-import { toShortId } from '../short-id.ts';
+import { toShortId } from '../session/session-id.ts';
 import type { Question } from '../question/question.ts';
 import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import type { SessionEvent } from '../session/session-event.ts';
@@ -17,7 +17,7 @@ import { isEnded } from '../store/store.ts';
 import type { SentPrompt } from '../session/verbs/requests.ts';
 import { SentPrompts } from './sent-prompts.ts';
 import type { Recipient } from './sent-prompts.ts';
-import { isOwner } from '../session/session-context.ts';
+import { isOwner } from '../session/session-owner.ts';
 import { lookAgain, toEndedParams, toPrompt, toNextMessage, toWaitingFor } from './flow-messages.ts';
 
 /** Limit on remembered sessions; the oldest are dropped first. */

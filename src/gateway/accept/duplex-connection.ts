@@ -15,7 +15,7 @@ import { RequestReader } from '../codec/fast-messages.ts';
 import { Conversation, cancelOf } from '../dialect/serve/conversation.ts';
 import { isStatelessMessage, openingOf } from '../dialect/serve/detect.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
-import type { Outlet } from '../dialect/serve/outlet.ts';
+import type { Outlet } from '../dialect/serve/served-exchange.ts';
 import { plainError } from '../dialect/plain-error.ts';
 import { RECURRING } from '../dialect/meta.ts';
 import { receiveStatelessNotification } from '../dialect/stateless/receive-notification.ts';

@@ -2,8 +2,7 @@
 // server on this machine under a name that its own DNS points here (DNS rebinding); these headers reveal it.
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest } from '../../shared/http.ts';
-import { shorten } from '../../shared/text/shorten.ts';
-import { printableLine } from '../../shared/visible.ts';
+import { shorten, printableLine } from '../../shared/visible.ts';
 
 export interface GuardOptions {
   /** Host names to accept besides loopback names. Default: any, when bound to more than loopback. */

@@ -3,7 +3,7 @@
 import type { Message } from '../../protocol/message.ts';
 import { HeldShare } from '../../shared/held-bytes.ts';
 import type { HeldShareOptions } from '../../shared/held-bytes.ts';
-import type { Outlet } from '../dialect/serve/outlet.ts';
+import type { Outlet } from '../dialect/serve/served-exchange.ts';
 
 /** When a message is read, there are its bytes, its text, and what is made of it. */
 export const ARRIVING_COPIES = 3;

@@ -1,7 +1,7 @@
 // Counts what waits in a response for its reader against the byte budget of the process. One who reads nothing is cut off when the
 // budget needs it.
 import { HeldShare, UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
-import { addressOf } from '../../shared/http.ts';
+import { addressOf } from '../../shared/net/network-of.ts';
 import type { HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';

@@ -6,6 +6,8 @@ import { isObject } from '../../protocol/message.ts';
 import { LOCAL, isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest } from '../../shared/http.ts';
+import { addressOf, networkOf } from '../../shared/net/network-of.ts';
+import type { HttpVisit } from './http/streamable-http.ts';
 
 /** What is known of a request before it is read. */
 export interface IdentifyRequest {
@@ -68,4 +70,13 @@ const USER = 'user:';
 /** A user whose name the gateway uses itself, such as `local`, gets a prefix. */
 function toUserName(name: string): string {
   return name === LOCAL || isAnonymous(name) || name.startsWith(USER) ? USER + name : name;
+}
+
+/**
+ * The caller that a limit counts: the principal where callers are identified, else the network address. Behind a proxy that is not in
+ * `trustProxy` all callers share one address.
+ */
+export function callerOf({ principal, request }: Pick<HttpVisit, 'principal' | 'request'>): string {
+  if (principal !== undefined) return `principal:${principal}`;
+  return `address:${networkOf(addressOf(request) ?? '')}`;
 }

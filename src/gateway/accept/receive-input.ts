@@ -5,7 +5,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { ParsedInput, RefusedInput } from '../codec/json-rpc.ts';
 import type { Conversation } from '../dialect/serve/conversation.ts';
 import { isStatelessMessage } from '../dialect/serve/detect.ts';
-import type { Outlet } from '../dialect/serve/outlet.ts';
+import type { Outlet } from '../dialect/serve/served-exchange.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
 export function receiveInput(conversation: Conversation, incoming: ParsedInput, outlet: Outlet): void {

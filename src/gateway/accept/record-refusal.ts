@@ -2,7 +2,7 @@
 // wanted, but nothing that the caller sent as a proof.
 import type { RecordAudit } from '../../protocol/audit.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { addressOf } from '../../shared/http.ts';
+import { addressOf } from '../../shared/net/network-of.ts';
 import type { HttpRequest } from '../../shared/http.ts';
 
 type RefusedRequest = Pick<HttpRequest, 'url' | 'method' | 'socket' | 'headers' | 'clientAddress'>;

@@ -14,12 +14,23 @@ import { HumanCheck } from './human-check.ts';
 import type { QuestionRound } from './question-round.ts';
 import { createSampler } from './model/sample.ts';
 import type { SamplerOptions } from './model/sample.ts';
-import type { StandIn, StandIns } from './stand-in.ts';
 import { toPersonText, toQuestionText } from './question-text.ts';
 import { isForHuman } from './word/persons-word.ts';
 import type { IdentifyPerson, NotifyPerson, PersonsWord, TrustOption } from './word/persons-word.ts';
 
 export type Channel = 'page' | 'relay';
+
+/** The request that asks, and its signal. */
+export type StandInFor = Pick<Exchange, 'client' | 'signal' | 'id'>;
+
+/** Resolves with the answer; rejects with a GatewayError. */
+export type StandIn = (ask: Ask, exchange: StandInFor) => Promise<JsonObject>;
+
+/** Stand-ins answer questions for clients that cannot: from the configuration, or with the operator's model. */
+export interface StandIns {
+  'sampling/createMessage'?: StandIn | undefined;
+  'roots/list'?: StandIn | undefined;
+}
 
 export interface GatewayAskOptions {
   /** The channels for people whose clients cannot be asked; an empty list turns them off. Default: all. */

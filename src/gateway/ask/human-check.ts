@@ -10,7 +10,7 @@ import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { isEditRequest } from './is-edit-request.ts';
+import { isEditRequest } from './question-round.ts';
 
 /** People do not read and refuse a question faster than this. */
 export const INSTANT_MS = 400;

@@ -2,6 +2,7 @@
 // brings the answers. A round is what one call asks at a time.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
 
 /** An answer as in `elicitation/create`. */
 export interface RoundAnswer {
@@ -54,4 +55,11 @@ export type RoundReceipt = boolean | { again: QuestionRound } | ClosedRound;
 export interface ClosedRound {
   readonly principal: string;
   readonly closed: 'answered' | 'handed-over' | 'withdrawn' | 'expired' | 'ended' | 'paused';
+}
+
+/** Whether an answer is instead a request to edit an earlier answer or to go back. The asker handles it. */
+export function isEditRequest({ revisable }: Ask, content: unknown): content is JsonObject {
+  if (revisable !== true || !isObject(content)) return false;
+  const { edit, back, ...rest } = content;
+  return Object.keys(rest).length === 0 && (isObject(edit) || back === true || typeof back === 'string');
 }

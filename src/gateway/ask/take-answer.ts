@@ -10,7 +10,7 @@ import { readAnswerArguments } from './answer-tool.ts';
 import type { AnswerArguments } from './answer-tool.ts';
 import { validateAnswer } from '../../protocol/form/validate-answer.ts';
 import type { EndedRound, HeldRound } from './held-rounds.ts';
-import { isEditRequest } from './is-edit-request.ts';
+import { isEditRequest } from './question-round.ts';
 import type { AskChannels } from './ask-channels.ts';
 import { describeProblem } from '../../protocol/form/answer-problem.ts';
 import { foreignJson, foreignName, onOneLine } from '../../shared/text/foreign-text.ts';

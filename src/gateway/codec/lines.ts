@@ -5,7 +5,7 @@
 // 3. The callbacks must not throw, or the rest of the chunk is lost.
 import { ChunkBuffer } from './chunk-buffer.ts';
 import { EDGE_CHARS } from './find-id.ts';
-import { endlessBytes } from './endless.ts';
+import { endlessBytes } from '../../shared/limits.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
 export interface LineOptions {

@@ -5,7 +5,7 @@
 //    counts, otherwise a resumed stream would repeat the event for ever.
 // 4. Comments are neither held nor counted: keep-alives cannot use up a stream.
 import { ChunkBuffer } from './chunk-buffer.ts';
-import { endlessBytes } from './endless.ts';
+import { endlessBytes } from '../../shared/limits.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
 const LF = 0x0a;

@@ -9,7 +9,7 @@ import { createLog } from '../../shared/log.ts';
 import { createServeContext } from './serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './serve/serve-context.ts';
 import { META } from './meta.ts';
-import type { Outlet } from './serve/outlet.ts';
+import type { Outlet } from './serve/served-exchange.ts';
 
 export class FakeClock implements Clock {
   #now = 0;

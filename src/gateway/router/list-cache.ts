@@ -4,7 +4,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { toShortKey } from '../../shared/crypto/short-key.ts';
+import { toShortKey } from '../../shared/short-name.ts';
 import { arrivedVia } from '../../shared/via.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { CatalogKind, CatalogList } from './catalog.ts';

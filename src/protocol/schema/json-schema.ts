@@ -9,6 +9,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { checkAsWhole, toGuardedPattern } from '../form/pattern.ts';
 import { toSchemaProblem } from './schema-problem.ts';
 import type { SchemaVerdict } from './schema-problem.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 type Draft = 'draft-07' | 'draft-2020-12';
 type Extent = 'first' | 'all';
@@ -109,4 +110,15 @@ function createCompiler(draft: Draft, extent: Extent) {
   }
   const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Draft2020;
   return new Ajv2020(options);
+}
+
+const MAX_KEPT = 200;
+const kept = new BoundedMap<string, (value: unknown) => SchemaVerdict>(MAX_KEPT);
+
+/**
+ * The check is kept by the schema's content, because the same schema is created for every question and compiling costs a thousand times a
+ * check. `option` names the schema in errors.
+ */
+export function cachedSchemaCheck(schema: JsonObject, option: string): (value: unknown) => SchemaVerdict {
+  return kept.getOrCreate(JSON.stringify(schema), () => checkWithJsonSchema(schema, option));
 }

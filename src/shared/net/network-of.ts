@@ -1,5 +1,15 @@
-// The network of an address, as limits count it: an IPv6 host can use a whole /64.
+// Where a request comes from: its address, and the network that limits count.
+import type { HttpRequest } from '../http.ts';
 
+/** Where a request comes from, as far as that can be believed. */
+export function addressOf({
+  clientAddress,
+  socket,
+}: Pick<HttpRequest, 'clientAddress' | 'socket'>): string | undefined {
+  return clientAddress ?? socket.remoteAddress;
+}
+
+/** An IPv6 host can use a whole /64. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:([\d.]+)$/i.exec(address);

@@ -30,3 +30,8 @@ export function ownFolders(): [state: string, config: string] {
 function xdgFolder(path: string | undefined): string | undefined {
   return path && posix.isAbsolute(path) ? path : undefined;
 }
+
+/** The state folder of the user who runs this process. */
+export function ownStateFolder(): string {
+  return ownFolders()[0];
+}

@@ -2,7 +2,7 @@
 import { toClientHeader, endReason } from '../../journal.ts';
 import type { EarlyEnd, JournalEntry } from '../../journal.ts';
 import { fold } from '../../fold.ts';
-import { toShortId } from '../../short-id.ts';
+import { toShortId } from '../session-id.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { isEnded } from '../../store/store.ts';

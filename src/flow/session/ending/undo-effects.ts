@@ -8,7 +8,7 @@ import type { FoldedJournal } from '../../fold.ts';
 import type { Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { toShortId } from '../../short-id.ts';
+import { toShortId } from '../session-id.ts';
 import type { Commits } from '../turn/commits.ts';
 import { runWithinTimeout } from '../turn/run-step.ts';
 import type { SessionContext } from '../session-context.ts';

@@ -2,7 +2,7 @@
 // anyway, and what is left is reported.
 import { toClientHeader } from '../../journal.ts';
 import type { EarlyEnd, Header } from '../../journal.ts';
-import { toShortId } from '../../short-id.ts';
+import { toShortId } from '../session-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { pause, unlessAborted } from '../../../shared/timing.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';

@@ -15,7 +15,7 @@ import type { TurnDraft } from './turn-changes.ts';
 import type { GivenAnswer } from '../verbs/requests.ts';
 import { isStoredAnswer, isSecretRef } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
-import { toShortId } from '../../short-id.ts';
+import { toShortId } from '../session-id.ts';
 import type { Failure, Turn } from './turn.ts';
 
 export interface SessionOutcome {

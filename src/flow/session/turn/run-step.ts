@@ -8,7 +8,7 @@ import { toErrorEntry } from '../../engine/step-error.ts';
 import type { StepSpec } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
 import type { StepEntry } from '../../journal.ts';
-import { toShortId } from '../../short-id.ts';
+import { toShortId } from '../session-id.ts';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { pause } from '../../../shared/timing.ts';

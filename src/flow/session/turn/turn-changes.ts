@@ -11,7 +11,7 @@ import { toErrorEntry } from '../../engine/step-error.ts';
 import { WITHDRAWN } from '../../journal.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';
-import { toShortId } from '../../short-id.ts';
+import { toShortId } from '../session-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toReason } from '../../../protocol/schema/schema-problem.ts';
 import type { PromptStep } from '../../../protocol/form/prompt.ts';

@@ -10,7 +10,7 @@ import type { BodyRun } from '../../engine/body-run.ts';
 import { hasWork, isBusy } from '../../engine/run-state.ts';
 import type { RunState } from '../../engine/run-state.ts';
 import { toClientHeader, earlyEndOf, endReason } from '../../journal.ts';
-import { toShortId } from '../../short-id.ts';
+import { toShortId } from '../session-id.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
 import { isEnded } from '../../store/store.ts';

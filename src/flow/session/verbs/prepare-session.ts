@@ -11,9 +11,8 @@ import type { StoredArgs } from '../values/stored-args.ts';
 import { toPrefilled } from '../values/sealed-args.ts';
 import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import type { StartRequest } from './requests.ts';
-import { toOwner } from '../session-context.ts';
-import { toStoredShare } from './share.ts';
-import { toStartFingerprint, toStartedSessionId } from './start-id.ts';
+import { toOwner, toStoredShare } from '../session-owner.ts';
+import { toStartFingerprint, toStartedSessionId } from '../session-id.ts';
 import type { SessionContext } from '../session-context.ts';
 
 const MIN_TIMEOUT_MS = 50;

@@ -8,7 +8,7 @@ import type { Question } from '../../question/question.ts';
 import { isEnded } from '../../store/store.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { shorten } from '../../../shared/text/shorten.ts';
+import { shorten } from '../../../shared/visible.ts';
 import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import { findRepeatedAnswers } from '../turn/outcome.ts';
 import type { AnswerRequest, GivenAnswer } from './requests.ts';
@@ -16,7 +16,7 @@ import { isStoredAnswer, storeApart } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
 import { questionsFor, findAnswerer } from '../external/people.ts';
 import { callerQuestions } from '../external/waits.ts';
-import { isOwner } from '../session-context.ts';
+import { isOwner } from '../session-owner.ts';
 import { transition } from '../states.ts';
 import type { Verdict } from '../turn/turn.ts';
 

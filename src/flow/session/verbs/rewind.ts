@@ -6,7 +6,7 @@ import { PREFILLED, WITHDRAWN } from '../../journal.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { shorten } from '../../../shared/text/shorten.ts';
+import { shorten } from '../../../shared/visible.ts';
 import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import type { Sessions } from '../sessions.ts';

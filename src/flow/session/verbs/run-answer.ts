@@ -8,7 +8,7 @@ import { hasOverdue } from './load-session.ts';
 import { OWNER_KEY } from './owner.ts';
 import type { AnswerRequest } from './requests.ts';
 import type { Sessions } from '../sessions.ts';
-import { isOwner } from '../session-context.ts';
+import { isOwner } from '../session-owner.ts';
 import type { Turn } from '../turn/turn.ts';
 
 export interface AnswerInput {

@@ -1,6 +1,6 @@
 // The refusals of the login, with the header that says what to do about them (RFC 6750, RFC 9728).
 import { GatewayError } from '../../../shared/errors.ts';
-import { ALGORITHMS } from './algorithms.ts';
+import { ALGORITHMS } from './auth-options.ts';
 import type { Credential } from './bearer.ts';
 
 export interface ChallengeParts {

@@ -4,7 +4,7 @@ import { EmbeddedJWK, calculateJwkThumbprint, jwtVerify } from 'jose';
 import type { JWK, JWTPayload } from 'jose';
 import type { Clock } from '../../../shared/clock.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
-import { ALGORITHMS } from './algorithms.ts';
+import { ALGORITHMS } from './auth-options.ts';
 import { SpentProofs } from './spent-proofs.ts';
 
 /** What a proof has to be for. */

@@ -2,7 +2,7 @@
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../../../shared/clock.ts';
-import { ALGORITHMS } from './algorithms.ts';
+import { ALGORITHMS } from './auth-options.ts';
 import type { Issuer } from './issuer.ts';
 
 /** Its message is for the caller. */

@@ -1,7 +1,7 @@
 // What clients ask before they log in: for which URL tokens are, and who issues them (RFC 9728).
 import type { HttpResponse } from '../../../shared/http.ts';
 import { METADATA_PATH } from '../http/resource-url.ts';
-import { ALGORITHMS } from './algorithms.ts';
+import { ALGORITHMS } from './auth-options.ts';
 import type { AuthOptions } from './auth-options.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 

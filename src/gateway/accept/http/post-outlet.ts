@@ -11,7 +11,7 @@ import type { HttpResponse } from '../../../shared/http.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import type { Outlet } from '../../dialect/serve/outlet.ts';
+import type { Outlet } from '../../dialect/serve/served-exchange.ts';
 import { answerJson, retryAfter } from './answer.ts';
 import type { AcceptedTypes } from './read-request.ts';
 import type { SessionStream } from '../session/session-stream.ts';

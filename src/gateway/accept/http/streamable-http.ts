@@ -7,7 +7,7 @@ import { LOCAL } from '../../../shared/anonymous.ts';
 import { DeadlineList } from '../../../shared/deadline-list.ts';
 import { CONNECTION_CLOSED } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { addressOf } from '../../../shared/http.ts';
+import { addressOf } from '../../../shared/net/network-of.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ParsedInput } from '../../codec/json-rpc.ts';
 import { RequestReader } from '../../codec/fast-messages.ts';
@@ -19,7 +19,7 @@ import { receiveStatelessNotification } from '../../dialect/stateless/receive-no
 import { isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
 import { answerError, answerJson, answerThrown, endWhenInvalid } from './answer.ts';
 import { recordRefusal } from '../record-refusal.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../identify.ts';
 import type { Login } from '../login.ts';
 import { runUnlessLoop, readMessageVia } from '../refuse-loops.ts';
 import { readAccept, readRequestBody } from './read-request.ts';

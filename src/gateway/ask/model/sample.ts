@@ -12,7 +12,7 @@ import { onAbort } from '../../../shared/timing.ts';
 import { fromChat } from './from-chat.ts';
 import { ModelEndpoint } from './model-endpoint.ts';
 import { PrincipalLimiter } from '../principal-limiter.ts';
-import type { StandIn, StandInFor } from '../stand-in.ts';
+import type { StandIn, StandInFor } from '../ask-channels.ts';
 import { toChat } from './to-chat.ts';
 
 export interface SamplerOptions {

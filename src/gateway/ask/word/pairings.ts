@@ -10,7 +10,7 @@ import { drawRandomBytes, randomId } from '../../../shared/crypto/ids.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import { cookiesNamed } from '../../../shared/net/browser-request.ts';
 import { hashOf, readPairingFile, writePairingFile } from './pairing-file.ts';
-import { mayAnswer } from './may-answer.ts';
+import { mayAnswer } from './persons-word.ts';
 import type { Invitation, PairedBrowser, PairingRecords } from './pairing-file.ts';
 
 export interface PairingsOptions {

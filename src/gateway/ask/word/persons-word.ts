@@ -18,7 +18,6 @@ import { printableLine } from '../../../shared/visible.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { QuestionRound } from '../question-round.ts';
-import { mayAnswer } from './may-answer.ts';
 import type { Pairings } from './pairings.ts';
 
 /** The clients whose forms are believed: of stdio entries, with this API key, or of this user's login. */
@@ -197,4 +196,11 @@ function digestOf({ params }: Ask): string {
   const { message, requestedSchema, url } = params ?? {};
   const shown = canonicalJson({ message, requestedSchema, url });
   return `sha256:${lazyCrypto().createHash('sha256').update(shown).digest('hex')}`;
+}
+
+/** Whether the question is the browser's to answer. `user`: the login of the caller whose question it is; undefined where nobody logs in. */
+export function mayAnswer(browser: { user?: string | undefined }, user: string | undefined): boolean {
+  if (user === undefined) return true;
+  // A name given to `parley pair` or `parley key` stands for the login of its API keys, too.
+  return browser.user !== undefined && (user === browser.user || user === `key:${browser.user}`);
 }

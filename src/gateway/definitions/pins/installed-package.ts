@@ -4,8 +4,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
-import { shorten } from '../../../shared/text/shorten.ts';
-import { visible } from '../../../shared/visible.ts';
+import { shorten, visible } from '../../../shared/visible.ts';
 
 export interface StartedCommand {
   command: string;

@@ -29,7 +29,7 @@ import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts
 import { isWithinAny } from '../is-within.ts';
 import { logFailure } from './log-failure.ts';
 import { isAtLeast, isLogLevel } from '../log-level.ts';
-import type { Outlet } from './outlet.ts';
+import type { Outlet } from './served-exchange.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { plainError } from '../plain-error.ts';
 import { PROGRESS } from '../progress.ts';

@@ -3,10 +3,9 @@
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
-import { checkIntroductionSize } from '../introduction-size.ts';
+import { checkIntroductionSize, readIntroduction, optionalObject, toInfo } from '../speak/introduction.ts';
 import { DraftClientDialect } from '../draft/draft-client-dialect.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
-import { readIntroduction, optionalObject, toInfo } from '../speak/introduction.ts';
 import { DRAFT, DRAFT_VERSION, negotiateRevision } from '../revisions.ts';
 import type { ClientDialect } from './client-dialect.ts';
 

@@ -1,12 +1,26 @@
 // The part of an exchange that all dialects share when they serve a client: its identity, its cancellation, and the
 // rule that nothing is sent after its end.
 import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, Message } from '../../../protocol/message.ts';
 import { toNotification } from '../../../protocol/message.ts';
 import { CLIENT_GONE, Cancellation } from '../../../shared/cancellation.ts';
 import { createCounter, randomId } from '../../../shared/crypto/ids.ts';
 import type { SplitParams } from '../meta.ts';
-import type { Outlet } from './outlet.ts';
+
+/**
+ * Where the answer to one incoming message goes. Transports in accept/ implement it, dialects use it. After `end` nothing may be sent; transports
+ * drop anything later.
+ */
+export interface Outlet {
+  /** A message before the answer: progress, a log line or a question. */
+  send(message: Message): void;
+  /** The answer, if one is due. `status` counts only while the HTTP answer has not begun. */
+  end(answer?: Message | Message[], status?: number): void;
+  /** Whether the client is connected; undefined if unknown. */
+  readonly isOpen?: boolean | undefined;
+  /** Closes the stream so that the client reconnects for the rest; does nothing if it cannot. */
+  release(retryMs: number): void;
+}
 
 /** Unique across restarts, so that a log line found later names one exchange only. */
 let nextId: (() => string) | undefined;

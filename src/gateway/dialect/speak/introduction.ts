@@ -4,8 +4,8 @@ import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { checkIntroductionSize } from '../introduction-size.ts';
 import { forwardedMeta } from '../meta.ts';
+import { roughBytes } from '../../../protocol/raw/rough-bytes.ts';
 
 /** The client's info and the fields that the protocol does not define. */
 export function readIntroduction(params: JsonObject): Pick<ClientView, 'info' | 'greeting'> {
@@ -31,4 +31,13 @@ export function toInfo(value: unknown): Implementation {
     name: typeof name === 'string' ? name : 'unknown',
     version: typeof version === 'string' ? version : '0',
   };
+}
+
+/** Real clients say a few hundred bytes. */
+const MAX_BYTES = 64 * 1024;
+
+/** What a client says is kept for each client, and servers with other declarations have processes of their own. */
+export function checkIntroductionSize(said: unknown, parameter: string): void {
+  if (roughBytes(said, MAX_BYTES) <= MAX_BYTES) return;
+  throw new GatewayError('INVALID_PARAMS', { parameter, error: `Must be at most ${MAX_BYTES} bytes` });
 }

@@ -5,7 +5,7 @@ import type { ClientConnection, ClientView } from '../../../protocol/exchange.ts
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { checkIntroductionSize } from '../introduction-size.ts';
+import { checkIntroductionSize } from '../speak/introduction.ts';
 import { isLogLevel } from '../log-level.ts';
 import { META } from '../meta.ts';
 import { isStateless } from '../revisions.ts';

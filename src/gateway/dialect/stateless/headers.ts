@@ -4,7 +4,7 @@ import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { shorten } from '../../../shared/text/shorten.ts';
+import { shorten } from '../../../shared/visible.ts';
 import { META } from '../meta.ts';
 import { decodeHeader } from './header-value.ts';
 

@@ -11,7 +11,7 @@ import { toError } from '../../../shared/to-error.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
 import { logFailure } from '../serve/log-failure.ts';
 import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
-import type { Outlet } from '../serve/outlet.ts';
+import type { Outlet } from '../serve/served-exchange.ts';
 import { readEnvelope, toClient } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
 import { tasksRequired, toStatelessError } from './errors.ts';

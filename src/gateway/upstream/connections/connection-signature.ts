@@ -2,7 +2,7 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
-import { toShortKey } from '../../../shared/crypto/short-key.ts';
+import { toShortKey } from '../../../shared/short-name.ts';
 import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 
 /** How a client introduces itself on its own connection. */

@@ -1,8 +1,7 @@
 // Says why a login failed, without secrets: what the authorization server said of it, or what was wrong with its answer.
 import * as oauth from 'oauth4webapi';
 import { GatewayError } from '../../../shared/errors.ts';
-import { shorten } from '../../../shared/text/shorten.ts';
-import { printableLine } from '../../../shared/visible.ts';
+import { shorten, printableLine } from '../../../shared/visible.ts';
 
 const MAX_CHARS = 300;
 

@@ -1,7 +1,7 @@
 // The file of a login in a folder of logins. Asked before the first request to a server, so it loads nothing.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { smallDigest } from '../../../shared/text/small-digest.ts';
+import { smallDigest } from '../../../shared/short-name.ts';
 
 export function loginFile(folder: string, key: string): string {
   return join(folder, `${smallDigest(key)}.login`);

@@ -2,7 +2,7 @@
 // attacker's server sends the browser on to another one, the code comes back at that one's URL, and is refused (RFC 9700, mix-up).
 // Only a client that registers itself can have such a URL.
 import type { AuthorizationServer } from 'oauth4webapi';
-import { smallDigest } from '../../../shared/text/small-digest.ts';
+import { smallDigest } from '../../../shared/short-name.ts';
 import type { LoginOptions } from './server-login.ts';
 
 /** The parameter that names the authorization server. */

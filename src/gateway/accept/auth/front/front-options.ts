@@ -1,4 +1,5 @@
 // What `auth.front` says: the identity provider at which people log in, where clients cannot register themselves there.
+import { GatewayError } from '../../../../shared/errors.ts';
 export interface FrontOptions {
   /** The OpenID issuer at which people log in, such as https://accounts.google.com. */
   issuer: string;
@@ -35,4 +36,12 @@ export const FRONT_PATH = '/oauth';
 /** Whether everybody can have an account at this issuer. */
 export function isForEverybody(issuer: string): boolean {
   return /^https:\/\/(accounts\.google\.com|login\.microsoftonline\.com\/(common|consumers))/.test(issuer);
+}
+
+/** The engine, which is installed beside Parley. Throws BAD_OPTION if it is not. */
+export async function loadFrontEngine() {
+  return import('oidc-provider').catch((cause: unknown) => {
+    const reason = 'it needs the package oidc-provider: npm install oidc-provider';
+    throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason }, { cause });
+  });
 }

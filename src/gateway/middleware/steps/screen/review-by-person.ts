@@ -3,8 +3,7 @@
 import type { Ask } from '../../../../protocol/exchange.ts';
 import type { StepExchange } from '../../../../protocol/step.ts';
 import { randomId } from '../../../../shared/crypto/ids.ts';
-import { shorten } from '../../../../shared/text/shorten.ts';
-import { visible } from '../../../../shared/visible.ts';
+import { shorten, visible } from '../../../../shared/visible.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
 import { logDecision, putToPerson } from '../approve/approvals.ts';
 import type { Decision } from '../approve/approvals.ts';

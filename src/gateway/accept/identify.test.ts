@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callerOf } from './caller.ts';
+import { callerOf } from './identify.ts';
 import type { HttpVisit } from './http/streamable-http.ts';
 
 function from(remoteAddress: string | undefined, principal?: string): string {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shorten } from './shorten.ts';
+import { shorten } from './visible.ts';
 
 it('shorten keeps a short text', () => {
   expect(shorten('city', 4)).toBe('city');

@@ -33,12 +33,9 @@ export type {
   InteractionCompleteRequest,
   InteractionContinueRequest,
   InteractionGetStateRequest,
-  InteractionGetStateResult,
   InteractionPromptRequest,
   InteractionRespondRequest,
-  InteractionRespondResult,
   InteractionStartRequest,
-  InteractionStartResult,
 } from '../flow/interaction.ts';
 export { createSignedTokens } from '../flow/token/signed-tokens.ts';
 export { createTokens } from '../flow/token/tokens.ts';

@@ -1,12 +1,10 @@
 // The built-in steps of mcp-parley, and what you need to write one.
 export { approve } from '../gateway/middleware/steps/approve/approve.ts';
-export type { ApproveOptions } from '../gateway/middleware/steps/approve/approve.ts';
 export { cache } from '../gateway/middleware/steps/results/cache.ts';
 export { circuitBreaker } from '../gateway/middleware/steps/failures/circuit-breaker.ts';
 export { defaults } from '../gateway/middleware/steps/arguments/defaults.ts';
 export { describe } from '../gateway/middleware/steps/names/describe.ts';
 export { filter } from '../gateway/middleware/steps/filter/filter.ts';
-export type { FilterOptions } from '../gateway/middleware/steps/filter/filter.ts';
 export { fixed } from '../gateway/middleware/steps/arguments/fixed.ts';
 export { log } from '../gateway/middleware/steps/log/log.ts';
 export { prefix } from '../gateway/middleware/steps/names/prefix.ts';

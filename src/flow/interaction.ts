@@ -1,10 +1,8 @@
 // The message types of MCP Flow 0.1.0. They extend the request type of the official SDK, so that its clients and servers can use them.
 import type { Request } from '@modelcontextprotocol/client';
-import type { FlowState } from './journal.ts';
 import type { Prompt, PromptStep } from '../protocol/form/prompt.ts';
 
 export type SessionId = string;
-export type InteractionState = FlowState;
 
 export interface InteractionStartRequest extends Request {
   method: 'interaction.start';
@@ -60,31 +58,4 @@ export interface InteractionCancelRequest extends Request {
 export interface InteractionGetStateRequest extends Request {
   method: 'interaction.getState';
   params: { sessionId: SessionId };
-}
-
-export interface InteractionStartResult {
-  sessionId: SessionId;
-  state: InteractionState;
-  initialPrompt?: Prompt;
-  lookAgainMs?: number;
-}
-
-export interface InteractionRespondResult {
-  accepted: boolean;
-  validation: { valid: boolean; error?: string; suggestion?: string };
-}
-
-export interface InteractionGetStateResult {
-  sessionId: SessionId;
-  state: InteractionState;
-  metadata: { createdAt: number; lastActivityAt: number; toolName: string };
-  history: {
-    turnId: number;
-    prompt: Prompt;
-    response: { value?: unknown; timestamp: number; metadata?: { [key: string]: unknown } };
-    timestamp: number;
-  }[];
-  currentPrompt?: Prompt;
-  lookAgainMs?: number;
-  accumulatedData: { [key: string]: unknown };
 }

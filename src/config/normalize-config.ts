@@ -140,8 +140,23 @@ function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {
 function toListen(listen: ListenInput, folder: string): ListenConfig {
   const { host = DEFAULT_HOST, stdio = false, tls, open, trustProxy, allowedHosts, allowedOrigins } = listen;
   const port = listen.port ?? (stdio ? undefined : DEFAULT_PORT);
-  const pem = tls && { key: toPem(tls.key, folder), cert: toPem(tls.cert, folder) };
-  return defined({ port, host, stdio, tls: pem, open, trustProxy, allowedHosts, allowedOrigins });
+  return defined({
+    port,
+    host,
+    stdio,
+    tls: tls && toPemPair(tls, folder),
+    open,
+    trustProxy,
+    allowedHosts,
+    allowedOrigins,
+  });
+}
+
+export function toPemPair(
+  { key, cert }: NonNullable<ListenInput['tls']>,
+  folder: string,
+): NonNullable<ListenConfig['tls']> {
+  return { key: toPem(key, folder), cert: toPem(cert, folder) };
 }
 
 function toPem(text = '', folder: string): string {

@@ -78,6 +78,87 @@ describe('parley check', () => {
     }
   });
 
+  it('refuses issuers whose URL has what OAuth forbids in it, where it stands, and never repeats a password', async () => {
+    using own = new Home();
+    const text = `{
+  "mcpServers": { "a": { "url": "https://mcp.example.com/mcp" } },
+  "publicUrl": "https://gw.example.com",
+  "auth": {
+    "issuers": [
+      "https://login.example.com#x",
+      { "issuer": "https://login.example.com/?tenant=1" },
+      "https://ann:hunter2@login.example.com",
+      "ldap://login.example.com",
+      "https://login.example.com/#",
+      "https://login.example.com/realms/one"
+    ],
+    "front": {
+      "issuer": "https://idp.example.com/?",
+      "clientId": "c",
+      "assertions": ["https://idp.example.com/#frag"]
+    }
+  }
+}`;
+    own.write('parley.config.json', text);
+    const checked = await own.run(['check']);
+    const served = await own.run(['serve', '--port', '0']);
+    expect([checked.status, served.status]).toEqual([1, 1]);
+    for (const output of [checked.stdout, served.stderr]) {
+      for (const words of [
+        'parley.config.json:6:7: error: auth.issuers[0]: the URL of an issuer must not have a "#"',
+        'parley.config.json:7:19: error: auth.issuers[1].issuer: the URL of an issuer must not have a "?"',
+        'parley.config.json:8:7: error: auth.issuers[2]: the URL of an issuer must not have a user name or password',
+        'parley.config.json:9:7: error: auth.issuers[3]: the issuer is not an https:// URL',
+        'parley.config.json:10:7: error: auth.issuers[4]: the URL of an issuer must not have a "#"',
+        'parley.config.json:14:17: error: auth.front.issuer: the URL of an issuer must not have a "?"',
+        'parley.config.json:16:22: error: auth.front.assertions[0]: the URL of an issuer must not have a "#"',
+      ])
+        expect(output).toContain(words);
+      expect(output).not.toMatch(/hunter2|issuers\[5\]/);
+    }
+  });
+
+  it('says everything in one run, whatever else is wrong', async () => {
+    using own = new Home();
+    own.write('parley.config.json', {
+      mcpServers: {
+        mistyped: { command: EXTERNAL[0], cwd: './nowhere', sandbox: { write: ['./not-there', 5] }, retries: 3 },
+        lost: { command: 'no-such-command-here', args: ['-y pkg', 7] },
+        unset: { command: '${NOT_SET}', cwd: '${NOT_SET}' },
+        itself: { command: 'parley', args: ['serve', 'parley.config.json'] },
+      },
+      listen: { port: 0, tls: { key: 'no-key.pem', cert: 'no-cert.pem' } },
+      rules: [
+        { tool: 'a', effect: 'deny', when: 'args.' },
+        { tool: 'b', effect: 'perhaps' },
+      ],
+      steps: ['./no-step.mjs'],
+      keys: 'short',
+    });
+    const { status, stdout } = await own.run(['check']);
+    expect(status).toBe(1);
+    const [told, hidden] = [
+      [
+        'error: mcpServers.mistyped.retries: unknown key',
+        'error: mcpServers.mistyped.sandbox.write[1]: must be',
+        'warning: mcpServers.mistyped.cwd: this folder does not exist',
+        'warning: mcpServers.mistyped.sandbox.write[0]: this does not exist',
+        'warning: mcpServers.lost.command: this command is not on PATH',
+        'warning: mcpServers.lost.args[0]: this is one argument with a space in it',
+        'error: mcpServers.unset.command: the environment variable NOT_SET is not set',
+        'warning: mcpServers.itself: this command serves the same file again',
+        'error: listen.tls: a file for TLS cannot be read',
+        'error: rules[0].when: ',
+        'error: rules[1].effect: "perhaps" is not known here',
+        'error: steps[0]: no-step.mjs: there is no such file',
+        'error: keys: this key is too short',
+      ],
+      ['warning: mcpServers.unset', 'undefined'],
+    ];
+    for (const words of told) expect(stdout).toContain(words);
+    for (const words of hidden) expect(stdout).not.toContain(words);
+  });
+
   it('says which entry of a file of a client is left out, and why; the others are served', async () => {
     using own = new Home();
     const good = { command: EXTERNAL[0], args: [EXTERNAL[1]] };

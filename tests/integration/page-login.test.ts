@@ -245,6 +245,23 @@ test('people log in at one issuer: of two, one could have codes of the other sen
   }
 });
 
+test('an issuer whose URL no token can name is refused at the start', () => {
+  const bad = ['https://a.example/#x', 'https://a.example?x', 'https://ann:hunter2@a.example', 'a.example'];
+  const servers = { desk: createServer({ name: 'desk', version: '1' }) };
+  for (const issuer of bad) {
+    for (const auth of [
+      { issuers: [issuer] },
+      { issuers: [{ issuer }] },
+      { front: { issuer, ...CLIENT } },
+      { front: { issuer: 'https://a.example', ...CLIENT, assertions: [issuer] } },
+    ]) {
+      const start = () => createGateway({ servers, publicUrl: 'https://gw.example', auth });
+      expect(start, issuer).toThrow(/issuer/);
+      expect(start).not.toThrow(/hunter2/);
+    }
+  }
+});
+
 test('a refused person, and an audit log that fails, end nothing but this login', async () => {
   const company = await startCompany('front', {
     closing,

@@ -99,7 +99,7 @@ function toAddress(config: ServerConfig) {
   return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd, sandbox: config.sandbox };
 }
 
-async function readTls({ key, cert }: NonNullable<ListenConfig['tls']>): Promise<{ key: string; cert: string }> {
+export async function readTls({ key, cert }: NonNullable<ListenConfig['tls']>): Promise<{ key: string; cert: string }> {
   const read = (text: string) => (isPem(text) ? text : readFile(text, 'utf8'));
   return { key: await read(key), cert: await read(cert) };
 }

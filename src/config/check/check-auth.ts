@@ -1,5 +1,5 @@
 // Checks `auth`. Problems never repeat a key or a secret.
-import { isForEverybody } from '../../gateway/accept/auth/front/front-options.ts';
+import { isForEverybody, issuerProblem } from '../../gateway/accept/auth/front/front-options.ts';
 import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import type { AuthInput } from './auth-shape.ts';
 import type { CheckContext } from './check-shape.ts';
@@ -72,9 +72,7 @@ const MAKE = 'Make one with: openssl rand -base64 32.';
 function checkIssuer(given: IssuerInput, path: ConfigPath, { problems, missing }: CheckContext): void {
   const issuer = typeof given === 'string' ? given : given.issuer;
   const at = typeof given === 'string' ? path : [...path, 'issuer'];
-  if (missing.has(toPathId(at))) return;
-  const isUrl = issuer !== undefined && URL.canParse(issuer) && /^https?:/.test(issuer);
-  if (!isUrl) problems.error(path, 'the issuer is not an https:// URL', 'Such as https://login.example.com.');
+  checkIssuerUrl(issuer ?? '', issuer === undefined ? path : at, { problems, missing });
   if (typeof given === 'string') return;
   if (given.pages && given.pages.clientId === undefined)
     problems.error([...path, 'pages'], 'it needs "clientId"', 'Register the gateway there.');
@@ -84,8 +82,22 @@ function checkIssuer(given: IssuerInput, path: ConfigPath, { problems, missing }
     problems.error([...path, 'introspection'], 'it needs "clientId" and "clientSecret"', 'Register the gateway there.');
 }
 
-function checkFront(front: FrontInput, publicUrl: string | undefined, { problems }: CheckContext): void {
+type IssuerContext = Pick<CheckContext, 'problems' | 'missing'>;
+
+function checkIssuerUrl(issuer: string, at: ConfigPath, { problems, missing }: IssuerContext): void {
+  if (missing.has(toPathId(at))) return;
+  const problem = issuerProblem(issuer);
+  if (problem !== undefined)
+    problems.error(at, problem, 'Write it as tokens name it in `iss`, such as https://login.example.com.');
+}
+
+function checkFront(front: FrontInput, publicUrl: string | undefined, context: CheckContext): void {
+  const { problems } = context;
   const at = ['auth', 'front'];
+  if (front.issuer !== undefined) checkIssuerUrl(front.issuer, [...at, 'issuer'], context);
+  (front.assertions ?? []).forEach((issuer, index) => {
+    if (issuer !== undefined) checkIssuerUrl(issuer, [...at, 'assertions', index], context);
+  });
   if (front.issuer === undefined || front.clientId === undefined)
     problems.error(at, 'it needs "issuer" and "clientId"', 'Register the gateway at your identity provider.');
   if (publicUrl === undefined)

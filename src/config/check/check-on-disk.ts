@@ -17,14 +17,17 @@ export interface DiskCheck {
   problems: ConfigProblems;
   /** Paths of text that came from variables; it may be a secret and is not repeated. */
   filled: ReadonlySet<string>;
+  /** Paths of text with unset variables, which have been reported. */
+  missing: ReadonlySet<string>;
 }
 
 export function checkOnDisk(input: ConfigInput, context: DiskCheck): void {
   for (const { server, path } of listServers(input)) {
     if (server.disabled || server.command === undefined) continue;
-    checkCommand(server, path, context);
     checkArgs(server, path, context);
     checkSandbox(server, path, context);
+    if (isMissing([...path, 'cwd'], context)) continue; // nothing relative can be found, either
+    if (!isMissing([...path, 'command'], context)) checkCommand(server, path, context);
     const { cwd } = server;
     const folder = cwd === undefined ? undefined : resolve(dirname(context.path), cwd);
     if (folder !== undefined && !isFolder(folder)) {
@@ -41,14 +44,13 @@ export function checkOnDisk(input: ConfigInput, context: DiskCheck): void {
 function checkSandbox({ sandbox }: ServerInput, path: ConfigPath, context: DiskCheck): void {
   const { write = [] } = typeof sandbox === 'object' ? sandbox : {};
   for (const [index, written] of write.entries()) {
+    const at = [...path, 'sandbox', 'write', index];
+    // What is no text has been reported.
+    if (written === undefined || isMissing(at, context)) continue;
     if (existsSync(resolve(dirname(context.path), written))) continue;
     const hint =
       'Create it, or correct the path, which starts at the folder of this file. Write ${userHome} in place of "~".';
-    context.problems.warn(
-      [...path, 'sandbox', 'write', index],
-      'this does not exist, so the server will not start',
-      hint,
-    );
+    context.problems.warn(at, 'this does not exist, so the server will not start', hint);
   }
 }
 
@@ -79,6 +81,10 @@ function checkArgs({ args = [] }: ServerInput, path: ConfigPath, { problems }: D
     if (!/^--?\w[\w-]*\s+\S/.test(arg)) return;
     problems.warn([...path, 'args', index], 'this is one argument with a space in it', 'Make two of it.');
   });
+}
+
+function isMissing(path: ConfigPath, { missing }: DiskCheck): boolean {
+  return missing.has(toPathId(path));
 }
 
 function isFolder(path: string): boolean {

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { loadStepFile } from '../../gateway/middleware/load/load-step.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { buildListeners } from '../apply/build-gateway.ts';
+import { readTls } from '../apply/build-gateway.ts';
+import { toPemPair } from '../normalize-config.ts';
 import type { LoadedConfig } from '../read/load-config.ts';
 import { toPathId } from '../read/source-positions.ts';
 import type { ConfigPath } from '../read/source-positions.ts';
-import { expressionProblem, toExpressions } from './rules/rule-expressions.ts';
+import { expressionProblem } from './rules/rule-expressions.ts';
 import { ConfigProblems } from './config-problems.ts';
 import type { ConfigProblem } from './config-problems.ts';
 import { problemsWithReferences } from '../references.ts';
@@ -19,7 +20,7 @@ export interface CheckPartsOptions {
 }
 
 export async function checkParts(
-  { path = '', config, read, used }: LoadedConfig,
+  { path = '', read, used }: LoadedConfig,
   { runsSteps = false }: CheckPartsOptions = {},
 ): Promise<ConfigProblem[]> {
   if (!read) return [];
@@ -34,16 +35,27 @@ export async function checkParts(
     else if (!existsSync(name))
       problems.error(at, `${relative(folder, name)}: there is no such file`, 'Correct that file, or the path.');
   }
-  for (const { name, when } of toExpressions(config?.rules)) {
-    const reason = await expressionProblem(name, when);
-    if (reason !== undefined) problems.error(['rules', Number(/\d+/.exec(name)), 'when'], reason, CEL);
+  for (const [index, rule] of (read.input.rules ?? []).entries()) {
+    const at = ['rules', index, 'when'];
+    if (rule?.when === undefined || isMissing(at, read.missing)) continue;
+    const reason = await expressionProblem(`rules[${index}]`, rule.when);
+    if (reason !== undefined) problems.error(at, reason, CEL);
   }
-  if (config) {
-    await buildListeners(config).catch(({ message }: Error) => {
-      problems.error(['listen', 'tls'], `a file for TLS cannot be read: ${message}`, 'Check the paths.');
-    });
-  }
+  await checkTls(read, folder, problems);
   return problemsWithReferences(problems.list, used);
+}
+
+type ReadConfig = NonNullable<LoadedConfig['read']>;
+
+async function checkTls({ input, missing }: ReadConfig, folder: string, problems: ConfigProblems): Promise<void> {
+  const at = ['listen', 'tls'];
+  const { listen } = input;
+  const isUsed = typeof listen === 'object' && (listen.port !== undefined || !listen.stdio);
+  const tls = isUsed ? listen.tls : undefined;
+  if (tls?.key === undefined || tls.cert === undefined || isMissing(at, missing)) return; // which has been reported
+  await readTls(toPemPair(tls, folder)).catch(({ message }: Error) => {
+    problems.error(at, `a file for TLS cannot be read: ${message}`, 'Check the paths.');
+  });
 }
 
 const CEL = 'Correct the expression; docs/config.md has what it can use.';

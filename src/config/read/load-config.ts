@@ -97,10 +97,8 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const input = validateConfig(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
   const leftOut = isOwnFile(path) ? [] : omitBrokenServers(filledIn, input, problems);
-  if (!problems.hasErrors) {
-    leftOut.push(...omitOwnEntries(input, { path, problems, environment: options, own: options.own }));
-    if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled });
-  }
+  leftOut.push(...omitOwnEntries(input, { path, problems, environment: options, own: options.own }));
+  if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled, missing });
   const shared = options.share ? { ...input, share: options.share } : input;
   const config = problems.hasErrors ? undefined : withOwn(normalizeConfig(shared, folder), options);
   keepConfigSecrets(config, used);

@@ -10,7 +10,7 @@ import type { Log } from '../../shared/log.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
 import type { AuthOptions } from './auth/auth-options.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth/auth-options.ts';
-import { FRONT_PATH, isForEverybody } from './auth/front/front-options.ts';
+import { FRONT_PATH, isForEverybody, issuerProblem } from './auth/front/front-options.ts';
 import type { FrontOptions } from './auth/front/front-options.ts';
 import type { NodeVisit } from './auth/front/front.ts';
 import type { Authenticator } from './auth/authenticator.ts';
@@ -72,7 +72,7 @@ export interface LoginSource {
 export function createLogin({ auth, identify, publicUrl }: LoginSource, context: LoginContext): Login | undefined {
   if (!auth) return undefined;
   if (identify) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: 'give either `auth` or `identify`' });
-  if (auth.front) checkFront(auth.front, publicUrl);
+  checkIssuers(auth, publicUrl);
   const hasIssuers = (auth.issuers?.length ?? 0) > 0 || auth.front !== undefined;
   const isNameless = auth.token !== undefined;
   let made: Authenticator | TokenGate | undefined;
@@ -143,6 +143,15 @@ function keepHeaders(names: readonly string[] = [], identify: Identify): Identif
     const found = identify(request);
     return found instanceof Promise ? found.then((one) => add(one, request)) : add(found, request);
   };
+}
+
+function checkIssuers({ issuers = [], front }: AuthOptions, publicUrl: string | undefined): void {
+  const named = issuers.map((one) => (typeof one === 'string' ? one : one.issuer));
+  for (const issuer of [...named, ...(front ? [front.issuer, ...(front.assertions ?? [])] : [])]) {
+    const reason = issuerProblem(issuer);
+    if (reason !== undefined) throw new GatewayError('BAD_OPTION', { option: 'auth', reason });
+  }
+  if (front) checkFront(front, publicUrl);
 }
 
 function checkFront({ issuer, allow }: FrontOptions, publicUrl: string | undefined): void {

@@ -2,7 +2,7 @@
 import type { RuleOptions } from '../../../gateway/middleware/steps/rules/rule.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 
-export function toExpressions(rules: readonly RuleOptions[] = []): { name: string; when: string }[] {
+function toExpressions(rules: readonly RuleOptions[] = []): { name: string; when: string }[] {
   return rules.flatMap(({ when }, index) => (when === undefined ? [] : [{ name: `rules[${index}]`, when }]));
 }
 

@@ -45,3 +45,15 @@ export async function loadFrontEngine() {
     throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason }, { cause });
   });
 }
+
+/**
+ * What is wrong with the URL of an issuer; undefined if it can be one. OAuth and OpenID forbid queries and fragments in it (RFC 8414, section 2).
+ * Never repeats it: it may have a password in it.
+ */
+export function issuerProblem(issuer: string): string | undefined {
+  if (!/^https?:/.test(issuer) || !URL.canParse(issuer)) return 'the issuer is not an https:// URL';
+  const { username, password } = new URL(issuer);
+  if (username !== '' || password !== '') return 'the URL of an issuer must not have a user name or password';
+  const forbidden = ['#', '?'].find((one) => issuer.includes(one));
+  return forbidden && `the URL of an issuer must not have a "${forbidden}"`;
+}

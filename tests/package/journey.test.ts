@@ -6,9 +6,8 @@ import { linksIn } from '../helpers/links.ts';
 import { traceCall } from '../helpers/trace-call.ts';
 import type { CallTrace } from '../helpers/trace-call.ts';
 
-const MOST_FILES = 87;
-/** One is for reading floods of servers in slots (codec/paced-reader.ts). */
-const MOST_CALLS = 561;
+const MOST_FILES = 81;
+const MOST_CALLS = 558;
 
 let trace: CallTrace;
 

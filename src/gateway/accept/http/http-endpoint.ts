@@ -7,7 +7,6 @@ import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { answerThrown, endWhenInvalid, refuseUpgrade, refuseUpgradeFor } from './answer.ts';
-import { answerPreflight, allowOrigin } from './cors.ts';
 import { runRequestUnlessLoop, isByGateway } from '../refuse-loops.ts';
 import { recordRefusal } from '../record-refusal.ts';
 import { createGuard } from '../guard.ts';
@@ -18,8 +17,6 @@ import { LegacySse } from './legacy-sse.ts';
 import { identifyCaller } from '../identify.ts';
 import type { Caller, Identify, IdentifyPlace } from '../identify.ts';
 import type { Login } from '../login.ts';
-import { readMount } from './mount.ts';
-import type { Mount } from './mount.ts';
 import { checkPage } from './page-access.ts';
 import { createResourceUrls } from './resource-url.ts';
 import type { ListeningAddress } from './resource-url.ts';
@@ -278,4 +275,51 @@ function refuse(
   const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
   if (isMethod) response.setHeader('allow', allowOf(path, context));
   answerThrown(context, response, thrown);
+}
+
+/** CORS headers for web pages. The guard has already accepted their Origin. */
+function allowOrigin(request: HttpRequest, response: HttpResponse): void {
+  const { origin } = request.headers;
+  if (origin === undefined) return;
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-expose-headers', 'Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce');
+  response.setHeader('vary', 'Origin');
+}
+
+/** Allows the headers that are asked for, because tools choose the names of `Mcp-Param-*` headers. */
+function answerPreflight(request: HttpRequest, response: HttpResponse, methods: string): void {
+  const asked = request.headers['access-control-request-headers'];
+  response.writeHead(204, {
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': asked ?? 'Content-Type, Authorization, Mcp-Session-Id, MCP-Protocol-Version',
+    'access-control-max-age': '600',
+  });
+  response.end();
+}
+
+/** Where the endpoint is mounted. Inside, paths are always those of an endpoint at /mcp. */
+export interface Mount {
+  readonly path: string;
+  /** The path as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
+  readonly toLocal: (path: string) => string;
+}
+
+const DEFAULT: Mount = { path: '/mcp', toLocal: (path) => path };
+
+export function readMount(path: string | undefined): Mount {
+  if (path === undefined || path === DEFAULT.path) return DEFAULT;
+  if (!/^(\/[^/?#\s]+)+$/.test(path)) {
+    throw new GatewayError('BAD_OPTION', {
+      option: 'path',
+      reason: `write it like /api/mcp, not ${JSON.stringify(path)}`,
+    });
+  }
+  const folder = path.slice(0, path.lastIndexOf('/'));
+  return { path, toLocal: (called) => toLocal(called, path, folder) };
+}
+
+function toLocal(called: string, path: string, folder: string): string {
+  if (called === path || called.startsWith(`${path}/`)) return `${DEFAULT.path}${called.slice(path.length)}`;
+  const beside = called.startsWith(`${folder}/`) ? called.slice(folder.length) : '';
+  return beside === DEFAULT.path || beside.startsWith(`${DEFAULT.path}/`) ? '' : beside;
 }

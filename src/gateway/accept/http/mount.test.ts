@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readMount } from './mount.ts';
+import { readMount } from './http-endpoint.ts';
 
 it('a mount puts all paths beside the chosen one', () => {
   const { toLocal } = readMount('/api/mcp');

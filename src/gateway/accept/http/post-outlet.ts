@@ -107,7 +107,7 @@ export class PostOutlet extends DeadlineItem implements Outlet {
 
   /** Older clients may fail on an event without data. */
   get #canPrime(): boolean {
-    return this.#session?.primesStreams ?? false;
+    return this.#session?.conversation.dialect?.primesStreams ?? false;
   }
 
   #upgrade(): void {

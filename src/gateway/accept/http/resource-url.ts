@@ -3,7 +3,7 @@
 // not choose for which server a token counts.
 import { isLoopback } from '../guard.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
-import type { Mount } from './mount.ts';
+import type { Mount } from './http-endpoint.ts';
 
 export interface ListeningAddress {
   readonly port: number;

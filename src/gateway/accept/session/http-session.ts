@@ -96,11 +96,6 @@ export class HttpSession {
     return this.#poll !== undefined || this.#listening() !== undefined;
   }
 
-  /** Whether the client accepts an event without data that carries an id to resume from. */
-  get primesStreams(): boolean {
-    return this.conversation.dialect?.primesStreams ?? false;
-  }
-
   /** Sends a message that belongs to no request, or whose own stream is gone. */
   send(message: Message): void {
     const text = writeMessage(message);
@@ -128,7 +123,7 @@ export class HttpSession {
   async listen(carrier: SseResponse, lastEventId: string | undefined): Promise<void> {
     const last = lastEventId === undefined ? undefined : fromEventId(lastEventId);
     const post = last && this.#posts.get(last.stream);
-    const primes = this.primesStreams;
+    const primes = this.conversation.dialect?.primesStreams ?? false;
     if (post) return void (await post.resume(carrier, { after: last.sequence, primes }));
     const known = last && this.#gets.get(last.stream);
     if (last && !known && this.#isOfEarlierProcess(last.stream)) return tellLost(carrier, last.stream);

@@ -17,7 +17,6 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { LinkedList } from '../../../shared/containers/linked-list.ts';
 import { META } from '../../dialect/meta.ts';
 import type { CallOwner, OpenCall } from './open-call.ts';
-import { HeldQuestions } from '../connections/held-questions.ts';
 
 export type AskHandler = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
@@ -336,4 +335,54 @@ function cannotBeAsked({ method }: Ask): GatewayError {
 
 function abandoned({ method }: Ask): GatewayError {
   return new GatewayError('ASK_ABANDONED', { method });
+}
+
+/** How long the official SDKs wait for an answer. */
+const HOLD_MS = 60_000;
+const MAX_HELD = 16;
+
+/**
+ * Holds questions that a server asks before any call can carry them, such as for roots at its start. A stateless client can be asked only during its
+ * calls, so the question waits for the next one.
+ */
+class HeldQuestions {
+  readonly #clock: Clock;
+  readonly #held = new Set<(put: AskHandler | undefined) => Promise<void>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.size === 0;
+  }
+
+  /** Holds only questions for roots: a form that appears during an unrelated call would confuse its user. */
+  takes({ method }: Ask): boolean {
+    return method === 'roots/list' && this.#held.size < MAX_HELD;
+  }
+
+  /** Rejects when no call comes in time, or when the client refuses. */
+  hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      const settle = async (put: AskHandler | undefined): Promise<void> => {
+        this.#held.delete(settle);
+        stop();
+        signal?.removeEventListener('abort', giveUp);
+        if (!put) return reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method }));
+        await put(ask, signal).then(resolve, reject);
+      };
+      const giveUp = (): void => void settle(undefined);
+      const stop = this.#clock.after(HOLD_MS, giveUp);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.#held.add(settle);
+    });
+  }
+
+  /** Asks all held questions as part of a call. Resolves when the answers have been sent to the server. */
+  async release(put: AskHandler): Promise<void> {
+    await Promise.all([...this.#held].map((settle) => settle(put)));
+    // The answers pass through a few promises first; the call must be sent after them.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }

@@ -7,7 +7,7 @@ import { traceCall } from '../helpers/trace-call.ts';
 import type { CallTrace } from '../helpers/trace-call.ts';
 
 const MOST_FILES = 81;
-const MOST_CALLS = 558;
+const MOST_CALLS = 516;
 
 let trace: CallTrace;
 

@@ -135,10 +135,14 @@ class LabelledValues<T> {
   }
 
   at(labels: readonly string[]): T {
-    let branch = this.#root;
-    const last = labels.length - 1;
-    for (let i = 0; i < last; i++) branch = grown(branch, labels[i]!, newBranch<T>) as Branch<T>;
-    return grown(branch, labels[last]!, this.#make) as T;
+    let found: Branch<T> | T = this.#root;
+    for (let i = 0; i < labels.length; i++) {
+      const branch = found as Branch<T>;
+      const below = branch.get(labels[i]!);
+      found = below ?? (i === labels.length - 1 ? this.#make() : new Map());
+      if (below === undefined) branch.set(labels[i]!, found);
+    }
+    return found as T;
   }
 
   entries(branch = this.#root, labels: Record<string, string> = {}): { labels: Record<string, string>; value: T }[] {
@@ -151,16 +155,6 @@ class LabelledValues<T> {
 }
 
 type Branch<T> = Map<string, Branch<T> | T>;
-
-function grown<T>(branch: Branch<T>, label: string, make: () => Branch<T> | T): Branch<T> | T {
-  let below = branch.get(label);
-  if (below === undefined) branch.set(label, (below = make()));
-  return below;
-}
-
-function newBranch<T>(): Branch<T> {
-  return new Map();
-}
 
 // All labels come from fixed lists, so the number of time series stays bounded whatever clients and servers send. Tool names are never labels.
 

@@ -50,11 +50,7 @@ export class Observer {
   /** Counts and traces what clients send; nothing where both are off. */
   readonly layer: Layer = (next) => {
     if (this.#options.metrics === false && !this.#tracing) return next;
-    return new ObservedLayer(
-      next,
-      (exchange, handle) => this.#serve(exchange, handle),
-      (watcher) => this.#attend(watcher),
-    );
+    return new ObservedLayer(next, this.#serve, (watcher) => this.#attend(watcher));
   };
 
   /** Wraps a server, to observe the calls to it. */
@@ -85,11 +81,11 @@ export class Observer {
     };
   }
 
-  #serve(exchange: Exchange, handle: Handle): HandleResult {
+  readonly #serve = (exchange: Exchange, handle: Handle): HandleResult => {
     const tracing = this.#tracing;
     const traced: Handle = tracing ? (one) => tracing.serve(one, handle) : handle;
     return this.#metrics ? this.#metrics.around(exchange, traced) : traced(exchange);
-  }
+  };
 
   #startMetrics(): Metrics {
     this.#metrics ??= new Metrics(() => ({

@@ -68,13 +68,17 @@ export function membersOf(object: string): string[] {
 
 /** Most messages have none, and looking at the values is cheaper than searching the text. */
 function hasNumber(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value === 'number' && depth > 0;
+  if (typeof value !== 'object' || value === null) return false;
   if (depth > MAX_DEPTH) return true;
   if (Array.isArray(value)) {
-    for (const one of value) if (hasNumber(one, depth + 1)) return true;
+    for (const one of value)
+      if (typeof one === 'number' || (typeof one === 'object' && hasNumber(one, depth + 1))) return true;
     return false;
   }
-  for (const key in value) if (hasNumber((value as Container)[key], depth + 1)) return true;
+  for (const key in value) {
+    const one = (value as Container)[key];
+    if (typeof one === 'number' || (typeof one === 'object' && hasNumber(one, depth + 1))) return true;
+  }
   return false;
 }
 

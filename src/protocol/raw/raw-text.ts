@@ -34,7 +34,9 @@ export class RawText extends RawObject {
   }
 
   get text(): string {
-    return (this.#text ??= this.#textLeft() ?? writeExactly(this.parse()));
+    const change = this.#change;
+    const left = this.#text ?? (change?.off === undefined ? undefined : change.of.#textWithout(change.off));
+    return (this.#text = left ?? writeExactly(this.parse()));
   }
 
   override includes(text: string): boolean {
@@ -52,8 +54,10 @@ export class RawText extends RawObject {
       if (change.on && Object.hasOwn(change.on, key)) return change.on[key];
       origin = change.of;
     }
-    const value = ownValue(this.#read[key]);
-    if (typeof value !== 'object') return value;
+    // Inherited values are functions or prototypes, which JSON never contains. Checking ownership takes twice as long.
+    const value = this.#read[key];
+    if (typeof value !== 'object') return typeof value === 'function' ? undefined : value;
+    if (value === Object.prototype) return undefined;
     if (origin) origin.#keepNumbers();
     else this.#keepNumbers();
     return value;
@@ -78,11 +82,9 @@ export class RawText extends RawObject {
   }
 
   without(...keys: string[]): RawText {
-    return keys.reduce<RawText>((left, key) => (left.has(key) ? left.#without(key) : left), this);
-  }
-
-  #without(key: string): RawText {
-    return new RawText(this.#read, undefined, { of: this, off: key });
+    const drop = (left: RawText, key: string): RawText =>
+      left.has(key) ? new RawText(left.#read, undefined, { of: left, off: key }) : left;
+    return keys.reduce(drop, this as RawText);
   }
 
   /** The object before this member was removed, if that was the last change and the member is the same. */
@@ -115,11 +117,6 @@ export class RawText extends RawObject {
     return this.#read;
   }
 
-  #textLeft(): string | undefined {
-    const change = this.#change;
-    return change?.off === undefined ? undefined : change.of.#textWithout(change.off);
-  }
-
   /** Undefined if its position is uncertain or it is encoded differently. */
   #textWithout(key: string): string | undefined {
     const { text } = this;
@@ -138,19 +135,8 @@ export class RawText extends RawObject {
   #placeOf(name: string): number | undefined {
     const { text } = this;
     const at = text.indexOf(name);
-    return at === -1 || text.includes(name, at + 1) || hasEscapedLetter(text) ? undefined : at;
+    if (at === -1 || text.includes(name, at + 1)) return undefined;
+    // Searches for a backslash first: the expression is far slower, and most texts have no backslash.
+    return text.includes('\\u00') && ESCAPED_LETTER.test(text) ? undefined : at;
   }
-}
-
-/** Searches for a backslash first: the expression is far slower, and most texts have no backslash. */
-function hasEscapedLetter(text: string): boolean {
-  return text.includes('\\u00') && ESCAPED_LETTER.test(text);
-}
-
-/**
- * Drops inherited values: they are functions or prototypes, which JSON never contains. Checking ownership first takes
- * twice as long.
- */
-function ownValue(value: unknown): unknown {
-  return typeof value === 'function' || value === Object.prototype ? undefined : value;
 }

@@ -33,7 +33,7 @@ export function runMiddlewareStep(place: StepPlace, exchange: ChainExchange): Pr
     returned = Promise.reject(thrown);
   }
   run.isAway = true;
-  return run.isPassing(returned) ? run.pass(returned) : run.judge(returned);
+  return run.finish(returned);
 }
 
 class StepRun {
@@ -62,12 +62,14 @@ class StepRun {
   }
 
   readonly next: Next = () => {
-    const refusal = this.#refuse();
-    if (refusal) return refused(refusal);
-    const { params, ownCancellation } = this.#exchange;
+    const { repeats } = this.#place.step;
+    if (this.#over || this.#running || (this.#pending && !repeats)) return refused(this.#refusal());
+    const exchange = this.#exchange;
+    const { params, ownCancellation } = exchange;
     this.#hasChanged = params !== this.#params || ownCancellation !== this.#ownCancellation;
     this.#running = true;
-    const rest = this.#step.repeats ? this.#attempt() : this.#rest(this.#exchange);
+    // A chain replaced meanwhile handles the rest.
+    const rest = repeats ? this.#attempt() : (exchange.again() ?? this.#place.rest(exchange));
     const isTimed = ownCancellation !== this.#ownCancellation && ownCancellation instanceof StepDeadline;
     const pending = isTimed ? this.#inTime(rest, ownCancellation) : rest;
     this.#pending = pending;
@@ -78,11 +80,9 @@ class StepRun {
   readonly lookUp: LookUp = (method, params) => this.#place.lookUp(this.#exchange, method, params);
 
   /** The fast path: a step that only returns next() has kept all rules. */
-  isPassing(returned: unknown): returned is Promise<Outcome> {
-    return returned !== undefined && returned === this.#pending && !this.#misuse;
-  }
-
-  pass(pending: Promise<Outcome>): Promise<Outcome> {
+  finish(returned: unknown): Promise<Outcome> {
+    const pending = this.#pending;
+    if (!pending || returned !== pending || this.#misuse) return this.#judge(returned);
     if (!this.#hasChanged) return pending;
     this.#isPassed = true;
     if (this.#isTimed) return pending;
@@ -114,7 +114,7 @@ class StepRun {
     });
   }
 
-  judge(returned: unknown): Promise<Outcome> {
+  #judge(returned: unknown): Promise<Outcome> {
     if (this.#pending) this.#follow(this.#pending);
     return this.#give(Promise.resolve(returned));
   }
@@ -152,45 +152,35 @@ class StepRun {
   /** A step that does not await next() gets an error; an unhandled rejection must not also end the process. */
   #follow(pending: Promise<Outcome>): void {
     const settled = (): void => {
-      if (!this.#step.repeats) this.#running = false;
+      if (!this.#place.step.repeats) this.#running = false;
     };
     pending.then(settled, settled);
   }
 
-  get #step(): Step {
-    return this.#place.step;
-  }
-
   #misused(reason: string): GatewayError {
-    const error = misuseError(this.#step.name, reason);
+    const error = misuseError(this.#place.step.name, reason);
     this.#exchange.chain.onMisuse(error);
     return error;
   }
 
   /** The error that the step threw or passed on. */
   #failure(thrown: unknown, passedOn: JsonObject): Error {
-    const { name, reword } = this.#step;
+    const { name, reword } = this.#place.step;
     const error =
       this.#misuse ?? toStepError(name, reword?.(thrown, passedOn, this.#params) ?? thrown, this.#exchange.id);
     if (error instanceof GatewayError && error.code === 'STEP_MISUSED') this.#exchange.chain.onMisuse(error);
     return error;
   }
 
-  #refuse(): Error | undefined {
+  #refusal(): Error {
     if (this.#over) return this.#misused('called next() after it had answered');
-    if (!this.#running && (!this.#pending || this.#step.repeats)) return undefined;
     return (this.#misuse = this.#misused('called next() twice'));
-  }
-
-  /** A chain replaced meanwhile handles the rest. */
-  #rest(exchange: ChainExchange): Promise<Outcome> {
-    return exchange.again() ?? this.#place.rest(exchange);
   }
 
   async #attempt(): Promise<Outcome> {
     const attempt = new ChainExchange(this.#exchange, this.#exchange.chain);
     try {
-      const outcome = await this.#rest(attempt);
+      const outcome = await (attempt.again() ?? this.#place.rest(attempt));
       if (attempt.failure) throw attempt.failure;
       return outcome;
     } catch (thrown) {

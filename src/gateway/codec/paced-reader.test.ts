@@ -48,6 +48,19 @@ describe('a paced reader', () => {
     expect([read.slice(FLOOD), told, one.isWaiting]).toEqual([['a', 'bc', 'd'], ['pause', 'resume'], false]);
   });
 
+  it('reads a very long line in turns, and one of a common length at once', async () => {
+    const { one, told, resumed } = paced();
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    for (let n = 0; n < 8; n++) one.push(chunk);
+    expect(told).toEqual([]);
+    one.push(chunk);
+    expect(told).toEqual(['pause']);
+    await resumed();
+    one.push(Buffer.from('\n'));
+    one.push(chunk);
+    expect(told).toEqual(['pause', 'resume']);
+  });
+
   it('lets others go first while it reads a flood', async () => {
     const { one, read, resumed } = paced();
     one.push(linesOf(FLOOD));

@@ -3,8 +3,10 @@
 // 1. Nothing is lost, and the order stays. What the source had sent when it ended is read.
 // 2. Lines count, for each costs processor time even if it brings nothing. An answer that a call waited for makes up for its own lines:
 //    many calls do not count as a flood.
+// 3. A line that is very long is read in turns with others (reading-turns.ts), at full speed if there are none.
 import { systemClock, ticksOf } from '../../shared/clock.ts';
 import { FLOOD_LINES } from '../../shared/limits.ts';
+import { BYTES_BEFORE_TURNS, waitForTurn } from './reading-turns.ts';
 import { waitForSlot } from './slots.ts';
 
 export interface PacedOptions {
@@ -28,6 +30,8 @@ export class PacedReader {
   readonly #options: PacedOptions;
   readonly #unread: Buffer[] = [];
   #lines = 0;
+  /** Of a line that has not ended. */
+  #lineBytes = 0;
   #countedAt = ticksOf(systemClock);
   /** What is left of its slot. */
   #slotLines = 0;
@@ -98,14 +102,23 @@ export class PacedReader {
 
   #read(chunk: Buffer): void {
     const { reader, inbox, onRead } = this.#options;
-    const before = reader.lines - LINES_OF_ANSWER * inbox.answers;
+    const [linesBefore, answersBefore] = [reader.lines, inbox.answers];
     this.#isReading = true;
     reader.push(chunk);
     this.#isReading = false;
-    const more = reader.lines - LINES_OF_ANSWER * inbox.answers - before;
-    this.#lines = Math.max(0, this.#lines + more);
+    const lines = reader.lines - linesBefore;
+    this.#lines = Math.max(0, this.#lines + lines - LINES_OF_ANSWER * (inbox.answers - answersBefore));
+    this.#lineBytes = lines > 0 ? 0 : this.#lineBytes + chunk.length;
+    if (this.#lineBytes > BYTES_BEFORE_TURNS && !this.#isWaiting && !this.#isOver) waitForTurn(this.#turns);
     onRead?.();
   }
+
+  readonly #turns = {
+    pause: (): void => void this.#options.source.pause(),
+    resume: (): void => {
+      if (!this.#isWaiting && !this.#isOver) this.#options.source.resume();
+    },
+  };
 
   /** False if nothing is left. The time that this takes does not count as a pause of the flood. */
   #readPiece(): boolean {

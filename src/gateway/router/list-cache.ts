@@ -2,6 +2,7 @@
 // client.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { ListArea } from '../../protocol/methods.ts';
+import { roughBytes } from '../../protocol/raw/rough-bytes.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { toShortKey } from '../../shared/short-name.ts';
@@ -23,11 +24,14 @@ interface CachedList {
 /** To find an owner, a list of this age will do. */
 const LOOKUP_MS = 10_000;
 /**
- * Each request for a long list costs processor time. So the list is shown again for several times as long as it took to check: a client that asks
- * without a pause does not keep others waiting.
+ * Each request for a long list costs processor time. So the list is shown again for several times as long as it took to read and check: a client
+ * that asks without a pause does not keep others waiting.
  */
-const LONG_ENTRIES = 200;
-const ENTRY_MS = 0.1;
+const ENTRY_MS = 0.2;
+const MEGABYTE_MS = 50;
+/** Shorter lists are read each time. */
+const LONG_MS = 40;
+const MOST_BYTES = 4_000_000;
 /** Limits stateless clients, which never say goodbye, and kinds of clients. */
 const MAX_CLIENTS = 100;
 
@@ -138,5 +142,6 @@ export class ClientLists {
 }
 
 function leastMs({ entries }: CatalogList): number {
-  return entries.length > LONG_ENTRIES ? entries.length * ENTRY_MS : 0;
+  const ms = entries.length * ENTRY_MS + (roughBytes(entries, MOST_BYTES) / 1_000_000) * MEGABYTE_MS;
+  return ms > LONG_MS ? ms : 0;
 }

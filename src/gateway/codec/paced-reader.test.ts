@@ -51,7 +51,7 @@ describe('a paced reader', () => {
   it('reads a very long line in turns, and one of a common length at once', async () => {
     const { one, told, resumed } = paced();
     const chunk = Buffer.alloc(64 * 1024, 'x');
-    for (let n = 0; n < 8; n++) one.push(chunk);
+    for (let n = 0; n < 11; n++) one.push(chunk);
     expect(told).toEqual([]);
     one.push(chunk);
     expect(told).toEqual(['pause']);

@@ -6,7 +6,7 @@
 // 3. A line that is very long is read in turns with others (reading-turns.ts), at full speed if there are none.
 import { systemClock, ticksOf } from '../../shared/clock.ts';
 import { FLOOD_LINES } from '../../shared/limits.ts';
-import { BYTES_BEFORE_TURNS, waitForTurn } from './reading-turns.ts';
+import { readInTurns } from './reading-turns.ts';
 import { waitForSlot } from './slots.ts';
 
 export interface PacedOptions {
@@ -109,7 +109,7 @@ export class PacedReader {
     const lines = reader.lines - linesBefore;
     this.#lines = Math.max(0, this.#lines + lines - LINES_OF_ANSWER * (inbox.answers - answersBefore));
     this.#lineBytes = lines > 0 ? 0 : this.#lineBytes + chunk.length;
-    if (this.#lineBytes > BYTES_BEFORE_TURNS && !this.#isWaiting && !this.#isOver) waitForTurn(this.#turns);
+    if (!this.#isWaiting && !this.#isOver) readInTurns(this.#turns, this.#lineBytes, chunk.length);
     onRead?.();
   }
 

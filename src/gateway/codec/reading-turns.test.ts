@@ -1,6 +1,8 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { waitForTurn } from './reading-turns.ts';
+import { readInTurns } from './reading-turns.ts';
+
+const MiB = 1024 * 1024;
 
 it('resumes one source in each round of the event loop, in the order in which they came', async () => {
   const said: string[] = [];
@@ -8,7 +10,7 @@ it('resumes one source in each round of the event loop, in the order in which th
     pause: () => said.push(`${name} waits`),
     resume: () => said.push(`${name} goes on`),
   });
-  for (const name of ['a', 'b', 'c']) waitForTurn(toSource(name));
+  for (const name of ['a', 'b', 'c']) readInTurns(toSource(name), MiB, 1);
   expect(said.splice(0)).toEqual(['a waits', 'b waits', 'c waits']);
   for (const name of ['a', 'b', 'c']) {
     await nextRound();
@@ -16,10 +18,24 @@ it('resumes one source in each round of the event loop, in the order in which th
   }
 });
 
-it('gives turns to those that come while others wait', async () => {
+it('gives one turn in each round to a source that goes on at once when it is resumed', async () => {
   let turns = 0;
-  const again = { pause() {}, resume: () => void (++turns < 3 && waitForTurn(again)) };
-  waitForTurn(again);
-  for (let n = 0; n < 3; n++) await nextRound();
-  expect(turns).toBe(3);
+  const again = { pause() {}, resume: () => void (++turns < 100 && readInTurns(again, MiB, 1)) };
+  readInTurns(again, MiB, 1);
+  readInTurns(again, MiB, 1);
+  for (let n = 1; n <= 5; n++) {
+    await nextRound();
+    expect(turns).toBe(n);
+  }
+  turns = 100;
+});
+
+it('pauses nothing at the beginning of a message, nor within a turn', () => {
+  let pauses = 0;
+  const source = { pause: () => pauses++, resume() {} };
+  const chunk = 64 * 1024;
+  for (let bytes = chunk; bytes <= MiB / 2; bytes += chunk) readInTurns(source, bytes, chunk);
+  expect(pauses).toBe(0);
+  for (let bytes = MiB + chunk; bytes <= 2 * MiB; bytes += chunk) readInTurns(source, bytes, chunk);
+  expect(pauses).toBe(4);
 });

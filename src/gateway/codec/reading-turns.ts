@@ -1,8 +1,10 @@
-// Large messages are read in turns, one chunk in each round of the event loop. Node would read up to two megabytes of each connection
+// Large messages are read in turns, a part of one in each round of the event loop. Node would read up to two megabytes of each connection
 // before it looks at the next one, and small requests would wait for all of that.
 
 /** Bytes of a message that are read without waiting for a turn. */
-export const BYTES_BEFORE_TURNS: number = 512 * 1024;
+const BYTES_BEFORE_TURNS = 512 * 1024;
+/** What is read in a turn. Shorter ones would make a message that is alone slower. */
+const TURN_BYTES = 256 * 1024;
 
 interface Source {
   pause(): unknown;
@@ -10,14 +12,24 @@ interface Source {
 }
 
 const waiting: Source[] = [];
+let isScheduled = false;
 
-/** Pauses the source until its next turn. Call it after each chunk. */
-export function waitForTurn(source: Source): void {
+/** Call it after each chunk, with the bytes of the message so far: pauses the source until its next turn, if this one is over. */
+export function readInTurns(source: Source, bytes: number, chunkBytes: number): void {
+  if (bytes <= BYTES_BEFORE_TURNS || bytes % TURN_BYTES >= chunkBytes) return;
   source.pause();
-  if (waiting.push(source) === 1) setImmediate(startRound);
+  waiting.push(source);
+  schedule();
 }
 
-function startRound(): void {
-  waiting.shift()?.resume();
-  if (waiting.length > 0) setImmediate(startRound);
+function schedule(): void {
+  if (isScheduled || waiting.length === 0) return;
+  isScheduled = true;
+  setImmediate(giveTurn);
+}
+
+function giveTurn(): void {
+  isScheduled = false;
+  waiting.shift()?.resume(); // it may wait for its next turn at once
+  schedule();
 }

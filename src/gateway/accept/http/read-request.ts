@@ -3,7 +3,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { boundVia } from '../../../shared/via.ts';
-import { BYTES_BEFORE_TURNS, waitForTurn } from '../../codec/reading-turns.ts';
+import { readInTurns } from '../../codec/reading-turns.ts';
 import { ARRIVING_COPIES } from '../held-messages.ts';
 
 /**
@@ -35,7 +35,7 @@ export function readRequestBody(
     if (!budget || size <= UNCOUNTED_BYTES) return;
     holding ??= holdBody(request, budget(), refuse);
     holding.set(size * ARRIVING_COPIES);
-    if (size > BYTES_BEFORE_TURNS) waitForTurn(request);
+    readInTurns(request, size, chunk.length);
   });
   request.on('end', () => {
     holding?.keep();

@@ -1,7 +1,7 @@
 // Reads the body of a response up to a limit, and turns an error response into an HttpRefusal. Reading never throws: a broken or
 // oversize body is a result.
 import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
-import { BYTES_BEFORE_TURNS, waitForTurn } from '../../codec/reading-turns.ts';
+import { readInTurns } from '../../codec/reading-turns.ts';
 import type { UpstreamResponse } from './http-exchange.ts';
 import { HttpRefusal } from '../links/link.ts';
 import type { ResponseBody } from './response-body.ts';
@@ -33,7 +33,7 @@ export function readResponseBody(
       if (!hold || bytes <= UNCOUNTED_BYTES) return;
       holding ??= hold(() => body.destroy());
       holding.set(bytes);
-      if (bytes > BYTES_BEFORE_TURNS) waitForTurn(body);
+      readInTurns(body, bytes, chunk.length);
     },
     onEnd(error) {
       holding?.release();

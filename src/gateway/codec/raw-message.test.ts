@@ -141,6 +141,11 @@ describe('readRaw', () => {
     expect(read).toBeGreaterThan(50); // otherwise the test is empty
   });
 
+  it('returns the same message as readMessage for a key that has had a long number and has a text', () => {
+    const text = '{"jsonrpc":"2.0","id":1,"result":{"a":{"b":9007199254740993,"b":""}}}';
+    expect(rawly(Buffer.from(text))).toEqual(plain(readMessage(text, limits)));
+  });
+
   it('returns the same message as readMessage or none for corrupted and truncated bytes', () => {
     const change = fc.record({ at: fc.nat(), byte: fc.nat(255), cut: fc.boolean() });
     fc.assert(

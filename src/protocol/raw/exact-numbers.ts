@@ -154,7 +154,8 @@ function note(root: Container, text: string): void {
 /** Returns its length; 1 if it is not a number. */
 function noteNumber(frame: Frame | undefined, text: string | undefined): number {
   if (text === undefined) return 1;
-  if (frame?.container && String(Number(text)) !== text) {
+  // With a key that comes twice, the value may be another one.
+  if (String(Number(text)) !== text && frame?.container?.[keyOf(frame)] === Number(text)) {
     mark ??= createMark();
     (frame.container[EXACT] ??= new Map()).set(keyOf(frame), text);
   }

@@ -109,7 +109,9 @@ export class PacedReader {
     const lines = reader.lines - linesBefore;
     this.#lines = Math.max(0, this.#lines + lines - LINES_OF_ANSWER * (inbox.answers - answersBefore));
     this.#lineBytes = lines > 0 ? 0 : this.#lineBytes + chunk.length;
-    if (!this.#isWaiting && !this.#isOver) readInTurns(this.#turns, this.#lineBytes, chunk.length);
+    if (this.#lineBytes > 0 && !this.#isWaiting && !this.#isOver) {
+      readInTurns(this.#turns, this.#lineBytes, chunk.length);
+    }
     onRead?.();
   }
 

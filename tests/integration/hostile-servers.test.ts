@@ -5,7 +5,7 @@ import { besieged } from '../helpers/besieged.ts';
 import type { Besieged } from '../helpers/besieged.ts';
 import { fixture, startHttp } from '../helpers/fixture-server.ts';
 import { send } from '../helpers/http-wire.ts';
-import { callModern, modern } from '../helpers/mcp-http.ts';
+import { callModern, modern, openSession } from '../helpers/mcp-http.ts';
 import { RawGroup } from '../helpers/raw-client.ts';
 import { writeShapes } from '../helpers/shape-table.ts';
 import { until } from '../helpers/until.ts';
@@ -76,6 +76,25 @@ describe.runIf(process.platform === 'linux')('a server that does not read', () =
     });
     await expectAlive(gateway);
     gateway.expectHeld('38 calls of 1 MB to a server that does not read (maxBufferedBytes 8 MiB)', { children: 4 });
+  });
+
+  test('is replaced as soon as it is given up: a call that comes then does not fail', async () => {
+    await using gateway = await besieged({ foe }, { maxBufferedBytes: 8 * MiB });
+    const session = await openSession(gateway.url, { capabilities: { elicitation: {} } }); // with a process of its own
+    const ask = (name: string, args = {}) =>
+      session.call(`foe__${name}`, args).then((reply) => reply.text.slice(0, 1000), String);
+    const text = 'x'.repeat(1_000_000);
+    const calls = [ask('deaf'), ...Array.from({ length: 20 }, () => ask('echo', { text }))];
+    let isTold = false;
+    // Some of them come while its process ends.
+    await until('a call is told', () => {
+      const probe = ask('echo', { text: 'there?' });
+      calls.push(probe);
+      void probe.then((answer) => (isTold ||= answer.includes('does not read its input')));
+      return isTold;
+    });
+    expect(await ask('echo', { text: 'still here' })).toContain('still here');
+    await Promise.all(calls);
   });
 
   test.each([

@@ -215,6 +215,12 @@ export class Upstream {
       .finally(() => (this.#isChecked = false));
   }
 
+  /** For one that is lost: ends what is left of it, without a farewell. */
+  drop(): Promise<void> {
+    this.#closing ??= this.#connected.link.close();
+    return this.#closing;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -54,6 +54,20 @@ describe('a connection that is closed while it is opened', () => {
   });
 });
 
+it('a lost connection counts among the processes until its own has ended', async () => {
+  const closing: Promise<void>[] = [];
+  const { supervised, openings } = setUp({ onClosing: (closed) => void closing.push(closed) });
+  const waiting = supervised.get();
+  let end = (): void => {};
+  const drop = () => new Promise<void>((resolve) => (end = resolve));
+  openings[0]!.done({ drop } as unknown as Upstream);
+  await waiting;
+  openings[0]!.onClose('it does not read its input');
+  expect([supervised.state, closing.length]).toEqual(['idle', 1]);
+  end();
+  await closing[0];
+});
+
 it('an open connection is closed, and its opening is not aborted', async () => {
   const { supervised, openings, upstreams, upstream } = setUp();
   const waiting = supervised.get();

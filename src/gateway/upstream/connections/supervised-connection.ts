@@ -222,6 +222,7 @@ export class SupervisedConnection {
     this.#isWorn = false;
     this.#stopIdle();
     if (this.isClosed || !upstream) return; // the opener of a connection that never came up gets the error
+    this.#options.onClosing?.(upstream.drop()); // its process may still be ending
     this.#judge(reason);
     this.#options.onLost?.(reason);
   }

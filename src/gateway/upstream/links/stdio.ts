@@ -103,9 +103,11 @@ class StdioLink implements Link {
     return unread;
   }
 
+  /** Its calls fail now, so that the next one starts another process and does not find this one while it ends. */
   #giveUp(reason: string): void {
     this.#givenUp ??= reason;
     this.#closeAsked.abort();
+    this.#inbox.close(reason);
   }
 
   lastWords(): string {

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
 import type { SessionMessage } from '../play/upstream-flow-sessions.ts';
 import { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
@@ -45,6 +47,34 @@ describe('an ended call', () => {
     expect(clock.waiting).toBe(0);
   });
 });
+
+it.each(['completed', 'cancelled', 'error'])(
+  'a session that is remembered as %s does not keep its call',
+  async (how) => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { call, clock } = setUp();
+    const kept = [toListener(call.signal)];
+    const asked = call.ask(question).catch(() => {});
+    await settled();
+    if (how === 'completed') call.complete({ success: true }, undefined);
+    else if (how === 'cancelled') call.cancel();
+    else await clock.advance(timeoutMs);
+    await asked;
+    expect(call.hasEnded).toBe(true);
+    await vi.waitFor(() => {
+      collect();
+      expect(kept.filter((one) => one.deref())).toEqual([]);
+    });
+  },
+);
+
+/** What listens for the end of the call, as each part of it does. */
+function toListener(signal: AbortSignal): WeakRef<object> {
+  const listener = (): void => {};
+  signal.addEventListener('abort', listener);
+  return new WeakRef(listener);
+}
 
 describe('a withdrawn question', () => {
   it('can no longer be answered, and its client is notified', async () => {

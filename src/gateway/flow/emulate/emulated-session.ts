@@ -44,9 +44,9 @@ const MAX_WARNING_MS = 30_000;
 export class EmulatedSession {
   readonly options: EmulatedSessionOptions;
   readonly #createdAt: number;
-  readonly #controller = new AbortController();
+  #controller = new AbortController();
   /** Aborts when the session ends, in any way. */
-  readonly #over = new AbortController();
+  #over = new AbortController();
   #asked: PromptQueue;
   #state: EmulatedState = 'idle';
   #isExpired = false;
@@ -109,8 +109,7 @@ export class EmulatedSession {
   cancel(): void {
     this.check();
     if (this.hasEnded) throw this.#wrongState('it has ended');
-    this.#end('cancelled');
-    this.#controller.abort();
+    this.#end('cancelled', true);
   }
 
   /** The call has ended. */
@@ -176,8 +175,7 @@ export class EmulatedSession {
     if (this.#state !== 'waiting_user') return this.touch();
     this.#isExpired = true;
     this.options.expired();
-    this.#end('error');
-    this.#controller.abort();
+    this.#end('error', true);
   }
 
   /** Whether the client repeats its last answer because it did not receive our reply. */
@@ -194,12 +192,17 @@ export class EmulatedSession {
     tell({ method: 'interaction.complete', params: { sessionId, ...outcome } });
   }
 
-  #end(state: EmulatedState): void {
+  /** The session is remembered after its end, and its signals and timers lead to the whole call: it lets go of them. */
+  #end(state: EmulatedState, stopsCall = false): void {
+    const [call, session] = [this.#controller, this.#over];
+    this.#controller = this.#over = toAborted();
     this.#state = state;
     this.#stopTimers();
-    this.#over.abort();
+    this.#stopTimers = () => {};
+    session.abort();
     this.#asked = this.#freshlyAsked();
     this.options.onEnd();
+    if (stopsCall) call.abort();
   }
 
   #freshlyAsked(): PromptQueue {
@@ -221,6 +224,13 @@ export class EmulatedSession {
   #wrongState(reason: string): GatewayError {
     return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: this.options.id, state: this.#state, reason });
   }
+}
+
+/** The reason is text: an error would keep its stack, and what ran there. */
+function toAborted(): AbortController {
+  const controller = new AbortController();
+  controller.abort('ended');
+  return controller;
 }
 
 function toFingerprint(given: PromptResponse, promptId: unknown): string {

@@ -82,7 +82,7 @@ export class UpstreamTarget implements ServerTarget {
       pin: options,
       open: (connection) => this.#supervise(connection),
       hasRoom: (wanted) => this.#processes?.hasRoom(wanted) ?? true,
-      onClaim: (connection, client) => this.#attend(connection, client),
+      onClaim: (one, client) => (this.#clients.hasLeft(client) ? this.#leave(client) : this.#attend(one, client)),
     });
     if (isCommandAddress(options.address)) {
       this.#processes = new ProcessCap({

@@ -5,16 +5,25 @@ import type { Watcher } from '../../../protocol/target.ts';
 
 export class ClientPresence {
   readonly #watchers = new Map<ClientView, Set<Watcher>>();
+  readonly #left = new WeakSet<ClientView>();
 
   /** Returns a function that removes the watcher. */
   add(watcher: Watcher): () => void {
     const { client } = watcher;
     const watchers = this.#watchers.get(client) ?? new Set();
     this.#watchers.set(client, watchers.add(watcher));
+    this.#left.delete(client);
     return () => {
       watchers.delete(watcher);
-      if (watchers.size === 0 && this.#watchers.get(client) === watchers) this.#watchers.delete(client);
+      if (watchers.size > 0 || this.#watchers.get(client) !== watchers) return;
+      this.#watchers.delete(client);
+      this.#left.add(client);
     };
+  }
+
+  /** A call that was under way may still ask for a connection. Nobody but that call would ever close it. */
+  hasLeft(client: ClientView): boolean {
+    return this.#left.has(client);
   }
 
   has(client: ClientView): boolean {

@@ -97,6 +97,27 @@ describe('clients that cannot be asked', () => {
   });
 });
 
+it('clients that left without a request do not use up the connections for lists', () => {
+  const { connections, resting } = setUp();
+  const declaring = (name: string) => client('handshake', { ...asked, extensions: { [name]: {} } });
+  for (let count = 0; count < 100; count++) {
+    const one = declaring(`x/${count}`);
+    resting.add(connections.listing(one));
+    connections.drop(one);
+  }
+  expect(connections.all).toEqual([]);
+  expect(connections.listing(declaring('x/last')).capabilities).toMatchObject({ extensions: { 'x/last': {} } });
+});
+
+it('a shared connection that others rely on stays when a client leaves', () => {
+  const { connections } = setUp();
+  const [one, other] = [client('handshake', asked), client('handshake', asked)];
+  const lists = connections.listing(one);
+  expect(connections.listing(other)).toBe(lists);
+  connections.drop(one);
+  expect(connections.listing(other)).toBe(lists);
+});
+
 describe('clients that are configured to share one connection', () => {
   it('do so whatever they can be asked, and the server is told that they cannot', async () => {
     const { connections, opened } = setUp({ share: 'all' });

@@ -192,6 +192,8 @@ export class EraPool {
   drop(client: ClientView): UpstreamConnection | undefined {
     const connection = this.#own.get(client);
     this.#own.delete(client);
+    const [key, shared] = this.#sharedBy(client) ?? [];
+    if (shared?.isUntouched) this.#shared.delete(key!); // their number is limited
     return connection;
   }
 

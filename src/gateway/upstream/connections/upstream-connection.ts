@@ -71,6 +71,12 @@ export class UpstreamConnection {
     return !this.isShared || !this.hasServedCalls;
   }
 
+  /** Nothing is lost with it: it serves nobody, and no attempt to open it has failed. */
+  get isUntouched(): boolean {
+    const { isLive, isUsed, isLingering, failure } = this.supervised;
+    return !this.hasServedCalls && this.#wanted.size === 0 && !isLive && !isUsed && !isLingering && !failure;
+  }
+
   /** The resources with subscribers. */
   get uris(): string[] {
     return [...this.#wanted.keys()];

@@ -139,9 +139,11 @@ export const FLOOD_LINES = { burst: 500, perSecond: 2000 };
 /** Lines in the log about messages of one connection that make no sense. */
 export const LOGGED_GARBAGE = '30/min';
 
-/** Of one network address: unknown tokens that prove bad, and clients that register at the authorization server in front. */
+/** Of one network address: unknown tokens that prove bad. */
 export const LOGIN_TRIES = '60/min';
-export const REGISTRATIONS = '20/h';
+
+/** Clients that register at the authorization server in front: of one network address, of the network around it, and in all. */
+export const REGISTRATIONS = { address: '20/h', network: '100/h', all: '1000/h' };
 
 /** Logins at the authorization server in front that are begun and not finished, and how long what a client asks for there may be. */
 export const MAX_OPEN_VISITS = { perAddress: 100, all: 2000 };

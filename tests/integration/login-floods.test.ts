@@ -3,10 +3,11 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createFrontStore } from '../../src/gateway/accept/auth/front/front-store.ts';
+import { FrontAdapter, createFrontStore } from '../../src/gateway/accept/auth/front/front-store.ts';
 import { createTestIssuer, json } from '../../src/gateway/accept/auth/issuer.contract.ts';
 import { createSealer } from '../../src/shared/crypto/seal.ts';
-import { startFront } from '../helpers/front-setup.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import { authorizeLink, Browser, byCode, exchange, REDIRECT, register, startFront } from '../helpers/front-setup.ts';
 import { send } from '../helpers/http-wire.ts';
 import { modern } from '../helpers/mcp-http.ts';
 import { serving, well } from '../helpers/moody.ts';
@@ -14,28 +15,65 @@ import { removeFolder } from '../helpers/remove-folder.ts';
 
 test('an address can register so many clients, and others register all the same', async () => {
   await using setup = await startFront();
-  const register = (from: string) =>
+  const registerFrom = (from: string) =>
     send(`${setup.front}/reg`, { body: { redirect_uris: ['http://127.0.0.1/cb'], client_name: 'x' }, from });
   const flood = [];
-  for (let n = 0; n < 22; n++) flood.push(await register('127.0.0.2'));
+  for (let n = 0; n < 22; n++) flood.push(await registerFrom('127.0.0.2'));
   expect(flood.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 201), 429, 429]);
   expect(Number(flood[20]!.headers['retry-after'])).toBeGreaterThan(60);
-  expect((await register('127.0.0.3')).status).toBe(201);
+  expect((await registerFrom('127.0.0.3')).status).toBe(201);
+});
+
+test('a network registers a part of what all can, all together are bounded, and clients that are there go on', async () => {
+  await using setup = await startFront();
+  const known = await register(setup.front);
+  const from = async (address: string) =>
+    (await send(`${setup.front}/reg`, { body: { redirect_uris: ['http://127.0.0.1/cb'] }, from: address })).status;
+  const flood = async (network: string) => {
+    const hosts = Array.from({ length: 7 * 20 }, (_, n) => from(`127.${network}.${1 + (n % 7)}`));
+    return (await Promise.all(hosts)).filter((status) => status === 201).length;
+  };
+  // One who has a whole network.
+  const own = await flood('1.1');
+  expect([own >= 100, own < 120]).toEqual([true, true]);
+  expect(await from('127.2.2.1')).toBe(201);
+  // Many who have one each.
+  let all = own;
+  for (let n = 2; n < 13; n++) all += await flood(`1.${n}`);
+  expect([all > 900, all < 1100]).toEqual([true, true]);
+  const late = await Promise.all(Array.from({ length: 20 }, (_, n) => from(`127.3.${n}.1`)));
+  expect(late).toContain(429);
+  // A client that is there logs in, and stays logged in.
+  const browser = new Browser();
+  const asked = await browser.open(await authorizeLink(setup.front, String(known.client_id)));
+  const back = await browser.decide(asked, 'allow', REDIRECT);
+  const { body } = await exchange(setup.front, byCode(String(known.client_id), back.url));
+  expect(body['access_token']).toEqual(expect.any(String));
 });
 
 describe.each(['memory', 'a folder'])('what an authorization server keeps in %s', (place) => {
   test('is not pushed out by clients that strangers register, nor by their visits', async () => {
     const folder = place === 'memory' ? undefined : mkdtempSync(join(tmpdir(), 'parley-front-'));
     try {
-      const store = createFrontStore(folder, createSealer(['k'.repeat(40)]), 5);
+      const store = createFrontStore(folder, createSealer(['k'.repeat(40)]), 10);
       const kept = ['RefreshToken:ann', 'Grant:ann', 'Account:ann', 'RefreshToken of grant:ann'];
       for (const name of kept) await store.write(name, { value: { name } });
+      const [clients, grants] = ['Client', 'Grant'].map((kind) => new FrontAdapter(kind, store, systemClock));
+      for (const id of ['agreed', 'unknown']) await clients!.upsert(id, { client_id: id });
+      await grants!.upsert('one', { clientId: 'agreed', accountId: 'ann' });
+      await grants!.upsert('two', { clientId: 'of the configuration', accountId: 'ann' });
       for (let n = 0; n < 260; n++) {
         await store.write(`Client:${n}`, { value: {} });
         await store.write(`Interaction:${n}`, { value: {} });
       }
       for (const name of kept) expect(await store.read(name)).toBeDefined();
       expect(await store.read('Client:0')).toBeUndefined();
+      // Nor is a client that somebody has agreed to, until it is removed.
+      expect(await clients!.find('agreed')).toEqual({ client_id: 'agreed' });
+      expect(await clients!.find('unknown')).toBeUndefined();
+      expect(await clients!.find('of the configuration')).toBeUndefined();
+      await clients!.destroy('agreed');
+      expect(await clients!.find('agreed')).toBeUndefined();
       if (folder) expect(readdirSync(folder).length).toBeLessThan(100);
     } finally {
       if (folder) removeFolder(folder);

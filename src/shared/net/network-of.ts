@@ -23,3 +23,9 @@ export function networkOf(address: string): string {
 function groupsOf(part: string): string[] {
   return part === '' ? [] : part.split(':');
 }
+
+/** The network around one of `networkOf`, which often has one holder: /24 of IPv4, /48 of IPv6. */
+export function widerNetworkOf(network: string): string {
+  const separator = network.includes(':') ? ':' : '.';
+  return network.split(separator).slice(0, 3).join(separator);
+}

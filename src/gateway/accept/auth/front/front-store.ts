@@ -30,7 +30,10 @@ const MAX_RECORDS = 20_000;
 
 /** Strangers can make clients and visits, but they push out nothing else: not what people have logged in for. */
 type Pool = 'client' | 'visit' | 'login' | 'brief';
-const OF_LOGINS = /^(?:Account|Grant|RefreshToken|AuthorizationCode|AccessToken)(?::| of grant:)/;
+const OF_LOGINS = /^(?:Agreed|Account|Grant|RefreshToken|AuthorizationCode|AccessToken)(?::| of grant:)/;
+
+/** The longest unused ones go first, so each use counts. */
+const OF_CLIENTS = /^(?:Client|Agreed):/;
 
 /** These live for ten minutes. */
 const BRIEF = /^(?:Interaction|Attempt):/;
@@ -96,7 +99,7 @@ class FolderStore implements FrontStore {
     const text = await readFile(path, 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
     const now = new Date();
-    if (name.startsWith('Client:')) await utimes(path, now, now).catch(() => undefined); // it may have been removed meanwhile
+    if (OF_CLIENTS.test(name)) await utimes(path, now, now).catch(() => undefined); // it may have been removed meanwhile
     return this.#sealer.open(PURPOSE, name, text) as KeptRecord | undefined;
   }
 
@@ -179,11 +182,14 @@ export class FrontAdapter implements Adapter {
     await this.#store.write(this.#nameOf(id), { expires, value: payload });
     if (payload.uid !== undefined && this.#kind === 'Session')
       await this.#store.write(this.#nameOf(`uid ${payload.uid}`), { expires, value: { id } });
+    if (this.#kind === 'Grant' && payload.clientId !== undefined) await this.#keepClient(payload.clientId);
     if (payload.grantId !== undefined && this.#kind !== 'Grant') await this.#join(payload.grantId, id, expires);
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const found = await this.#store.read(this.#nameOf(id));
+    const found =
+      (await this.#store.read(this.#nameOf(id))) ??
+      (this.#kind === 'Client' ? await this.#store.read(agreedNameOf(id)) : undefined);
     if (!found || (found.expires ?? Infinity) <= this.#clock.now()) return undefined;
     return found.value;
   }
@@ -208,6 +214,13 @@ export class FrontAdapter implements Adapter {
 
   async destroy(id: string): Promise<void> {
     await this.#store.remove(this.#nameOf(id));
+    if (this.#kind === 'Client') await this.#store.remove(agreedNameOf(id));
+  }
+
+  /** Somebody has agreed to this client, so no stranger pushes it out. Those of the configuration are not kept here. */
+  async #keepClient(id: string): Promise<void> {
+    const found = await this.#store.read(`Client:${id}`);
+    if (found) await this.#store.write(agreedNameOf(id), found);
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
@@ -232,6 +245,10 @@ export class FrontAdapter implements Adapter {
   #membersOf(grantId: string): string {
     return `${this.#kind} of grant:${grantId}`;
   }
+}
+
+function agreedNameOf(clientId: string): string {
+  return `Agreed:${clientId}`;
 }
 
 const MAX_MEMBERS = 1000;

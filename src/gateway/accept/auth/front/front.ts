@@ -8,9 +8,8 @@ import type { RecordAudit } from '../../../../protocol/audit.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import type { HttpRequest } from '../../../../shared/http.ts';
-import { MAX_VISIT_CHARS, MAX_VISIT_PARAMETER_CHARS, REGISTRATIONS } from '../../../../shared/limits.ts';
+import { MAX_VISIT_CHARS, MAX_VISIT_PARAMETER_CHARS } from '../../../../shared/limits.ts';
 import { addressOf, networkOf } from '../../../../shared/net/network-of.ts';
-import { RateLimiter, readRate } from '../../../../shared/rate.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { createSealer } from '../../../../shared/crypto/seal.ts';
@@ -28,6 +27,7 @@ import { OpenVisits } from './open-visits.ts';
 import { PersonLogin } from './person-login.ts';
 import type { PersonClaims } from './person-login.ts';
 import { isRedirectAllowed } from './redirect-rules.ts';
+import { Registrations } from './registrations.ts';
 import { addAssertionGrant } from './assertion-grant.ts';
 import { createTakeAssertion } from './take-assertion.ts';
 
@@ -60,7 +60,7 @@ export class Front {
   readonly #handle: Handle;
   readonly #keys: FrontKeys;
   readonly #scope: string;
-  readonly #registrations: RateLimiter;
+  readonly #registrations: Registrations;
 
   constructor(
     provider: Provider,
@@ -71,7 +71,7 @@ export class Front {
     this.#handle = provider.callback();
     this.#keys = keys;
     this.#scope = scopes.join(' ');
-    this.#registrations = new RateLimiter(readRate(REGISTRATIONS)!, clock);
+    this.#registrations = new Registrations(clock);
   }
 
   /** What verifies its tokens, without a request to ourselves. */
@@ -81,7 +81,7 @@ export class Front {
 
   /** `path`: behind the path of this authorization server. */
   async handle(path: string, { request, response }: NodeVisit): Promise<void> {
-    if (path === '/reg' && request.method === 'POST') this.#countRegistration(addressOf(request) ?? '');
+    if (path === '/reg' && request.method === 'POST') this.#registrations.count(addressOf(request) ?? '');
     const query = /\?.*$/.exec(request.url ?? '')?.[0] ?? '';
     if (path === '/auth') checkVisit(request.method, query, this.issuer);
     const mounted = new URL(this.issuer).pathname;
@@ -96,18 +96,6 @@ export class Front {
     Object.assign(request, { originalUrl: mounted + wanted });
     request.url = wanted;
     await this.#handle(request, response);
-  }
-
-  /** Everybody may register clients, so each address gets only some of the room for them. */
-  #countRegistration(address: string): void {
-    const retryAfterMs = this.#registrations.take(networkOf(address));
-    if (retryAfterMs === 0) return;
-    throw new GatewayError('RATE_LIMITED', {
-      what: 'an address',
-      rate: REGISTRATIONS,
-      limit: 'registrations',
-      retryAfterMs,
-    });
   }
 }
 

@@ -1,21 +1,54 @@
-// Finds the configured arguments of a tool, and edits calls and input schemas with them.
+// A step that edits calls and the listed input schemas of tools by configured arguments.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import { RUN_METHODS } from '../../../../protocol/methods.ts';
-import type { Next, Origin, Outcome, StepExchange } from '../../../../protocol/step.ts';
-import type { ToolAnnotations } from '../../chain/tool-annotations.ts';
+import type { Next, Origin, Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
+import { ToolAnnotations } from '../../chain/tool-annotations.ts';
+import { toListEntries } from '../../chain/list-entries.ts';
 import type { ListEntry } from '../../chain/list-entries.ts';
 import type { ChainLookup } from '../names/map-names.ts';
-import { toNameRule } from '../filter/name-rule.ts';
+import { toNameRule, toToolRules } from '../filter/name-rule.ts';
 import { badOption } from '../../chain/step-options.ts';
 
 /** By name or glob of the tool; later entries win. */
 export type ToolArguments = Record<string, JsonObject>;
 
 /** The arguments of a tool, or undefined. */
-export type ArgumentsOf = (tool: unknown, origin?: Origin) => JsonObject | undefined;
+type ArgumentsOf = (tool: unknown, origin?: Origin) => JsonObject | undefined;
 
-export function readArguments(step: string, given: ToolArguments): ArgumentsOf {
+/** What a step does with the configured arguments. */
+export interface ArgumentUse {
+  edit: (given: JsonObject, set: JsonObject) => JsonObject;
+  /** Edits the properties of the listed schema. */
+  show: (properties: JsonObject, set: JsonObject) => JsonObject;
+}
+
+export function argumentStep(name: string, byTool: ToolArguments, { edit, show }: ArgumentUse): Step {
+  const argumentsOf = readArguments(name, byTool);
+  const tools = new ToolAnnotations();
+  const editing: ArgumentEdit = { argumentsOf, tools, edit };
+  return {
+    name,
+    toolRules: toToolRules(Object.keys(byTool)),
+    methods: ['tools/list', ...Object.keys(RUN_METHODS)],
+    onChange: (change) => tools.hear(change),
+    async handle(exchange, next, lookUp, originOf) {
+      const ran = runEdited(editing, exchange, next, { lookUp, originOf });
+      if (ran) return ran;
+      const outcome = await next();
+      tools.learn(exchange, outcome.result);
+      const shown = toListEntries(outcome.result.tools).map((tool) => {
+        const set = isGatewayTool(tool) ? undefined : argumentsOf(tool.name, originOf?.('tools', tool.name));
+        return set ? editSchema(tool, set, show) : tool;
+      });
+      outcome.result = { ...outcome.result, tools: shown };
+      return outcome;
+    },
+  } satisfies Step;
+}
+
+function readArguments(step: string, given: ToolArguments): ArgumentsOf {
   if (!isObject(given)) throw badOption(step, 'must name tools, each with its arguments');
   const rules = Object.entries(given).map(([pattern, values]) => {
     if (!isObject(values)) throw badOption(`${step}.${pattern}`, 'must be an object with arguments');
@@ -27,14 +60,14 @@ export function readArguments(step: string, given: ToolArguments): ArgumentsOf {
   };
 }
 
-export interface ArgumentEdit {
+interface ArgumentEdit {
   argumentsOf: ArgumentsOf;
   tools: ToolAnnotations;
-  edit: (given: JsonObject, set: JsonObject) => JsonObject;
+  edit: ArgumentUse['edit'];
 }
 
 /** Edits the arguments of a call and continues; undefined for other requests. */
-export function runEdited(
+function runEdited(
   { argumentsOf, tools, edit }: ArgumentEdit,
   exchange: StepExchange,
   next: Next,
@@ -54,12 +87,12 @@ export function runEdited(
   return tools.checkListed(tool, exchange, around)?.then(run) ?? run();
 }
 
-/** Edits the properties of an input schema; configured arguments are no longer required. */
-export function editSchema(tool: ListEntry, set: JsonObject, edit: (properties: JsonObject) => JsonObject): ListEntry {
+/** Configured arguments are no longer required. */
+function editSchema(tool: ListEntry, set: JsonObject, show: ArgumentUse['show']): ListEntry {
   const { inputSchema } = tool;
   if (!isObject(inputSchema) || !isObject(inputSchema.properties)) return tool;
   const { required, properties, ...rest } = inputSchema;
   const left = Array.isArray(required) ? required.filter((name) => !Object.hasOwn(set, String(name))) : [];
-  const schema = { ...rest, properties: edit(properties), ...(left.length > 0 && { required: left }) };
+  const schema = { ...rest, properties: show(properties, set), ...(left.length > 0 && { required: left }) };
   return { ...tool, inputSchema: schema };
 }

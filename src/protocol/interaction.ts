@@ -5,7 +5,7 @@ import type { JsonObject } from './message.ts';
 import { isObject, present } from './message.ts';
 import { TASK_METHODS } from './methods.ts';
 import { toInvalid } from './params.ts';
-import { lazyCrypto } from '../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../shared/crypto/lazy-crypto.ts';
 
 export const FLOW_VERSION = '0.1.0';
 
@@ -35,10 +35,8 @@ export function hasStartId({ _meta: meta }: JsonObject): boolean {
 export function withOwnStartId(params: JsonObject, principal: string): JsonObject {
   if (!hasStartId(params)) return params;
   const meta = params._meta as JsonObject;
-  const hashed = lazyCrypto()
-    .createHash('sha256')
-    .update(`${START_ID}\0${principal}\0${String(meta[START_ID])}`);
-  return { ...params, _meta: { ...meta, [START_ID]: hashed.digest('base64url') } };
+  const own = sha256(`${START_ID}\0${principal}\0${String(meta[START_ID])}`, 'base64url');
+  return { ...params, _meta: { ...meta, [START_ID]: own } };
 }
 
 /**

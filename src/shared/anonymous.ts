@@ -1,7 +1,7 @@
 // The principal of an unidentified caller: its connection. What it owns ends with the connection, and no one else can
 // access it.
 import { randomId } from './crypto/ids.ts';
-import { lazyCrypto } from './crypto/lazy-crypto.ts';
+import { sha256 } from './crypto/lazy-crypto.ts';
 
 const PREFIX = 'anonymous:';
 /** The owner of what unidentified stateless callers have. */
@@ -23,7 +23,7 @@ export function loggedPrincipal(principal: string): string {
   if (!isAnonymous(principal)) return principal;
   if (last.principal === principal) return last.logged;
   const end = principal.lastIndexOf(':') + 1;
-  const hash = lazyCrypto().createHash('sha256').update(principal).digest('base64url');
+  const hash = sha256(principal, 'base64url');
   const logged = `${principal.slice(0, end)}#${hash.slice(0, 12)}`;
   last = { principal, logged };
   return logged;

@@ -1,5 +1,5 @@
 // Short names and keys for long texts, by hashes of them.
-import { lazyCrypto } from './crypto/lazy-crypto.ts';
+import { sha256 } from './crypto/lazy-crypto.ts';
 
 export const MAX_NAME_LENGTH = 64;
 const HASH_LENGTH = 8;
@@ -10,7 +10,7 @@ const HASH_LENGTH = 8;
  */
 export function toShortName(name: string, whole: string = name): string {
   if (name === whole && name.length <= MAX_NAME_LENGTH) return name;
-  const hash = lazyCrypto().createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
+  const hash = sha256(whole, 'hex').slice(0, HASH_LENGTH);
   return `${name.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1)}_${hash}`;
 }
 
@@ -18,7 +18,7 @@ const MAX_KEY_CHARS = 512;
 
 /** A key of bounded length for what a peer declares: short texts stay readable. */
 export function toShortKey(text: string): string {
-  return text.length <= MAX_KEY_CHARS ? text : `#${lazyCrypto().createHash('sha256').update(text).digest('base64url')}`;
+  return text.length <= MAX_KEY_CHARS ? text : `#${sha256(text, 'base64url')}`;
 }
 
 /** A small hash (cyrb53) that needs no module, for names. Collisions can be made, so nothing may rely on there being none. */

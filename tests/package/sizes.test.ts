@@ -20,7 +20,6 @@ const SMALLER = [
   'src/protocol/event-store.ts',
   'src/shared/canonical-json.ts',
   'src/shared/containers/dictionary.ts',
-  'src/shared/crypto/lazy-crypto.ts',
   'src/testing/collect-log.ts',
 ];
 

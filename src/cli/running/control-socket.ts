@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { LineReader } from '../../gateway/codec/lines.ts';
-import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { isSameSecret } from '../../shared/crypto/lazy-crypto.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { GatewayStatus } from '../serve/status-page.ts';
 import { ownToken } from './gateway-token.ts';
@@ -107,11 +107,6 @@ function readAsked(line: string, folder: string): ControlledClient | undefined {
   if (word !== 'mcp' && word !== 'own') return undefined;
   const isVouched = word === 'own' && isSameSecret(rest.shift() ?? '', ownToken(folder));
   return { part: rest.length > 0 ? rest.join(' ') : undefined, isVouched };
-}
-
-function isSameSecret(given: string, own: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(own)];
-  return one.length === other.length && lazyCrypto().timingSafeEqual(one, other);
 }
 
 /** Connects to a socket of this user only; throws if it belongs to somebody else. */

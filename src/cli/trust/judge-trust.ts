@@ -1,6 +1,6 @@
 // Says whether a configuration may be used. The digest is made of the texts that were read and parsed, not of the files as they are by now, so
 // nothing can be changed in between; the sources of steps are read again after they were loaded.
-import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
 import type { Environment } from '../../config/read/find-config.ts';
@@ -58,7 +58,7 @@ export function digestOfFile(content: string | Buffer | undefined): string {
 }
 
 function hash(text: string | Buffer): string {
-  return lazyCrypto().createHash('sha256').update(text).digest('hex');
+  return sha256(text, 'hex');
 }
 
 /** The files of its steps, without those that the user's own configuration adds. */

@@ -21,7 +21,7 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import { canonicalJson } from '../../shared/canonical-json.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../shared/log.ts';
 import { answerEmulated } from './emulate/answer-emulated.ts';
 import { PromptChannel } from './emulate/prompt-channel.ts';
@@ -246,7 +246,7 @@ function recordAtEnd(exchange: Exchange, played: Exchange, ending: Promise<Resul
 function toStart(params: JsonObject, what: unknown): SessionStart | undefined {
   const id = readStartId(params);
   if (id === undefined) return undefined;
-  return { id, what: lazyCrypto().createHash('sha256').update(canonicalJson(what)).digest('base64url') };
+  return { id, what: sha256(canonicalJson(what), 'base64url') };
 }
 
 function readTimeout({ timeout }: JsonObject): number | undefined {

@@ -7,7 +7,7 @@
 //    qualified name gets a hash as prefix.
 // 4. Names have at most 64 characters, because clients refuse longer ones. A longer name is cut and gets a hash of the whole.
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
 import { MAX_NAME_LENGTH, toShortName } from '../../shared/short-name.ts';
 
 export interface NameOwner {
@@ -137,5 +137,5 @@ function serverIn(spelling: string, prefixes: readonly { server: string; prefix:
 
 function hashOf({ server, name }: NameOwner): string {
   const whole = JSON.stringify([server, name]);
-  return lazyCrypto().createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
+  return sha256(whole, 'hex').slice(0, HASH_LENGTH);
 }

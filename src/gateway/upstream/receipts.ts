@@ -10,7 +10,7 @@ import { RawObject, fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 import { RESULT_READ_MS } from '../../shared/limits.ts';
 
@@ -75,11 +75,9 @@ function withRequest({ params }: Exchange, own: ReceiptRequest): JsonObject {
 
 /** Clients that share a connection are one principal to the server, so callers must not be able to pretend to be others. */
 function toOwnRequest({ client: { principal } }: Exchange, given: ReceiptRequest | undefined): ReceiptRequest {
-  const hashed = lazyCrypto()
-    .createHash('sha256')
-    .update(`${RECEIPT}\0${principal}\0${given?.caller ?? ''}`);
+  const caller = sha256(`${RECEIPT}\0${principal}\0${given?.caller ?? ''}`, 'base64url');
   const holder = given?.holder ?? (isAnonymous(principal) ? HOLDER : undefined);
-  return { caller: hashed.digest('base64url'), ...(holder !== undefined && { holder }) };
+  return { caller, ...(holder !== undefined && { holder }) };
 }
 
 function acknowledgeWhenTaken(

@@ -1,7 +1,8 @@
 // The keys that seal what outlives the process, in the user's state folder: created once and readable only by their
 // owner.
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readIfThere } from '../files/private-file.ts';
 import { GatewayError } from '../errors.ts';
 import { randomId } from './ids.ts';
 import type { Log } from '../log.ts';
@@ -37,13 +38,8 @@ export function refuseShort(keys: readonly string[] = [], option = 'keys'): void
 
 /** One key per line, newest first. */
 function readKeys(path: string): string[] | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = readIfThere(path);
+  if (text === undefined) return undefined;
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   const lines = text.split('\n').map((line) => line.trim());
   const short = lines.findIndex((line) => line !== '' && line.length < MIN_KEY_LENGTH);

@@ -22,6 +22,16 @@ export function writePrivateFile(path: string, text: string): void {
   }
 }
 
+/** Undefined if there is no such file. */
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 const OTHERS = 0o077;
 
 /** Throws if it is a link, or if another user could have read or written it. */

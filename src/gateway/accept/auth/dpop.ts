@@ -3,7 +3,7 @@
 import { EmbeddedJWK, calculateJwkThumbprint, jwtVerify } from 'jose';
 import type { JWK, JWTPayload } from 'jose';
 import type { Clock } from '../../../shared/clock.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { lazyCrypto, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { ALGORITHMS } from './auth-options.ts';
 import { SpentProofs } from './spent-proofs.ts';
 
@@ -58,7 +58,7 @@ export class ProofChecker {
       throw new InvalidProof('the token needs one proof, in the header DPoP');
     const { claims, jwk } = await this.#read(proof);
     if ((await calculateJwkThumbprint(jwk)) !== jkt) throw new InvalidProof('the proof is of another key');
-    const digest = lazyCrypto().createHash('sha256').update(token).digest('base64url');
+    const digest = sha256(token, 'base64url');
     if (claims.ath !== digest) throw new InvalidProof('the proof is for another token (ath)');
     if (claims.htm !== method) throw new InvalidProof('the proof is for another method (htm)');
     if (!urls.includes(bareUrl(claims.htu))) throw new InvalidProof('the proof is for another URL (htu)');

@@ -1,10 +1,9 @@
 // The file with the API keys of this user: names, hashes, scopes. It holds no key itself, and only its owner can read it.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { writePrivateFile } from '../../../shared/files/private-file.ts';
+import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
 import type { ApiKeyOptions } from './auth-options.ts';
 
 /** A key as the file has it. */
@@ -25,18 +24,13 @@ export function keyFileIn(stateFolder: string): string {
 }
 
 export function hashKey(key: string): string {
-  return `sha256:${lazyCrypto().createHash('sha256').update(key).digest('hex')}`;
+  return `sha256:${sha256(key, 'hex')}`;
 }
 
 /** Empty if there is no file. Throws if it cannot be understood, so that `parley key` never overwrites it. */
 export function readKeyFile(path: string): KeptKey[] {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+  const text = readIfThere(path);
+  if (text === undefined) return [];
   const { keys } = JSON.parse(text) as { keys?: unknown };
   if (!Array.isArray(keys) || !keys.every(isKept)) throw broken(path);
   return keys;

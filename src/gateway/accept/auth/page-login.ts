@@ -9,7 +9,7 @@ import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { LoadFrontPages, PageLogin, PageLoginVisit } from '../../../protocol/login-pages.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
@@ -189,7 +189,7 @@ export class OpenIdPageLogin implements PageLogin {
   }
 
   #cookieName(what: Cookie): string {
-    const digest = lazyCrypto().createHash('sha256').update(this.#self).digest('hex').slice(0, 16);
+    const digest = sha256(this.#self, 'hex').slice(0, 16);
     return `${this.#isSecure ? '__Host-' : ''}parley-${what}-${digest}`;
   }
 

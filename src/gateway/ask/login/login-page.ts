@@ -4,8 +4,8 @@
 // 2. Where callers can log in at pages, only a browser in which the caller is logged in can go on.
 // 3. What comes back counts once, in that browser, for the state that was sent out.
 // 4. A link or state that does not work gives no reason.
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { randomId } from '../../../shared/crypto/ids.ts';
+import { isSameSecret, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { cookiesNamed, isOwnOrigin, isSecureVisit, toSetCookie } from '../../../shared/net/browser-request.ts';
 import { toError } from '../../../shared/to-error.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
@@ -195,7 +195,7 @@ class LoginVisit {
 
   #isSameBrowser(open: OpenLogin): boolean {
     const [sent] = cookiesNamed(cookieName(open), this.#request.headers.cookie);
-    return sent !== undefined && open.browser !== undefined && isSame(sent, open.browser);
+    return sent !== undefined && open.browser !== undefined && isSameSecret(sent, open.browser);
   }
 
   #page(status: number, text: string): void {
@@ -206,7 +206,7 @@ class LoginVisit {
 }
 
 function cookieName({ id }: OpenLogin): string {
-  return `${COOKIE}-${digestOf(id).toString('hex').slice(0, 16)}`;
+  return `${COOKIE}-${sha256(id, 'hex').slice(0, 16)}`;
 }
 
 /** Lax: the authorization server leads back here from another site. */
@@ -215,12 +215,4 @@ function cookieOf(open: OpenLogin, browser: string, { base, request }: { base: U
   const isSecure = isSecureVisit(request, base);
   const cookie = { name: cookieName(open), content: browser, path, seconds: COOKIE_SECONDS, isSecure };
   return toSetCookie({ ...cookie, sameSite: 'Lax' });
-}
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(digestOf(one), digestOf(other));
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

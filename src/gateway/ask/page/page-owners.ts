@@ -1,9 +1,9 @@
 // Remembers which browser owns which round: the first one gets a cookie, and no other gets in. Kept in memory until the
 // round would have expired, so that the browser can still see the outcome.
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
+import { isSameSecret, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { cookiesNamed } from '../../../shared/net/browser-request.ts';
 import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 
@@ -52,7 +52,7 @@ export class MemoryPageOwners implements PageOwners {
   browserOf(handle: string, cookies: string | undefined): string | undefined {
     const owner = this.#owners.get(handle);
     const [sent] = cookiesNamed(cookieName(handle), cookies);
-    return owner && sent !== undefined && isSame(sent, owner.browser) ? owner.browser : undefined;
+    return owner && sent !== undefined && isSameSecret(sent, owner.browser) ? owner.browser : undefined;
   }
 
   settle(handle: string, _browser: string, outcome: RoundAnswer['action']): undefined {
@@ -74,10 +74,5 @@ export class MemoryPageOwners implements PageOwners {
 
 /** One cookie per round, because one browser may have several open. */
 export function cookieName(handle: string): string {
-  return `parley-ask-${createHash('sha256').update(handle).digest('hex').slice(0, 16)}`;
-}
-
-function isSame(one: string, other: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
+  return `parley-ask-${sha256(handle, 'hex').slice(0, 16)}`;
 }

@@ -1,11 +1,10 @@
 // The file with the browsers that this user has paired, and with the codes that still may be used. It holds hashes, never a cookie
 // or a code, and only its owner can read it.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { writePrivateFile } from '../../../shared/files/private-file.ts';
+import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
 
 interface Kept {
   readonly hash: string;
@@ -39,18 +38,13 @@ export function pairingFileIn(stateFolder: string): string {
 }
 
 export function hashOf(secret: string): string {
-  return `sha256:${lazyCrypto().createHash('sha256').update(secret).digest('hex')}`;
+  return `sha256:${sha256(secret, 'hex')}`;
 }
 
 /** Nothing if there is no file. Throws if it cannot be understood, so that it is never overwritten. */
 export function readPairingFile(path: string): PairingRecords {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NOTHING;
-    throw error;
-  }
+  const text = readIfThere(path);
+  if (text === undefined) return NOTHING;
   const { browsers, invitations } = JSON.parse(text) as Partial<Record<keyof PairingRecords, unknown>>;
   if (!isList(browsers, 'name') || !isList(invitations, 'expires')) {
     throw new GatewayError('BAD_OPTION', { option: 'stateFolder', reason: `${path} is not a file of \`parley pair\`` });

@@ -5,7 +5,7 @@
 // 3. Cookies and codes are kept as hashes, in a file of the operator or in memory.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { isSameSecret } from '../../../shared/crypto/lazy-crypto.ts';
 import { drawRandomBytes, randomId } from '../../../shared/crypto/ids.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import { cookiesNamed } from '../../../shared/net/browser-request.ts';
@@ -54,7 +54,7 @@ export class Pairings {
   /** The browser that sent these cookies. */
   find(cookies: string | undefined): PairedBrowser | undefined {
     const [sent] = cookiesNamed(this.cookieName, cookies);
-    return sent === undefined ? undefined : this.#own('browsers').find(({ hash }) => isSame(hash, hashOf(sent)));
+    return sent === undefined ? undefined : this.#own('browsers').find(({ hash }) => isSameSecret(hash, hashOf(sent)));
   }
 
   /** Whether a browser may answer for this user, or at all where nobody logs in. */
@@ -75,7 +75,7 @@ export class Pairings {
   /** Pairs the browser that sent the code. */
   redeem(given: string, agent: string | undefined): RedeemedCode {
     const code = hashOf(given.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''));
-    const invitation = this.#own('invitations').find((one) => this.#isOpen(one) && isSame(one.hash, code));
+    const invitation = this.#own('invitations').find((one) => this.#isOpen(one) && isSameSecret(one.hash, code));
     if (!invitation) return this.#countWrong();
     const cookie = randomId();
     const { gateway, user } = invitation;
@@ -122,10 +122,6 @@ export class Pairings {
     if (file === undefined) this.#kept = records;
     else writePairingFile(file, records);
   }
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.length === other.length && lazyCrypto().timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
 const KINDS = ['firefox', 'edg', 'chrome', 'safari'];

@@ -12,7 +12,7 @@ import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { PageLogin } from '../../../protocol/login-pages.ts';
 import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { printableLine } from '../../../shared/visible.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
@@ -195,7 +195,7 @@ function outcomeOf(answer: JsonObject | Error): string {
 function digestOf({ params }: Ask): string {
   const { message, requestedSchema, url } = params ?? {};
   const shown = canonicalJson({ message, requestedSchema, url });
-  return `sha256:${lazyCrypto().createHash('sha256').update(shown).digest('hex')}`;
+  return `sha256:${sha256(shown, 'hex')}`;
 }
 
 /** Whether the question is the browser's to answer. `user`: the login of the caller whose question it is; undefined where nobody logs in. */

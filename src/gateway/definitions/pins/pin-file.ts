@@ -1,11 +1,11 @@
 // The files with pins: one for each server of each gateway, in the user's state folder. Only its owner can read one. A file is replaced whole,
 // under a lock, by what is made of its latest content, so gateways and `parley pins` can write at the same time.
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { withFileLock } from '../../../shared/files/file-lock.ts';
-import { writePrivateFile } from '../../../shared/files/private-file.ts';
+import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
 import { MAX_PIN_FILE_BYTES } from '../../../shared/limits.ts';
 import { pinDigest } from './pin-record.ts';
 import type { Pin, PinRecord } from './pin-record.ts';
@@ -32,13 +32,8 @@ export function listPinFiles(folder: string): string[] {
 
 /** Undefined if there is no file. Throws if it cannot be understood, so that it is never overwritten. */
 export function readPinFile(path: string): PinRecord | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = readIfThere(path);
+  if (text === undefined) return undefined;
   const record: unknown = JSON.parse(text);
   if (isRecord(record)) return record;
   throw new GatewayError('BAD_OPTION', { option: 'stateFolder', reason: `${path} is not a file of \`parley pins\`` });

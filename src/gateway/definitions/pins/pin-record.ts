@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { MAX_PINS, MAX_PINNED_CHARS } from '../../../shared/limits.ts';
 
 export type PinArea = 'tools' | 'prompts' | 'resourceTemplates' | 'instructions';
@@ -204,5 +204,5 @@ function withoutAvailability(entry: JsonObject): JsonObject {
 }
 
 export function pinDigest(text: string): string {
-  return lazyCrypto().createHash('sha256').update(text).digest('base64url');
+  return sha256(text, 'base64url');
 }

@@ -3,7 +3,7 @@
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { namedBy } from './headers.ts';
 import type { Ticket } from './parked-calls.ts';
@@ -36,5 +36,5 @@ export function openState(sealer: Sealer, request: RequestMessage, principal: st
 function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {
   // Canonical, because clients may reorder the arguments.
   const salient = [principal, method, namedBy(method, params) ?? null, params.arguments ?? {}];
-  return lazyCrypto().createHash('sha256').update(canonicalJson(salient)).digest('base64');
+  return sha256(canonicalJson(salient), 'base64');
 }

@@ -9,7 +9,7 @@ import type { Ask, Progress } from '../../../protocol/exchange.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { PromptQueue } from './prompt-queue.ts';
 import type { PromptResponse, PromptReference } from './prompt-queue.ts';
 import type { SessionMessage } from '../play/upstream-flow-sessions.ts';
@@ -236,5 +236,5 @@ function toAborted(): AbortController {
 function toFingerprint(given: PromptResponse, promptId: unknown): string {
   const said = 'action' in given ? given : { value: given.value }; // a repeated answer may carry another time
   const text = canonicalJson([promptId ?? null, said]);
-  return lazyCrypto().createHash('sha256').update(text).digest('base64url');
+  return sha256(text, 'base64url');
 }

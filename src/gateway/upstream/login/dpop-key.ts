@@ -1,7 +1,7 @@
 // The key that tokens are bound to (RFC 9449), and the proof that goes with each request. The key is kept with the login.
 import * as oauth from 'oauth4webapi';
 import type { DPoPHandle } from 'oauth4webapi';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 
 const ALGORITHM = 'ES256';
@@ -50,7 +50,7 @@ export class DpopKey {
       jti: randomId(),
       htm: method,
       htu: url.origin + url.pathname,
-      ath: lazyCrypto().createHash('sha256').update(token).digest('base64url'),
+      ath: sha256(token, 'base64url'),
       ...(nonce !== undefined && { nonce }),
     };
     return new SignJWT(claims)

@@ -4,7 +4,7 @@ import type Provider from 'oidc-provider';
 import type { Interaction } from 'oidc-provider';
 import type { RecordAudit } from '../../../../protocol/audit.ts';
 import type { Clock } from '../../../../shared/clock.ts';
-import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
+import { lazyCrypto, sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { cookiesNamed, isOwnOrigin, toSetCookie } from '../../../../shared/net/browser-request.ts';
 import { readPost } from '../../../../shared/net/read-post.ts';
@@ -204,5 +204,5 @@ function cookieName(state: string): string {
 }
 
 function hashOf(secret: string): string {
-  return lazyCrypto().createHash('sha256').update(secret).digest('base64url');
+  return sha256(secret, 'base64url');
 }

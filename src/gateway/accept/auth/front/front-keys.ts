@@ -1,9 +1,10 @@
 // The keys of the authorization server: what signs its tokens and cookies, and what seals its records. Made once, and kept in its folder.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { JWK } from 'jose';
 import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
+import { readIfThere } from '../../../../shared/files/private-file.ts';
 
 export interface FrontKeys {
   /** With its private part. */
@@ -37,10 +38,6 @@ export function toPublic({ kty, crv, x, y, kid, alg, use }: JWK): JWK {
 }
 
 function readKeys(path: string): FrontKeys | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as FrontKeys;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = readIfThere(path);
+  return text === undefined ? undefined : (JSON.parse(text) as FrontKeys);
 }

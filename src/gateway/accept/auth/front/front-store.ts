@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Clock } from '../../../../shared/clock.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
-import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
 import { randomId } from '../../../../shared/crypto/ids.ts';
 import type { Sealer } from '../../../../shared/crypto/seal.ts';
 
@@ -162,7 +162,7 @@ const UNUSED_MS = 90 * 24 * 60 * 60_000;
 const BRIEF_MS = 15 * 60_000;
 
 function digestOf(name: string): string {
-  return lazyCrypto().createHash('sha256').update(name).digest('base64url');
+  return sha256(name, 'base64url');
 }
 
 /** The store as oidc-provider wants it, one for each kind of record. */

@@ -1,5 +1,5 @@
 // Renders the frame of every page and the pages that only show a message. No scripts and no external resources.
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { STYLE } from './style.ts';
@@ -19,7 +19,7 @@ export const HEADERS: Record<string, string> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
     "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    `style-src 'sha256-${sha256(STYLE, 'base64')}'`,
     'img-src data:',
     "form-action 'self'",
     "frame-ancestors 'none'",

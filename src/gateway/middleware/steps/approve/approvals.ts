@@ -8,7 +8,7 @@ import { ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { DeadlineList } from '../../../../shared/deadline-list.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
-import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
 import { ChainExchange } from '../../chain/chain-exchange.ts';
 import type { JudgedTool } from './approval-rule.ts';
 import { refusalIn, toApprovalQuestion } from './approval-question.ts';
@@ -178,5 +178,5 @@ function lineageOf(exchange: StepExchange): string {
 /** Digests the arguments exactly as sent: two large ids may be the same JavaScript number but different arguments. */
 function digestOf({ params }: StepExchange): string {
   const written = params.arguments === undefined ? '' : writeExactly(params.arguments);
-  return lazyCrypto().createHash('sha256').update(written).digest('base64url');
+  return sha256(written, 'base64url');
 }

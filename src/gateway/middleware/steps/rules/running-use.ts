@@ -5,7 +5,7 @@
 import type { RuleDecision } from '../../../../protocol/audit.ts';
 import type { Exchange, Run, RunGuard } from '../../../../protocol/exchange.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
-import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
+import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import type { RuleJudge, Use } from './judge.ts';
 import type { RuleOptions } from './rule.ts';
@@ -93,5 +93,5 @@ export class RunningUse implements RunGuard {
 }
 
 export function rulesDigest(rules: readonly RuleOptions[]): string {
-  return lazyCrypto().createHash('sha256').update(JSON.stringify(rules)).digest('base64url').slice(0, 16);
+  return sha256(JSON.stringify(rules), 'base64url').slice(0, 16);
 }

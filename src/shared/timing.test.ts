@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import type { Clock } from './clock.ts';
-import { pause, rejectOnAbort, unlessAborted, unlessLate } from './timing.ts';
+import { openPromise, pause, rejectOnAbort, unlessAborted, unlessLate } from './timing.ts';
+import type { Settlers } from './timing.ts';
 
 const toReason = () => new Error('given up');
 
@@ -51,4 +52,42 @@ test('unlessLate and pause cancel the timer that is no longer needed', async () 
   const waiting = [unlessLate(new Promise(() => {}), clock, 5), pause(clock, 5)];
   for (const due of timers) due();
   expect(await Promise.all(waiting)).toEqual([undefined, true]);
+});
+
+describe('openPromise', () => {
+  function opened() {
+    const controller = new AbortController();
+    let by!: Settlers<string>;
+    const takeBack = vi.fn();
+    const promise = openPromise<string>(controller.signal, { begin: (settlers) => (by = settlers), takeBack });
+    return { controller, by, takeBack, promise };
+  }
+
+  it('is settled by whom it was handed to, and a later abort takes nothing back', async () => {
+    const one = opened();
+    one.by.resolve('yes');
+    one.controller.abort();
+    expect(await one.promise).toBe('yes');
+    const other = opened();
+    other.by.reject(new Error('no'));
+    other.controller.abort();
+    await expect(other.promise).rejects.toThrow('no');
+    expect([one.takeBack, other.takeBack].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
+  });
+
+  it('is taken back once when the signal aborts first', async () => {
+    const { controller, by, takeBack, promise } = opened();
+    controller.abort();
+    by.resolve('late');
+    await expect(promise).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(takeBack).toHaveBeenCalledTimes(1);
+  });
+
+  it('may be settled at once', async () => {
+    const takeBack = vi.fn();
+    const { signal } = new AbortController();
+    expect(await openPromise<number>(signal, { begin: ({ resolve }) => resolve(1), takeBack })).toBe(1);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    expect(await openPromise<number>(undefined, { begin: ({ resolve }) => resolve(2), takeBack })).toBe(2);
+  });
 });

@@ -2,6 +2,7 @@
 // for hours.
 import type { Abortable } from './cancellation.ts';
 import type { Clock } from './clock.ts';
+import { GatewayError } from './errors.ts';
 
 /** Calls back once: now, if the signal has aborted already. Returns a function that stops it. */
 export function onAbort(signal: Abortable, callback: () => void): () => void {
@@ -47,18 +48,41 @@ export async function pause(clock: Clock, ms: number, signal?: Abortable): Promi
   return isOver ?? false;
 }
 
+/** Settles a promise that somebody else has opened. */
+export interface Settlers<T> {
+  resolve: (value: T) => void;
+  reject: (reason: Error) => void;
+}
+
+/** A promise that is handed over by `begin`, for somebody else to settle. If the signal aborts first, it is taken back and rejects with CANCELLED. */
+export function openPromise<T>(
+  signal: Abortable | undefined,
+  { begin, takeBack }: { begin: (by: Settlers<T>) => void; takeBack: () => void },
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      takeBack();
+      reject(new GatewayError('CANCELLED'));
+    };
+    const stop = (): void => signal?.removeEventListener('abort', giveUp);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    begin({ resolve: settler(resolve, stop), reject: settler(reject, stop) });
+  });
+}
+
+function settler<V>(settle: (value: V) => void, callOff: () => void): (value: V) => void {
+  return (value) => {
+    callOff();
+    settle(value);
+  };
+}
+
 type Rival<T> = (resolve: (value: T) => void, reject: (reason: Error) => void) => () => void;
 
 /** `rival` returns a function that calls it off. */
 function settleFirst<T>(work: Promise<T>, rival: Rival<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const callOff = rival(resolve, reject);
-    const by =
-      <V>(settle: (value: V) => void) =>
-      (value: V): void => {
-        callOff();
-        settle(value);
-      };
-    work.then(by(resolve), by(reject));
+    work.then(settler(resolve, callOff), settler(reject, callOff));
   });
 }

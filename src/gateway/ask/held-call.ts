@@ -5,6 +5,8 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { openPromise } from '../../shared/timing.ts';
+import type { Settlers } from '../../shared/timing.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { AskableCall } from './askable-call.ts';
 import type { AskingCall, HeldRound } from './held-rounds.ts';
@@ -54,21 +56,11 @@ export class HeldCall implements AskingCall {
   put(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     if (signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     const key = this.#keyFor(ask);
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        this.#withdraw(key);
-        reject(new GatewayError('CANCELLED'));
-      };
-      const settled =
-        <T>(by: (value: T) => void) =>
-        (value: T) => {
-          signal?.removeEventListener('abort', giveUp);
-          by(value);
-        };
-      signal?.addEventListener('abort', giveUp);
-      this.#open.set(key, { key, ask, resolve: settled(resolve), reject: settled(reject) });
+    const begin = (by: Settlers<JsonObject>): void => {
+      this.#open.set(key, { key, ask, ...by });
       this.#schedule();
-    });
+    };
+    return openPromise(signal, { begin, takeBack: () => this.#withdraw(key) });
   }
 
   /** Clients wait about a minute, so a longer wait is reported as text. */

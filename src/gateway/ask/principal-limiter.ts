@@ -1,5 +1,6 @@
 // Limits how many tasks of one principal run at once. More have to wait in order, and too many are refused.
 import { GatewayError } from '../../shared/errors.ts';
+import { openPromise } from '../../shared/timing.ts';
 
 /** Waiting tasks per running one. */
 const MAX_WAITING = 16;
@@ -35,17 +36,10 @@ export class PrincipalLimiter {
     if (line.waiting.length >= this.#max * MAX_WAITING) {
       return Promise.reject(new GatewayError('TOO_MANY', { what: 'questions to the model', limit: 'maxConcurrent' }));
     }
-    return new Promise((resolve, reject) => {
-      const enter = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        resolve();
-      };
-      const giveUp = (): void => {
-        line.waiting.splice(line.waiting.indexOf(enter), 1);
-        reject(new GatewayError('CANCELLED'));
-      };
-      line.waiting.push(enter);
-      signal.addEventListener('abort', giveUp, { once: true });
+    let enter = (): void => {};
+    return openPromise<void>(signal, {
+      begin: ({ resolve }) => line.waiting.push((enter = resolve)),
+      takeBack: () => line.waiting.splice(line.waiting.indexOf(enter), 1),
     });
   }
 

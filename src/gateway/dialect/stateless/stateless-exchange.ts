@@ -13,6 +13,8 @@ import { isObject } from '../../../protocol/message.ts';
 import { CALL_METHODS, CAPABILITY_BY_ASK } from '../../../protocol/methods.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { openPromise } from '../../../shared/timing.ts';
+import type { Settlers } from '../../../shared/timing.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
@@ -72,22 +74,15 @@ export class StatelessExchange extends ServedExchange {
     if (given) return Promise.resolve(given);
     this.#open ??= new Map();
     const open = this.#open;
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        if (open.get(key) === asked) open.delete(key);
-        reject(new GatewayError('CANCELLED'));
-      };
-      const settled =
-        <T>(by: (value: T) => void) =>
-        (value: T) => {
-          signal?.removeEventListener('abort', giveUp);
-          by(value);
-        };
-      const asked: OpenAsk = { ask, isSent: false, resolve: settled(resolve), reject: settled(reject) };
-      open.set(key, asked);
-      signal?.addEventListener('abort', giveUp);
+    let asked: OpenAsk;
+    const begin = (by: Settlers<JsonObject>): void => {
+      open.set(key, (asked = { ask, isSent: false, ...by }));
       this.#schedule();
-    });
+    };
+    const takeBack = (): void => {
+      if (open.get(key) === asked) open.delete(key);
+    };
+    return openPromise(signal, { begin, takeBack });
   }
 
   /**

@@ -5,6 +5,8 @@ import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { openPromise } from '../../../shared/timing.ts';
+import type { Settlers } from '../../../shared/timing.ts';
 import { toFormPrompts } from './form-prompts.ts';
 import type { FieldPrompt } from './form-prompts.ts';
 
@@ -125,21 +127,20 @@ export class PromptQueue {
     step: JsonObject | undefined,
     signal: AbortSignal,
   ): Promise<PromptResponse> {
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        if (this.#open) this.#client.withdrawn(this.#open.promptId);
-        this.#open = undefined;
-        reject(new GatewayError('CANCELLED'));
-      };
-      if (signal.aborted) return giveUp();
-      signal.addEventListener('abort', giveUp, { once: true });
+    const takeBack = (): void => {
+      if (this.#open) this.#client.withdrawn(this.#open.promptId);
+      this.#open = undefined;
+    };
+    const begin = ({ resolve }: Settlers<PromptResponse>): void => {
       const answered = (given: PromptResponse): void => {
-        signal.removeEventListener('abort', giveUp);
         this.#open = undefined;
         resolve(given);
       };
       this.#show({ ...asked, answered }, step);
-    });
+    };
+    if (!signal.aborted) return openPromise(signal, { begin, takeBack });
+    takeBack();
+    return Promise.reject(new GatewayError('CANCELLED'));
   }
 
   #show(asked: Pick<Open, 'field' | 'isForHuman' | 'answered'>, step: JsonObject | undefined, error?: string): void {

@@ -2,10 +2,10 @@
 export { approve } from '../gateway/middleware/steps/approve/approve.ts';
 export { cache } from '../gateway/middleware/steps/results/cache.ts';
 export { circuitBreaker } from '../gateway/middleware/steps/failures/circuit-breaker.ts';
-export { defaults } from '../gateway/middleware/steps/arguments/defaults.ts';
+export { defaults } from '../gateway/middleware/steps/arguments/tool-arguments.ts';
 export { describe } from '../gateway/middleware/steps/names/describe.ts';
 export { filter } from '../gateway/middleware/steps/filter/filter.ts';
-export { fixed } from '../gateway/middleware/steps/arguments/fixed.ts';
+export { fixed } from '../gateway/middleware/steps/arguments/tool-arguments.ts';
 export { log } from '../gateway/middleware/steps/log/log.ts';
 export { prefix } from '../gateway/middleware/steps/names/prefix.ts';
 export { redact } from '../gateway/middleware/steps/redact/redact.ts';

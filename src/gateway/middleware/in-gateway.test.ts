@@ -9,7 +9,7 @@ import { createLog } from '../../shared/log.ts';
 import { createGateway } from '../gateway.ts';
 import { circuitBreaker } from './steps/failures/circuit-breaker.ts';
 import { filter } from './steps/filter/filter.ts';
-import { fixed } from './steps/arguments/fixed.ts';
+import { fixed } from './steps/arguments/tool-arguments.ts';
 import { prefix } from './steps/names/prefix.ts';
 import { redact } from './steps/redact/redact.ts';
 import { rename } from './steps/names/rename.ts';

@@ -1,10 +1,9 @@
 // Tools that are played over MCP Flow instead of being called: what steps say of a tool holds for both.
 import { describe, expect, it } from 'vitest';
 import { approve } from './steps/approve/approve.ts';
-import { defaults } from './steps/arguments/defaults.ts';
+import { defaults, fixed } from './steps/arguments/tool-arguments.ts';
 import { chainOf, serverOf } from './fake-exchange.contract.ts';
 import { filter } from './steps/filter/filter.ts';
-import { fixed } from './steps/arguments/fixed.ts';
 import { prefix } from './steps/names/prefix.ts';
 
 const tools = [{ name: 'read', annotations: { readOnlyHint: true } }, { name: 'delete' }];

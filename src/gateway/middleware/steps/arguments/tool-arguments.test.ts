@@ -1,8 +1,7 @@
 // The steps that set arguments: defaults and fixed.
 import { describe, expect, it } from 'vitest';
-import { defaults } from './defaults.ts';
+import { defaults, fixed } from './tool-arguments.ts';
 import { chainOf, serverOf } from '../../fake-exchange.contract.ts';
-import { fixed } from './fixed.ts';
 
 const inputSchema = {
   type: 'object',

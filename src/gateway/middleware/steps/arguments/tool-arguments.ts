@@ -1,4 +1,4 @@
-// A step that edits calls and the listed input schemas of tools by configured arguments.
+// Steps that edit calls, and the listed input schemas of tools, by configured arguments.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
@@ -14,17 +14,39 @@ import { badOption } from '../../chain/step-options.ts';
 /** By name or glob of the tool; later entries win. */
 export type ToolArguments = Record<string, JsonObject>;
 
+/** Fills in omitted arguments. The listed schema shows the defaults and no longer requires them. */
+export function defaults(byTool: ToolArguments): Step {
+  return argumentStep('defaults', byTool, { edit: (given, set) => ({ ...set, ...given }), show: withValues });
+}
+
+function withValues(properties: JsonObject, values: JsonObject): JsonObject {
+  const entries = Object.entries(properties).map(([name, schema]) => {
+    const isSet = Object.hasOwn(values, name) && isObject(schema);
+    return [name, isSet ? { ...schema, default: values[name] } : schema];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** Sets arguments that clients cannot choose: the listed schema omits them, and the values of a call are replaced. */
+export function fixed(byTool: ToolArguments): Step {
+  return argumentStep('fixed', byTool, { edit: (given, set) => ({ ...given, ...set }), show: withoutValues });
+}
+
+function withoutValues(properties: JsonObject, values: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => !Object.hasOwn(values, name)));
+}
+
 /** The arguments of a tool, or undefined. */
 type ArgumentsOf = (tool: unknown, origin?: Origin) => JsonObject | undefined;
 
 /** What a step does with the configured arguments. */
-export interface ArgumentUse {
+interface ArgumentUse {
   edit: (given: JsonObject, set: JsonObject) => JsonObject;
   /** Edits the properties of the listed schema. */
   show: (properties: JsonObject, set: JsonObject) => JsonObject;
 }
 
-export function argumentStep(name: string, byTool: ToolArguments, { edit, show }: ArgumentUse): Step {
+function argumentStep(name: string, byTool: ToolArguments, { edit, show }: ArgumentUse): Step {
   const argumentsOf = readArguments(name, byTool);
   const tools = new ToolAnnotations();
   const editing: ArgumentEdit = { argumentsOf, tools, edit };

@@ -86,11 +86,53 @@ describe('a write batcher', () => {
     expect(told).toEqual(['a', 'b']);
   });
 
+  it('gives the stream little at a time, in order, and tells each time that something was taken', async () => {
+    const { out, stream, chunks, waiting } = setUp({ takes: false });
+    let taken = 0;
+    out.onTaken = () => taken++;
+    const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(600_000));
+    const sent = texts.map((text) => out.send(text));
+    expect(out.length).toBe(1_800_000);
+    for (let n = 0; n < waiting.length; n++) {
+      expect(stream.writableLength).toBeLessThan(600_000);
+      waiting[n]!();
+      await nextTurn();
+      expect(taken).toBe(n + 1);
+    }
+    await Promise.all(sent);
+    expect(taken).toBeGreaterThan(6);
+    expect([chunks.join('') === texts.join(''), out.length]).toEqual([true, 0]);
+  });
+
+  it.each([0, 1])('never divides a character into two pieces (after %s others)', async (others) => {
+    const chunks: Buffer[] = [];
+    const stream = new Writable({ write: (chunk: Buffer, _encoding, done) => done(void chunks.push(chunk)) });
+    const text = `${'x'.repeat(others)}${'😀'.repeat(400_000)}`;
+    await new WriteBatcher(stream).send(text);
+    expect(chunks.length).toBeGreaterThan(2);
+    expect(Buffer.concat(chunks).toString() === text).toBe(true);
+  });
+
+  it('hands all to a stream that is about to end', async () => {
+    const { out, stream, chunks, waiting } = setUp({ takes: false });
+    const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(600_000));
+    const sent = texts.map((text) => out.send(text));
+    out.flush();
+    stream.end();
+    for (let n = 0; n < waiting.length; n++) {
+      waiting[n]!();
+      await nextTurn();
+    }
+    await Promise.all(sent);
+    expect(chunks.join('') === texts.join('')).toBe(true);
+  });
+
   it('rejects every sender when the stream fails', async () => {
     const { out, waiting } = setUp({ takes: false });
-    const all = Promise.allSettled([out.send('a\n'), out.send('x'.repeat(20_000))]);
+    const long = 'x'.repeat(300_000);
+    const all = Promise.allSettled([out.send('a\n'), out.send(long), out.send(long), out.send(long)]);
     waiting[0]!(new Error('gone'));
-    expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await all).map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'rejected'));
   });
 
   it('reports a full stream, also for held lines', async () => {

@@ -2,11 +2,15 @@
 // Lines from one event leave together; while other calls are open they leave at the end of the event-loop turn, since
 // requests of many clients arrive as many events. Nothing is held beyond the turn, only a few lines are held, and the
 // order stays. Large messages are written by themselves.
+// A stream gets little at a time of what senders wait for: Node writes all that waits in it at once and says so only when the last byte is
+// taken, and until then one who reads slowly looks like one who does not read.
 import type { Writable } from 'node:stream';
 import { writeEncoded } from './json-rpc.ts';
 import type { EncodedMessage } from './json-rpc.ts';
 
 const MAX_HELD_CHARS = 16 * 1024;
+/** Beyond this, what senders wait for waits here, in pieces of this size. */
+const MAX_IN_STREAM = 256 * 1024;
 
 interface Taking {
   promise: Promise<void>;
@@ -29,6 +33,9 @@ export class WriteBatcher {
   #held = '';
   #isDue = false;
   #taking: Taking | undefined;
+  /** The last piece of what leaves together has its senders. */
+  readonly #waiting: { text: string; taking: Taking | undefined }[] = [];
+  #waitingChars = 0;
 
   constructor(stream: Writable, options: WriteBatcherOptions = {}) {
     this.#stream = stream;
@@ -37,14 +44,14 @@ export class WriteBatcher {
 
   /** The number of unsent bytes. */
   get length(): number {
-    return this.#stream.writableLength + this.#held.length;
+    return this.#stream.writableLength + this.#held.length + this.#waitingChars;
   }
 
   /** `others` says that more may follow in this turn. */
   write(written: EncodedMessage, others = false): void {
     if (typeof written !== 'string') return this.#writePieces(written);
     this.#held += written;
-    if (this.#held.length > MAX_HELD_CHARS) return this.flush();
+    if (this.#held.length > MAX_HELD_CHARS) return this.#leave();
     if (this.#isDue) return;
     this.#isDue = true;
     if (others) setImmediate(this.#onDue);
@@ -61,19 +68,50 @@ export class WriteBatcher {
     return promise;
   }
 
+  /** Hands all to the stream, which is about to end. */
   flush(): void {
+    this.#leave();
+    this.#putWaiting(Infinity);
+  }
+
+  #leave(): void {
     const text = this.#held;
     if (text === '') return;
     this.#held = '';
     const taking = this.#taking;
     this.#taking = undefined;
-    const hasRoom = taking
-      ? this.#stream.write(text, (error) => {
-          if (error) return this.#refuse(taking, error);
-          taking.resolve();
-          this.onTaken?.();
-        })
-      : this.#stream.write(text);
+    if (!taking) return this.#tellIfFull(this.#stream.write(text));
+    const mustWait = this.#waiting.length > 0 || this.#stream.writableLength + text.length > MAX_IN_STREAM;
+    if (!mustWait) return this.#put(text, taking);
+    this.#waitingChars += text.length;
+    for (let from = 0, end = 0; from < text.length; from = end) {
+      end = pieceEnd(text, from);
+      this.#waiting.push({ text: text.slice(from, end), taking: end === text.length ? taking : undefined });
+    }
+    this.#putWaiting(MAX_IN_STREAM);
+  }
+
+  #put(text: string, taking: Taking | undefined): void {
+    const hasRoom = this.#stream.write(text, (error) => {
+      if (taking && error) this.#refuse(taking, error);
+      else taking?.resolve();
+      this.#putWaiting(MAX_IN_STREAM);
+      if (!error) this.onTaken?.();
+    });
+    this.#tellIfFull(hasRoom);
+  }
+
+  /** A stream that has failed refuses what it gets. */
+  #putWaiting(most: number): void {
+    while (this.#stream.writableLength < most) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#waitingChars -= next.text.length;
+      this.#put(next.text, next.taking);
+    }
+  }
+
+  #tellIfFull(hasRoom: boolean): void {
     if (!hasRoom) this.#options.onFull?.();
   }
 
@@ -84,14 +122,21 @@ export class WriteBatcher {
   }
 
   #writePieces(pieces: Buffer[]): void {
-    this.flush();
-    if (!writeEncoded(this.#stream, pieces)) this.#options.onFull?.();
+    this.#leave();
+    this.#tellIfFull(writeEncoded(this.#stream, pieces));
   }
 
   readonly #onDue = (): void => {
     this.#isDue = false;
-    this.flush();
+    this.#leave();
   };
+}
+
+/** Not between the halves of a character. */
+function pieceEnd(text: string, from: number): number {
+  const end = Math.min(from + MAX_IN_STREAM, text.length);
+  const isWithin = end < text.length && (text.charCodeAt(end) & 0xfc00) === 0xdc00;
+  return isWithin ? end - 1 : end;
 }
 
 function toTaking(): Taking {

@@ -54,8 +54,8 @@ export class WriteBatcher {
     if (this.#held.length > MAX_HELD_CHARS) return this.#leave();
     if (this.#isDue) return;
     this.#isDue = true;
-    if (others) setImmediate(this.#onDue);
-    else process.nextTick(this.#onDue);
+    if (others) setImmediate(this.#leave);
+    else process.nextTick(this.#leave);
   }
 
   /**
@@ -74,13 +74,14 @@ export class WriteBatcher {
     this.#putWaiting(Infinity);
   }
 
-  #leave(): void {
+  readonly #leave = (): void => {
+    this.#isDue = false;
     const text = this.#held;
     if (text === '') return;
     this.#held = '';
     const taking = this.#taking;
     this.#taking = undefined;
-    if (!taking) return this.#tellIfFull(this.#stream.write(text));
+    if (!taking) return void (this.#stream.write(text) || this.#options.onFull?.());
     const mustWait = this.#waiting.length > 0 || this.#stream.writableLength + text.length > MAX_IN_STREAM;
     if (!mustWait) return this.#put(text, taking);
     this.#waitingChars += text.length;
@@ -89,16 +90,16 @@ export class WriteBatcher {
       this.#waiting.push({ text: text.slice(from, end), taking: end === text.length ? taking : undefined });
     }
     this.#putWaiting(MAX_IN_STREAM);
-  }
+  };
 
   #put(text: string, taking: Taking | undefined): void {
-    const hasRoom = this.#stream.write(text, (error) => {
+    const onWritten = (error?: Error | null): void => {
       if (taking && error) this.#refuse(taking, error);
       else taking?.resolve();
-      this.#putWaiting(MAX_IN_STREAM);
+      if (this.#waiting.length > 0) this.#putWaiting(MAX_IN_STREAM);
       if (!error) this.onTaken?.();
-    });
-    this.#tellIfFull(hasRoom);
+    };
+    if (!this.#stream.write(text, onWritten)) this.#options.onFull?.();
   }
 
   /** A stream that has failed refuses what it gets. */
@@ -111,10 +112,6 @@ export class WriteBatcher {
     }
   }
 
-  #tellIfFull(hasRoom: boolean): void {
-    if (!hasRoom) this.#options.onFull?.();
-  }
-
   #refuse({ reject }: Taking, error: Error): void {
     const { toError } = this.#options;
     if (toError) void toError(error).then(reject);
@@ -123,13 +120,8 @@ export class WriteBatcher {
 
   #writePieces(pieces: Buffer[]): void {
     this.#leave();
-    this.#tellIfFull(writeEncoded(this.#stream, pieces));
+    if (!writeEncoded(this.#stream, pieces)) this.#options.onFull?.();
   }
-
-  readonly #onDue = (): void => {
-    this.#isDue = false;
-    this.#leave();
-  };
 }
 
 /** Not between the halves of a character. */

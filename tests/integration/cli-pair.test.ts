@@ -52,3 +52,38 @@ it('with publicUrl, the lines for clients and the page for the code have that ad
   const paired = await home.run(['pair', '--json'], '', env);
   expect(JSON.parse(paired.stdout)).toMatchObject({ page: 'https://mcp.example.com/ask' });
 });
+
+it('says which form the name of a user has where callers log in at issuers', async () => {
+  const home = newHome();
+  const env = { BROWSER: 'none' };
+  const issuers = ['https://login.example.com', { issuer: 'https://other.example.com/x', audience: '${NOT_SET}' }];
+  const write = (auth: object) =>
+    home.write('parley.config.json', {
+      ...{ mcpServers: { a: { url: 'https://mcp.example.com/mcp' } }, publicUrl: 'https://gw.example.com' },
+      auth,
+    });
+  const pair = (user: string) => home.run(['pair', '--config', 'parley.config.json', '--user', user], '', env);
+  const key = 'k'.repeat(40);
+  write({ issuers, keys: [{ name: 'laptop', user: 'ann', key }] });
+  for (const user of [
+    'alice',
+    'https://elsewhere.example.com#alice',
+    'https://login.example.com.evil#alice',
+    'laptop',
+  ]) {
+    const { status, stdout, stderr } = await pair(user);
+    expect([user, status, stdout]).toEqual([user, 1, '']);
+    expect(stderr).toContain(`nobody here can be "${user}"`);
+    expect(stderr).toContain(`parley pair --user 'https://login.example.com#`);
+    expect(stderr).toContain('https://other.example.com/x');
+  }
+  for (const user of ['https://login.example.com#alice', 'https://other.example.com/x#a#b', 'ann', 'key:ann'])
+    expect([user, (await pair(user)).status]).toEqual([user, 0]);
+  expect((await home.run(['key', 'add', 'phone', '--user', 'bob'], '', env)).status).toBe(0);
+  expect((await pair('bob')).status).toBe(0);
+  write({ front: { issuer: 'https://accounts.example.com', clientId: 'c' } });
+  expect((await pair('https://gw.example.com/oauth#alice')).status).toBe(0);
+  expect((await pair('https://accounts.example.com#alice')).stderr).toContain(`'https://gw.example.com/oauth#alice'`);
+  write({ keys: [{ name: 'ann', key }] });
+  expect((await pair('carol')).status).toBe(0); // her key may come later
+});

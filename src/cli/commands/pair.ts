@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { PairCommand } from '../command.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';
+import { userProblem } from '../pair/user-problem.ts';
 import { findGateway } from '../running/find-gateway.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -32,6 +33,11 @@ async function invite(command: PairCommand, file: string, print: Printer): Promi
   const found = await chooseGateway(command, print);
   if (!found) return 1;
   const { gateway, page } = found;
+  const problem = command.user === undefined ? undefined : userProblem(command.user, gateway);
+  if (problem !== undefined) {
+    print.problem(problem);
+    return 1;
+  }
   const pairings = new Pairings({ gateway, file, clock: systemClock, limits: DEFAULT_LIMITS });
   const { code, expires } = pairings.invite(command.user);
   if (command.json) {

@@ -16,7 +16,11 @@ export const PAIR_SPECS: readonly CommandSpec[] = [
       'approvals and questions that only a person may answer. A browser that is removed stops working at once.',
     ],
     options: {
-      user: { type: 'string', value: 'U', text: 'where users log in: whose questions the browser may answer' },
+      user: {
+        type: 'string',
+        value: 'U',
+        text: 'where users log in: whose questions the browser may answer; ISSUER#SUB, or the user of an API key',
+      },
       config: { type: 'string', value: 'FILE', text: 'the gateway that serves this configuration' },
       pid,
       json,
@@ -25,7 +29,8 @@ export const PAIR_SPECS: readonly CommandSpec[] = [
     words: { choices: PAIR_ACTIONS },
     examples: [
       { line: 'parley pair', does: 'prints a code, and opens the page if there is a screen' },
-      { line: 'parley pair --user alice', does: 'for what the clients of this user call' },
+      { line: 'parley pair --user alice', does: 'for what the clients of this user call, who has an API key' },
+      { line: "parley pair --user 'https://login.example.com#alice'", does: 'the same, for a login at this issuer' },
       { line: 'parley pair rm firefox-3k9x', does: 'that browser may answer nothing any more' },
     ],
   },

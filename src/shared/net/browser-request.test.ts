@@ -47,6 +47,11 @@ describe('isOwnOrigin', () => {
     ['the base behind a proxy that changes the Host', proxied, visit('https://mcp.example.com', '127.0.0.1:3000')],
     ['another name of that proxy', proxied, visit('https://other.example.com', 'other.example.com')],
     ['a port that speaks https itself', local, visit('https://box.local', 'box.local', { isTls: true })],
+    [
+      'a proxy that speaks https, if the browser says that it is the same origin',
+      local,
+      visit('https://mcp.example.com', 'mcp.example.com', { site: 'same-origin' }),
+    ],
     ['the same origin, says the browser', local, visit(local, '127.0.0.1:3000', { site: 'same-origin' })],
   ])('takes a form of %s', (_, base, request) => {
     expect(isOwnOrigin(request, new URL(base))).toBe(true);

@@ -30,10 +30,12 @@ export function isSecureVisit({ socket }: Pick<HttpRequest, 'socket'>, base: URL
 
 /**
  * Whether a form was sent by a page of ours: of `base`, the URL at which browsers reach us, or of another name of this port, such as localhost.
- * Browsers send the origin of the page with a form; a request without one is not from a current browser.
+ * Browsers send the origin of the page with a form; a request without one is not from a current browser. Behind a proxy that speaks https and is
+ * not in `base`, only the word of the browser tells its pages from others of that host.
  */
 export function isOwnOrigin(request: Pick<HttpRequest, 'headers' | 'socket'>, base: URL): boolean {
   const { origin, host, 'sec-fetch-site': site } = request.headers;
   if (site !== undefined && site !== 'same-origin') return false;
+  if (site === 'same-origin' && origin === `https://${host}`) return true;
   return origin === base.origin || origin === `${isSecureVisit(request, base) ? 'https' : 'http'}://${host}`;
 }

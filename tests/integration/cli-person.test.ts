@@ -37,6 +37,22 @@ async function refuses(home: Home, where: string[]): Promise<void> {
   }
 }
 
+it('calls off what it cannot answer: nothing waits at the gateway afterwards', async () => {
+  const home = newHome();
+  const file = home.write('parley.config.json', { mcpServers: SERVERS });
+  const gateway = start(home, ['serve', file, '--port', '0', '--open'], { BROWSER: 'none' });
+  const metrics = new URL('/metrics', await gateway.url());
+  await refuses(home, []);
+  const waiting = async () => /^parley_exchanges_in_flight (\d+)$/m.exec(await (await fetch(metrics)).text())![1];
+  expect(await waiting()).toBe('0');
+  // And a person at a terminal is still asked.
+  const { command: node, args: words = [], env = {} } = home.address(CALL);
+  await using terminal = new Terminal([node, ...words].map((word) => `'${word}'`).join(' '), env);
+  await terminal.sees('y/n');
+  await terminal.types('y\r', 'y');
+  expect(await terminal.status()).toBe(0);
+});
+
 it('asks on a terminal, even with --yes', async () => {
   const home = newHome();
   const file = home.write('parley.config.json', { mcpServers: SERVERS });

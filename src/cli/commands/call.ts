@@ -21,9 +21,12 @@ export async function runCall(command: CallCommand, print: Printer): Promise<num
   void untilSignal().then(() => interrupt.abort());
   let connection: CommandConnection | undefined;
   try {
-    const onElicit = createTerminalForm(terminal, command);
+    let refused: Error | undefined;
+    const onRefused = (error: Error): void => void (refused ??= error);
+    const onElicit = createTerminalForm(terminal, { ...command, onRefused });
     connection = await connectForCommand(command, { onElicit, elicitUrls: true }, print);
-    return connection ? await callTool(connection, command, { print, terminal, signal: interrupt.signal }) : 1;
+    const context = { print, terminal, signal: interrupt.signal, refused: () => refused };
+    return connection ? await callTool(connection, command, context) : 1;
   } catch (thrown) {
     print.problem(formatError(thrown));
     return 1;
@@ -37,12 +40,14 @@ interface CallContext {
   print: Printer;
   terminal: Terminal;
   signal: AbortSignal;
+  /** Why a question was cancelled that nobody here may answer. */
+  refused: () => Error | undefined;
 }
 
 async function callTool(
   connection: CommandConnection,
   command: CallCommand,
-  { print, terminal, signal }: CallContext,
+  { print, terminal, signal, refused }: CallContext,
 ): Promise<number> {
   const { client } = connection;
   const tools = await client.listTools({ signal });
@@ -59,6 +64,7 @@ async function callTool(
   };
   try {
     const result = await client.callTool(command.tool, args, { signal, onProgress });
+    if (refused()) throw refused();
     if (command.json) print.line(JSON.stringify(result, undefined, 2));
     else if (result.isError) print.problem(`${command.tool} failed: ${toResultLines(result).join('\n')}`);
     else for (const line of toResultLines(result)) print.line(line);
@@ -66,8 +72,9 @@ async function callTool(
   } catch (thrown) {
     // Servers may answer calls of tools they do not list, so the hint comes only after the call has failed.
     if (signal.aborted) return cancelled(command, print);
-    const known = tool || isGatewayError(thrown) ? '' : ` ${namesOf(tools, command.tool)}`;
-    print.problem(`${formatError(thrown)}${known}`);
+    const reason = refused() ?? thrown;
+    const known = tool || isGatewayError(reason) ? '' : ` ${namesOf(tools, command.tool)}`;
+    print.problem(`${formatError(reason)}${known}`);
     return 1;
   }
 }

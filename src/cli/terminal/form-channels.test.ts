@@ -30,7 +30,7 @@ const WRITTEN: Record<string, (field: JsonObject, text: string) => Promise<unkno
   async terminal(field, text) {
     const [input, output] = [new PassThrough(), new PassThrough()];
     input.end(`${text}\n`);
-    const ask = createTerminalForm(createTerminal(input, output), { yes: false, tool: 't' });
+    const ask = createTerminalForm(createTerminal(input, output), { yes: false, tool: 't', onRefused: () => {} });
     const params = { message: '?', requestedSchema: form(field) } as unknown as ElicitRequestParams;
     const { signal } = new AbortController();
     const { content } = await ask(params, { server: { name: 's', version: '1' }, signal });

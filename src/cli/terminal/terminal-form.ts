@@ -3,6 +3,7 @@
 // written the command line, or what comes through a pipe.
 import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
 import type { AskContext } from '../../client/types.ts';
+import { UNASKED_CANCEL } from '../../protocol/form/human-marks.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toSchemaFields } from '../../protocol/form/schema-field.ts';
 import type { FieldOption } from '../../protocol/form/field-options.ts';
@@ -22,12 +23,22 @@ interface FormContext {
 const DECLINE = /^:(no|decline|q|quit)$/i;
 const HOW = '(an empty line takes the value in brackets; ":no" declines)';
 
+export interface TerminalFormOptions {
+  yes: boolean;
+  tool: string;
+  /** Called for a question that nobody here may answer. It is cancelled, so that its call does not wait at the gateway. */
+  onRefused: (error: GatewayError) => void;
+}
+
 export function createTerminalForm(
   terminal: Terminal,
-  { yes, tool }: { yes: boolean; tool: string },
+  { yes, tool, onRefused }: TerminalFormOptions,
 ): (request: ElicitRequestParams, context: AskContext) => Promise<ElicitResult> {
   return async (request, { signal, human = false }) => {
-    if (human && !terminal.hasPerson) throw new GatewayError('NO_TERMINAL');
+    if (human && !terminal.hasPerson) {
+      onRefused(new GatewayError('NO_TERMINAL'));
+      return UNASKED_CANCEL;
+    }
     const asking = { terminal, yes: yes && !human, signal };
     // The question may come from the server or from an approval step; the client cannot tell.
     terminal.say(`${tool} needs your answer: ${request.message}`);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { UNASKED_CANCEL } from '../../protocol/form/human-marks.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { HumanCheck } from './human-check.ts';
@@ -64,6 +65,13 @@ describe('an answer by a person', () => {
     const { take, word } = words();
     for (const ms of [0, 400, 0, 400, 400]) expect(await take(DECLINE, ms)).toBe(DECLINE);
     expect(word.isTrusted(client())).toBe(true);
+  });
+
+  it('need not come at once from a client that says that it asked nobody, and gets forms all the same', async () => {
+    const { take, word } = words();
+    for (let n = 0; n < 3; n++) expect(await take(UNASKED_CANCEL)).toBe(UNASKED_CANCEL);
+    expect(word.isTrusted(client())).toBe(true);
+    expect(await take({ ...UNASKED_CANCEL, action: 'accept' })).toBeUndefined();
   });
 
   it('cannot come from a client that does not support the question', async () => {

@@ -1,6 +1,6 @@
 // Detects clients that answer forms themselves instead of showing them to a person. Some refuse at once or send back an
 // empty form. Only questions for a human are checked, and only if there is another way to ask.
-// 1. One instant refusal is accepted: people can be quick. A second one in a row is not.
+// 1. One instant refusal is accepted: people can be quick. A second one in a row is not, unless the client says that it asked nobody.
 // 2. A form without its required fields is not an answer.
 // 3. A client that does not support the question after all, or was detected, gets no forms for an hour.
 import type { Ask, ClientView } from '../../protocol/exchange.ts';
@@ -8,6 +8,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { isUnasked } from '../../protocol/form/human-marks.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { isEditRequest } from './question-round.ts';
@@ -51,6 +52,7 @@ export class HumanCheck {
       return undefined;
     }
     if (answer.action === 'accept') return isFilledIn(ask, answer) ? this.#clear(client, answer) : undefined;
+    if (isUnasked(answer)) return answer;
     if (ticksOf(this.#clock) - start >= INSTANT_MS) return this.#clear(client, answer);
     return this.#countInstant(client) > 1 ? this.#distrust(client) : answer;
   }

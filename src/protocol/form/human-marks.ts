@@ -10,6 +10,16 @@ export const HUMAN = 'mcp-parley/human';
 /** Of a request about a task or a session: nobody vouches for the client behind this one. It takes rights away, so everybody may say it. */
 const UNPROVEN = 'mcp-parley/unproven';
 
+/** Of a cancelled question: the client has asked nobody, because nobody is there. It could, for the next question. */
+const UNASKED = 'mcp-parley/unasked';
+
+/** The answer of a client at which nobody is who may answer. */
+export const UNASKED_CANCEL = { action: 'cancel' as const, _meta: { [UNASKED]: true } };
+
+export function isUnasked(answer: JsonObject): boolean {
+  return answer.action === 'cancel' && isMarked(answer, UNASKED);
+}
+
 export function isMarkedHuman(params: JsonObject | undefined): boolean {
   return isMarked(params, HUMAN);
 }

@@ -1,11 +1,10 @@
 // Servers of every revision and transport whose answers are valid ones, changed at random, behind one gateway, before clients of the
 // official SDKs. Every call ends with a result or an error of the protocol, and nothing is left behind. `MUTATED_ANSWERS=100000` for the long
 // run; `MUTATED_SEED` repeats another one.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
 import { fixture, startHttp } from '../../helpers/fixture-server.ts';
-import type { HttpFixture } from '../../helpers/fixture-server.ts';
 import { ask } from '../../helpers/mcp-http.ts';
 import { until } from '../../helpers/until.ts';
 import { KINDS, connectSdk } from './helpers/sdk-clients.ts';
@@ -61,13 +60,12 @@ function requests(client: SdkClient['client'], server: string, seed: number): Se
 }
 
 test(`${ANSWERS} answers of servers that change them (seed ${SEED})`, { timeout: 60_000 + ANSWERS * 60 }, async () => {
-  const others: HttpFixture[] = [];
   const servers: Record<string, object> = {};
   for (const [at, revision] of REVISIONS.entries()) {
     const name = `m${revision.replaceAll('-', '')}`;
     const pipe = fixture('mutating', [revision, String(SEED + at)]);
     const http = await startHttp(fixture('mutating', [revision, String(SEED + at + 50), 'http']));
-    others.push(http);
+    onTestFinished(() => http.stop());
     const settings = { timeoutMs: TIMEOUT_MS, idleMs: IDLE_MS, revision };
     servers[name] = { server: pipe, ...settings };
     servers[`${name}h`] = { server: { url: http.url }, ...settings };
@@ -119,7 +117,6 @@ test(`${ANSWERS} answers of servers that change them (seed ${SEED})`, { timeout:
   const after = await self();
   console.log(`heap ${before.heapUsed >> 20} → ${after.heapUsed >> 20} MB`);
   expect(after.heapUsed - before.heapUsed).toBeLessThan(MORE_HEAP);
-  for (const other of others) await other.stop();
 });
 
 /** An answer of one server that breaks the schema is passed on as it is: SDK v1 throws the error of its schema then. Lists are repaired. */

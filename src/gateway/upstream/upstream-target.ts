@@ -254,7 +254,7 @@ export class UpstreamTarget implements ServerTarget {
 
   async close(): Promise<void> {
     this.#tasks.close();
-    await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
+    await Promise.all([...this.#connections.all.map((one) => one.supervised.close()), this.#processes?.settled()]);
   }
 
   /** Afterwards the connection is opened at once, which tells the clients of new lists. */

@@ -47,6 +47,11 @@ export class ProcessCap {
     this.#closing.add(gone);
   }
 
+  /** Fulfilled when all processes have ended that were given up or closed. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#closing);
+  }
+
   async #untilRoom(connection: UpstreamConnection): Promise<void> {
     while (this.#closing.size > 0 && this.#othersThan(connection).length + this.#closing.size >= this.#options.max) {
       await Promise.race(this.#closing);

@@ -62,7 +62,8 @@ export class PacedReader {
     this.#isWaiting = false;
     if (this.#isReading) return;
     this.#readSome();
-    this.#options.source.resume();
+    // Not at once: a source of undici throws if it is resumed while another one is being read, as it is when the budget cuts this one off.
+    setImmediate(() => this.#options.source.resume());
   }
 
   /** Reads no more. */

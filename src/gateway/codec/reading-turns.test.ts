@@ -4,15 +4,22 @@ import { readInTurns } from './reading-turns.ts';
 
 const MiB = 1024 * 1024;
 
-it('resumes one source in each round of the event loop, in the order in which they came', async () => {
+it('resumes one source in each round of the event loop, the longest message first', async () => {
   const said: string[] = [];
   const toSource = (name: string) => ({
     pause: () => said.push(`${name} waits`),
     resume: () => said.push(`${name} goes on`),
   });
-  for (const name of ['a', 'b', 'c']) readInTurns(toSource(name), MiB, 1);
-  expect(said.splice(0)).toEqual(['a waits', 'b waits', 'c waits']);
-  for (const name of ['a', 'b', 'c']) {
+  for (const [name, megabytes] of [
+    ['a', 1],
+    ['b', 3],
+    ['c', 2],
+    ['d', 3],
+  ] as const) {
+    readInTurns(toSource(name), megabytes * MiB, 1);
+  }
+  expect(said.splice(0)).toEqual(['a waits', 'b waits', 'c waits', 'd waits']);
+  for (const name of ['b', 'd', 'c', 'a']) {
     await nextRound();
     expect(said.splice(0)).toEqual([`${name} goes on`]);
   }

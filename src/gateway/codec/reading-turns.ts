@@ -11,14 +11,14 @@ interface Source {
   resume(): unknown;
 }
 
-const waiting: Source[] = [];
+const waiting: { source: Source; bytes: number }[] = [];
 let isScheduled = false;
 
 /** Call it after each chunk, with the bytes of the message so far: pauses the source until its next turn, if this one is over. */
 export function readInTurns(source: Source, bytes: number, chunkBytes: number): void {
   if (bytes <= BYTES_BEFORE_TURNS || bytes % TURN_BYTES >= chunkBytes) return;
   source.pause();
-  waiting.push(source);
+  waiting.push({ source, bytes });
   schedule();
 }
 
@@ -28,8 +28,12 @@ function schedule(): void {
   setImmediate(giveTurn);
 }
 
+/** To the longest: if all of them grew side by side, they would need the most memory, and all be late. */
 function giveTurn(): void {
   isScheduled = false;
-  waiting.shift()?.resume(); // it may wait for its next turn at once
+  let next = 0;
+  for (const [index, { bytes }] of waiting.entries()) if (bytes > waiting[next]!.bytes) next = index;
+  const [longest] = waiting.splice(next, 1);
+  longest?.source.resume(); // it may wait for its next turn at once
   schedule();
 }

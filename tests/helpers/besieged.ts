@@ -19,8 +19,8 @@ import { until, within } from './until.ts';
  */
 const ROUNDS = process.env.PARLEY_SHAPES === 'measure' ? 3 : 1;
 const ROUND_MS = process.env.PARLEY_SHAPES === 'measure' ? 2500 : 0;
-/** When an attack is repeated, servers of the last one may still be ending. */
-const ENDING = ROUNDS > 1 ? 2 : 0;
+/** When an attack is repeated without a pause, servers of those before may still be ending. */
+const ENDING = ROUNDS > 1 ? 10 : 0;
 const MiB = 1024 * 1024;
 /**
  * The memory that a process may use beyond what it has at rest: three times what it may hold, since V8 lets garbage pile up to a multiple

@@ -61,6 +61,20 @@ describe('a paced reader', () => {
     expect(told).toEqual(['pause', 'resume']);
   });
 
+  it('counts a long line that answers no call as many, and one that does as none', () => {
+    for (const [isFlood, text] of [
+      [true, 'x'],
+      [false, 'a'],
+    ] as const) {
+      const { one } = paced((line) => line.startsWith('a'));
+      for (let n = 0; n < 40; n++) {
+        for (let part = 0; part < 3; part++) one.push(Buffer.alloc(64 * 1024, text));
+        one.push(Buffer.from('\n'));
+      }
+      expect(one.isWaiting).toBe(isFlood);
+    }
+  });
+
   it('lets others go first while it reads a flood', async () => {
     const { one, read, resumed } = paced();
     one.push(linesOf(FLOOD));

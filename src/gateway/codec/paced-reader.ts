@@ -1,8 +1,8 @@
 // Reads a server that floods us only as fast as others can bear: its bytes wait for slots (slots.ts), and meanwhile nothing more is taken
 // from it. Invariants:
 // 1. Nothing is lost, and the order stays. What the source had sent when it ended is read.
-// 2. Lines count, for each costs processor time even if it brings nothing. An answer that a call waited for makes up for its own lines:
-//    many calls do not count as a flood.
+// 2. Lines count, for each costs processor time even if it brings nothing; a long one that answers no call counts for many. An answer that a
+//    call waited for makes up for its own lines: many calls do not count as a flood.
 // 3. A line that is very long is read in turns with others (reading-turns.ts), at full speed if there are none.
 import { systemClock, ticksOf } from '../../shared/clock.ts';
 import { FLOOD_LINES } from '../../shared/limits.ts';
@@ -108,7 +108,9 @@ export class PacedReader {
     reader.push(chunk);
     this.#isReading = false;
     const lines = reader.lines - linesBefore;
-    this.#lines = Math.max(0, this.#lines + lines - LINES_OF_ANSWER * (inbox.answers - answersBefore));
+    const answers = inbox.answers - answersBefore;
+    const ofLong = lines > 0 && answers === 0 ? this.#lineBytes / LINE_BYTES : 0;
+    this.#lines = Math.max(0, this.#lines + lines + ofLong - LINES_OF_ANSWER * answers);
     this.#lineBytes = lines > 0 ? 0 : this.#lineBytes + chunk.length;
     if (this.#lineBytes > 0 && !this.#isWaiting && !this.#isOver) {
       readInTurns(this.#turns, this.#lineBytes, chunk.length);

@@ -132,6 +132,20 @@ test('a server that is given up is reported at once, though its process takes it
   expect(peer.told.closes).toHaveLength(1);
 });
 
+test('a server that does not read gets no time to notice that its input has ended', async () => {
+  const program = `
+    setInterval(() => {}, 1000);
+    console.log(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/pid', params: { pid: process.pid } }));`;
+  const options = { args: ['-e', program], stopMs: 600_000, limits: { maxBufferedBytes: 1_000_000 } };
+  const link = createStdioLink({ command: process.execPath, ...options });
+  await using peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
+  const pid = await saidPid(peer.told);
+  const text = 'x'.repeat(2_000_000);
+  peer.link.send(call('echo', { text })).catch(() => {}); // it waits in the pipe
+  await expect(peer.link.send(call('echo', { text }))).rejects.toMatchObject({ code: 'UPSTREAM_BUSY' });
+  await untilDead(pid);
+});
+
 test('a broken pipe is reported with the exit of the server', async () => {
   const program = `
     require('node:fs').closeSync(0);

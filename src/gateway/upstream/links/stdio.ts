@@ -205,7 +205,8 @@ class StdioLink implements Link {
     if (this.#givenUp === undefined) child.stdin.end();
     else child.stdin.destroy();
     if (this.#isEndless) child.stdout.destroy();
-    else await settledWithin(group.exited, stopMs);
+    // One that does not read would not notice that its input has ended.
+    if (this.#givenUp === undefined) await settledWithin(group.exited, stopMs);
     await group.stop(stopMs);
     await settledWithin(drained, DRAIN_MS);
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();

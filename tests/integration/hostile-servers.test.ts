@@ -85,7 +85,8 @@ describe.runIf(process.platform === 'linux')('a server that does not read', () =
       expect(answers.some((answer) => answer.includes('does not read its input'))).toBe(true);
     });
     await expectAlive(gateway);
-    gateway.expectHeld('38 calls of 1 MB to a server that does not read (maxBufferedBytes 8 MiB)', { children: 4 });
+    // Those that were given up count until they have ended; others have taken their place by then.
+    gateway.expectHeld('38 calls of 1 MB to a server that does not read (maxBufferedBytes 8 MiB)', { children: 8 });
   });
 
   test('is replaced as soon as it is given up: a call that comes then does not fail', async () => {
@@ -121,7 +122,7 @@ describe.runIf(process.platform === 'linux')('a server that does not read', () =
       await Promise.all(others.map((raw) => raw.call('foe__echo', { text })));
       await gateway.politeCalls(10);
     });
-    gateway.expectHeld(`38 calls of ${title} to a server that does not read`, { children: 3 });
+    gateway.expectHeld(`38 calls of ${title} to a server that does not read`, { children: 8 });
   });
 });
 

@@ -112,18 +112,25 @@ test('a server that sends a line without an end is ended at once, without the ti
   expect(peer.told.closes).toEqual(['it sends a line without an end']);
 });
 
-test('a server that is given up is reported at once, though its process takes its time to end', async () => {
+/** A server that says its pid and reads nothing; enough is sent to it that it is given up. */
+async function givenUp(alsoRuns = '') {
   const program = `
-    process.on('SIGTERM', () => {});
+    ${alsoRuns}
     setInterval(() => {}, 1000);
     console.log(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/pid', params: { pid: process.pid } }));`;
   const options = { args: ['-e', program], stopMs: 600_000, limits: { maxBufferedBytes: 1_000_000 } };
   const link = createStdioLink({ command: process.execPath, ...options });
-  await using peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
+  const peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
   const pid = await saidPid(peer.told);
   const text = 'x'.repeat(2_000_000);
-  peer.link.send(call('echo', { text })).catch(() => {}); // it waits in the pipe
-  await expect(peer.link.send(call('echo', { text }))).rejects.toMatchObject({ code: 'UPSTREAM_BUSY' });
+  link.send(call('echo', { text })).catch(() => {}); // it waits in the pipe
+  await expect(link.send(call('echo', { text }))).rejects.toMatchObject({ code: 'UPSTREAM_BUSY' });
+  return { peer, pid };
+}
+
+test('a server that is given up is reported at once, though its process takes its time to end', async () => {
+  const { peer, pid } = await givenUp("process.on('SIGTERM', () => {});");
+  await using _ = peer;
   await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
   expect(peer.told.closes).toEqual([expect.stringContaining('it does not read its input')]);
   expect(isAlive(pid)).toBe(true);
@@ -133,16 +140,8 @@ test('a server that is given up is reported at once, though its process takes it
 });
 
 test('a server that does not read gets no time to notice that its input has ended', async () => {
-  const program = `
-    setInterval(() => {}, 1000);
-    console.log(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/pid', params: { pid: process.pid } }));`;
-  const options = { args: ['-e', program], stopMs: 600_000, limits: { maxBufferedBytes: 1_000_000 } };
-  const link = createStdioLink({ command: process.execPath, ...options });
-  await using peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
-  const pid = await saidPid(peer.told);
-  const text = 'x'.repeat(2_000_000);
-  peer.link.send(call('echo', { text })).catch(() => {}); // it waits in the pipe
-  await expect(peer.link.send(call('echo', { text }))).rejects.toMatchObject({ code: 'UPSTREAM_BUSY' });
+  const { peer, pid } = await givenUp();
+  await using _ = peer;
   await untilDead(pid);
 });
 

@@ -53,8 +53,6 @@ class StdioLink implements Link {
   readonly #closeAsked = new AbortController();
   /** Why we end the server. */
   #givenUp: string | undefined;
-  /** It would write on and on while it has time to leave. */
-  #isEndless = false;
 
   constructor(options: StdioLinkOptions) {
     this.name = options.command;
@@ -162,10 +160,7 @@ class StdioLink implements Link {
       onLine: (line) => inbox.take(line),
       onBytes: (line) => inbox.take(line),
       onOversize: (beginning, end) => inbox.oversize(beginning, end),
-      onEndless: () => {
-        this.#isEndless = true;
-        this.#giveUp('it sends a line without an end');
-      },
+      onEndless: () => this.#giveUp('it sends a line without an end'),
     });
     const hold = (): HeldShare =>
       inbox.hold(this.name, () => {
@@ -201,12 +196,15 @@ class StdioLink implements Link {
     // A server that has closed its stdout can answer nothing any more.
     const drained = new Promise((resolve) => child.stdout.once('close', resolve));
     await unlessAborted(Promise.race([group.exited, drained]), this.#closeAsked.signal);
-    if (this.#givenUp === undefined) this.#out?.flush();
-    if (this.#givenUp === undefined) child.stdin.end();
-    else child.stdin.destroy();
-    if (this.#isEndless) child.stdout.destroy();
-    // One that does not read would not notice that its input has ended.
-    if (this.#givenUp === undefined) await settledWithin(group.exited, stopMs);
+    if (this.#givenUp === undefined) {
+      this.#out?.flush();
+      child.stdin.end();
+      await settledWithin(group.exited, stopMs);
+    } else {
+      // It would write on and on, or not notice that its input has ended.
+      child.stdin.destroy();
+      child.stdout.destroy();
+    }
     await group.stop(stopMs);
     await settledWithin(drained, DRAIN_MS);
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();

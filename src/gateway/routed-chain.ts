@@ -61,7 +61,8 @@ export class RoutedChain implements Target {
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
     if (exchange.method === 'tools/list' && this.#check) return this.#listChecked(exchange, this.#check);
-    const canonical = isGatewayToolCall(exchange) ? undefined : this.#router.canonicalize(exchange);
+    const isOwn = exchange.ownTool !== undefined && isGatewayToolCall(exchange);
+    const canonical = isOwn ? undefined : this.#router.canonicalize(exchange);
     return canonical ? canonical.then(() => this.#chain(exchange)) : this.#chain(exchange);
   }
 
@@ -126,9 +127,10 @@ export class RoutedChain implements Target {
     this.#steps = steps;
     this.#greetings = steps.flatMap(({ greeting }) => greeting ?? []).toReversed();
     const scope = (this.#scope = createScope());
-    const route = (exchange: Exchange) => router.handle(exchange);
-    const last: Handle = (exchange) =>
-      exchange.isNotification ? tell(router, exchange) : handleWithGatewayTool(exchange, route);
+    const last: Handle = (exchange) => {
+      if (exchange.isNotification) return tell(router, exchange);
+      return exchange.ownTool ? handleWithGatewayTool(exchange, exchange.ownTool, router) : router.handle(exchange);
+    };
     const around: ChainOptions = {
       ownerOf: (exchange) => router.ownerOf(exchange),
       originOf: (area, name) => router.originOf(area, name),

@@ -5,6 +5,7 @@ import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
 import { toPlainObject } from './raw/raw-object.ts';
 import type { ResultObject } from './raw/raw-object.ts';
+import type { HandleResult, Target } from './target.ts';
 
 export interface GatewayTool {
   readonly name: string;
@@ -29,24 +30,22 @@ export function isGatewayToolCall({ method, params, ownTool }: Exchange): boolea
   return method === 'tools/call' && ownTool !== undefined && params.name === ownTool.name;
 }
 
-/** Calls `handle`, unless the request is for the gateway's tool; adds that tool to the last page of the list. */
+/** Hands the request to the servers, unless it is for the gateway's tool; adds that tool to the last page of the list. */
 export function handleWithGatewayTool(
   exchange: Exchange,
-  handle: (exchange: Exchange) => Promise<ResultObject> | ResultObject,
-): Promise<ResultObject> | ResultObject {
-  const { method } = exchange;
-  const own = method === 'tools/call' || method === 'tools/list' ? exchange.ownTool : undefined;
-  if (!own) return handle(exchange);
-  if (method === 'tools/list') return list(exchange, own, handle);
-  return isGatewayToolCall(exchange) ? own.run(exchange) : handle(exchange);
+  own: GatewayTool,
+  servers: Pick<Target, 'handle'>,
+): HandleResult {
+  if (exchange.method === 'tools/list') return list(exchange, own, servers);
+  return isGatewayToolCall(exchange) ? own.run(exchange) : servers.handle(exchange);
 }
 
 async function list(
   exchange: Exchange,
   { entry }: GatewayTool,
-  handle: (exchange: Exchange) => Promise<ResultObject> | ResultObject,
+  servers: Pick<Target, 'handle'>,
 ): Promise<ResultObject> {
-  const result = toPlainObject(await handle(exchange));
+  const result = toPlainObject(await servers.handle(exchange));
   if (!Array.isArray(result.tools)) return result;
   // A server's tool of the same name would be unreachable for this client.
   const others = (result.tools as unknown[]).filter((tool) => !isObject(tool) || tool.name !== entry.name);

@@ -159,6 +159,6 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
   /** Adds the answer tool, through the steps of the target if it has some. */
   #withOwnTool(exchange: Exchange): Result {
     const own = deriveExchange(exchange, { ownTool: this.#ownTool });
-    return this.target.takesOwnTools ? this.target.handle(own) : handleWithGatewayTool(own, this.#handle);
+    return this.target.takesOwnTools ? this.target.handle(own) : handleWithGatewayTool(own, this.#ownTool, this.target);
   }
 }

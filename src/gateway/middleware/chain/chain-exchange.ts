@@ -39,6 +39,7 @@ interface StepHooks {
 
 export class ChainExchange extends DerivedExchange implements StepExchange {
   readonly chain: ChainContext;
+  readonly scope: string;
   #hooked: HookedChannel | undefined;
   #hasAsked = false;
   /** The step that is handling it. */
@@ -47,10 +48,7 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
   constructor(inner: Exchange, chain: ChainContext) {
     super(inner);
     this.chain = chain;
-  }
-
-  get scope(): string {
-    return this.chain.scope;
+    this.scope = chain.scope;
   }
 
   get gatewayLog(): Log {
@@ -75,13 +73,14 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
    * Undefined if the exchange continues as it is. The hooks of the earlier steps still apply.
    */
   again(): Promise<Outcome> | undefined {
-    return this.#mayBeOutdated
-      ? this.chain.again(deriveExchange(this, { params: this.#first }))?.then(toStepOutcome)
-      : undefined;
+    const { inner } = this;
+    if (!this.#hasAsked && !(inner instanceof ChainExchange && inner.#hasBeenAsked)) return undefined;
+    return this.chain.again(deriveExchange(this, { params: this.#first }))?.then(toStepOutcome);
   }
 
-  get #mayBeOutdated(): boolean {
-    return this.#hasAsked || (this.inner instanceof ChainExchange && this.inner.#mayBeOutdated);
+  /** Whether a question was asked on it, or on the exchange that it is an attempt of. */
+  get #hasBeenAsked(): boolean {
+    return this.#hasAsked || (this.inner instanceof ChainExchange && this.inner.#hasBeenAsked);
   }
 
   /** The original params. */

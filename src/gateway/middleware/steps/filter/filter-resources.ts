@@ -16,7 +16,9 @@ const LISTS: Record<string, List> = dictionary({
   'resources/list': { area: 'resources', key: 'uri' },
   'resources/templates/list': { area: 'resourceTemplates', key: 'uriTemplate' },
 });
-const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', 'completion/complete'];
+/** The one method that may name a prompt or a resource. */
+const COMPLETION = 'completion/complete';
+const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', COMPLETION];
 
 /** `named` handles tools and prompts. */
 export function filterResources(named: Step, isAllowed: UriRule): Step {
@@ -30,13 +32,15 @@ export function filterResources(named: Step, isAllowed: UriRule): Step {
     methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
     handle: function filter(exchange, next, lookUp, originOf) {
       const { method } = exchange;
+      const isNamed = named.methods!.includes(method);
+      if (isNamed && method !== COMPLETION) return named.handle!(exchange, next, lookUp, originOf);
       const list = LISTS[method];
       if (list) return filtered(next, list, (one) => passes(one, originOf));
-      const goOn = () => (named.methods!.includes(method) ? named.handle!(exchange, next, lookUp, originOf) : next());
+      const goOn = () => (isNamed ? named.handle!(exchange, next, lookUp, originOf) : next());
       const uri = uriOf(exchange);
       if (uri === undefined) return goOn();
       guard(exchange, uri, isAllowed);
-      const end = method === 'completion/complete' ? async () => complete(await goOn(), exchange, uri) : goOn;
+      const end = method === COMPLETION ? async () => complete(await goOn(), exchange, uri) : goOn;
       return passes(uri, originOf) ? end() : requireAfterLists(uri, isAllowed, lookUp, originOf).then(end);
     },
     reword: named.reword,
@@ -77,8 +81,7 @@ async function filtered(next: Next, { area, key }: List, passes: (uri: unknown) 
 
 /** The resource or template of a request. */
 function uriOf({ method, params }: StepExchange): string | undefined {
-  if (!USES.includes(method)) return undefined;
-  const isCompletion = method === 'completion/complete';
+  const isCompletion = method === COMPLETION;
   const { ref } = params;
   const uri = isCompletion ? (isObject(ref) ? ref.uri : undefined) : params.uri;
   if (typeof uri === 'string') return uri;

@@ -1,4 +1,4 @@
-// Which sources one call through a gateway runs, by V8's precise coverage of the built package and its source maps.
+// Which sources a call runs, through a gateway and to servers, by V8's precise coverage of the built package and its source maps.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -19,13 +19,26 @@ interface Run {
 /** The functions that ran, by source file. */
 export type CallTrace = Map<string, { name: string; count: number }[]>;
 
-/** Traces a small call of a client to a server on stdio, with three steps between them. */
-export async function traceCall(client: string, server: string): Promise<CallTrace> {
-  const program = join(ROOT, 'tests', 'fixtures', 'programs', 'traced-gateway.mjs');
-  const args = [program, client, server, ...(fixture('bridged', ['--stdio']).args ?? [])];
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+/** What a call through a gateway with three steps to a server on stdio runs, and one during which the server asks a question. */
+export function traceGateway(client: string, server: string): Promise<Record<'call' | 'question', CallTrace>> {
+  return runTraced('traced-gateway', [client, server, ...(fixture('bridged', ['--stdio']).args ?? [])]);
+}
+
+/** What a call to a bare server over HTTP runs, and an answer to a question of a flow until the next question is in the reply. */
+export function traceServer(client: string, flowClient: string): Promise<Record<'call' | 'answer', CallTrace>> {
+  return runTraced('traced-server', [client, flowClient]);
+}
+
+async function runTraced<Name extends string>(program: string, args: string[]): Promise<Record<Name, CallTrace>> {
+  const path = join(ROOT, 'tests', 'fixtures', 'programs', `${program}.mjs`);
+  const child = spawn(process.execPath, [path, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_ENV: 'production' }, // flows wait in memory
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  return toSources(JSON.parse(printed) as Run[]);
+  const traces = Object.entries(JSON.parse(printed) as Record<Name, Run[]>) as [Name, Run[]][];
+  return Object.fromEntries(traces.map(([name, runs]) => [name, toSources(runs)])) as Record<Name, CallTrace>;
 }
 
 function toSources(runs: Run[]): CallTrace {

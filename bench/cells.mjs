@@ -7,6 +7,7 @@ export const PROGRAMS = {
   bare: { http: ['bare-http.mjs'], stdio: ['bare-stdio.mjs'] },
   parley: { http: ['parley.mjs', '--port', '0'], stdio: ['parley.mjs', '--stdio'] },
   sdk: { http: ['sdk-http.mjs'], stdio: ['sdk-stdio.mjs'] },
+  before: { http: ['parley.mjs', '--before', '--port', '0'], stdio: ['parley.mjs', '--before', '--stdio'] },
 };
 
 // Pipes carry fewer calls at once in practice: one client, not many.

@@ -8,6 +8,8 @@ import { isCross } from './groups.mjs';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const peer = (path) => here(`../node_modules/${path}`);
 const PARLEY = here('../../dist/cli/main.js');
+/** Another checkout of Parley, with its build; see ../run-before.mjs. */
+const { PARLEY_BEFORE } = process.env;
 
 export const SERVER = here('server.mjs');
 
@@ -75,7 +77,15 @@ const CONTENDERS = {
   'parley (no audit)': (group, given) => wrap(group, given, '--no-audit'),
   'parley+chain': (group, given) => serve(group, given),
   'parley+chain (no audit)': (group, given) => serve(group, given, { audit: false }),
+  ...(PARLEY_BEFORE && {
+    'parley before': (group, given) => before(wrap(group, given)),
+    'parley+chain before': (group, given) => before(serve(group, given)),
+  }),
 };
+
+function before({ args: [, ...args], ...how }) {
+  return { args: [join(PARLEY_BEFORE, 'dist/cli/main.js'), ...args], ...how };
+}
 
 function wrap({ from, to }, { port, server }, ...options) {
   const door = from === 'http' ? ['--port', port, '--open'] : [];

@@ -73,8 +73,15 @@ function heading() {
 
 function turnTable(measured) {
   const lines = measured.map(({ name, inFlight, app, server, total, middle, rate, p50, p99 }) => [
-    ...[name, inFlight, rounded(total), rounded(app), server === undefined ? '–' : rounded(server)],
-    ...[rounded(middle), rounded(rate), p50.toFixed(2), p99.toFixed(2)],
+    name,
+    inFlight,
+    rounded(total),
+    rounded(app),
+    server === undefined ? '–' : rounded(server),
+    rounded(middle),
+    rounded(rate),
+    p50.toFixed(2),
+    p99.toFixed(2),
   ]);
   const head = ['engine', 'in flight', '**CPU µs per turn**', 'of the process', 'of the server beside it'];
   return table([...head, 'median', 'turns/s', 'p50 ms', 'p99 ms'], lines);

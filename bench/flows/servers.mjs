@@ -75,7 +75,9 @@ export async function postgres() {
   const args = ['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1'];
   const { pid } = await serve(join(bin, 'postgres'), [...args, '-c', `unix_socket_directories=${data}`], {
     ...as,
-    ...{ cwd: data, ready: 'ready to accept connections', signal: 'SIGINT' },
+    cwd: data,
+    ready: 'ready to accept connections',
+    signal: 'SIGINT',
   });
   return { pid, url: `postgresql://postgres@127.0.0.1:${port}/bench` };
 }

@@ -27,9 +27,26 @@ export function surveyed(count) {
     return { t: 'ans', k, a: 1, ty: 'text', v: 'twenty characters ok', src: 'human', via: 'mrtr', ts: ts + n };
   });
   const header = {
-    ...{ id, tool: 'survey', version: '1', principal: 'p', state: 'waiting_user', rev: count, createdAt: ts },
-    ...{ lastActivityAt: ts, expiresAt: ts + 300_000, timeoutMs: 300_000, deadline: ts + 3_600_000 },
-    ...{ rounds: count, prompts: count, attempts: 0, via: 'mrtr', current: [] },
+    id,
+    tool: 'survey',
+    version: '1',
+    principal: 'p',
+    state: 'waiting_user',
+    rev: count,
+    createdAt: ts,
+    ...{
+      lastActivityAt: ts,
+      expiresAt: ts + 3e5,
+      timeoutMs: 3e5,
+      deadline: ts + 36e5,
+    },
+    ...{
+      rounds: count,
+      prompts: count,
+      attempts: 0,
+      via: 'mrtr',
+      current: [],
+    },
   };
   return { header, entries: [{ t: 'start', input: {}, seed: 'A'.repeat(22), ts }, ...answers] };
 }

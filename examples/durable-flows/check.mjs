@@ -77,8 +77,13 @@ const { sessionId: mine } = await ben.request('interaction.start', { toolName: '
 const state = () => ben.request('interaction.getState', { sessionId: mine });
 const asks = async () => (await state()).currentPrompt.promptId.split('~')[0];
 const his = {
-  ...{ supplier: 'initech', 'accounts.level': 'basic', 'accounts.plan': 'Next year' },
-  ...{ 'passwords.level': 'none', 'passwords.plan': 'A vault, in June' },
+  supplier: 'initech',
+  'accounts.level': 'basic',
+  'accounts.plan': 'Next year',
+  ...{
+    'passwords.level': 'none',
+    'passwords.plan': 'A vault, in June',
+  },
 };
 async function answerUntil(last) {
   for (;;) {
@@ -115,9 +120,21 @@ async function toldOf(what, about) {
 }
 
 const answersOf = {
-  ...{ incident: 'friday', severity: 'major', services: ['api', 'checkout'], by: 'chat', words: 'Sorry for that' },
-  log: { name: 'api.log', mimeType: 'text/plain', data: Buffer.from('503 503 503').toString('base64') },
-  ...{ 'api.impact': 'down', 'api.token': 'a token', 'checkout.impact': 'slow' },
+  incident: 'friday',
+  severity: 'major',
+  services: ['api', 'checkout'],
+  by: 'chat',
+  words: 'Sorry for that',
+  log: {
+    name: 'api.log',
+    mimeType: 'text/plain',
+    data: Buffer.from('503 503 503').toString('base64'),
+  },
+  ...{
+    'api.impact': 'down',
+    'api.token': 'a token',
+    'checkout.impact': 'slow',
+  },
 };
 const caller = await connectFlows({ url, headers: { 'x-user': 'ada' } }, { attempts: 12 }); // a server takes its time to start
 const handled = caller.run('handle_incident', {}, { onPrompt: ({ promptId }) => answersOf[promptId.split('~')[0]] });

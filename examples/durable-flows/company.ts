@@ -73,7 +73,9 @@ export class BusyError extends Error {
 export async function change(wanted: Change, signal?: AbortSignal, token?: string): Promise<Change> {
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const response = await fetch(address(), {
-    ...{ method: 'POST', headers, body: JSON.stringify(wanted) },
+    method: 'POST',
+    headers,
+    body: JSON.stringify(wanted),
     ...(signal && { signal }),
   });
   if (response.status === 503) throw new BusyError(`The company is busy: ${wanted.what} ${wanted.about}`);

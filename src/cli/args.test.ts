@@ -3,16 +3,14 @@ import { readArgs } from './args.ts';
 
 const DEMO = { name: 'demo', port: undefined, host: '127.0.0.1', open: false, stdio: false, log: undefined };
 const WRAP = {
-  ...{
-    name: 'wrap',
-    revision: undefined,
-    port: undefined,
-    host: '127.0.0.1',
-    open: false,
-    startMs: 50_000,
-    typedHeaders: [],
-    log: undefined,
-  },
+  name: 'wrap',
+  revision: undefined,
+  port: undefined,
+  host: '127.0.0.1',
+  open: false,
+  startMs: 5e4,
+  typedHeaders: [],
+  log: undefined,
   logCalls: false,
   isRecorded: true,
   isAsking: true,
@@ -108,7 +106,9 @@ describe('the commands that ask', () => {
     expect(readArgs(['ls', 'tools', 'http://x/mcp'])).toMatchObject({ what: 'tools', url: 'http://x/mcp' });
     expect(readArgs(['ls', '--config', 'a.json'])).toMatchObject({ config: 'a.json' });
     expect(readArgs(['status', 'http://x/mcp', '--header', 'A: b', '--timeout', '2'])).toMatchObject({
-      ...{ url: 'http://x/mcp', headers: { A: 'b' }, timeoutMs: 2000 },
+      url: 'http://x/mcp',
+      headers: { A: 'b' },
+      timeoutMs: 2e3,
     });
   });
 
@@ -135,7 +135,10 @@ describe('the commands that ask', () => {
       expect(
         readArgs([...words, '--timeout', '3', '--', 'npx', '-y', 'some-server', '--help', '--json']),
       ).toMatchObject({
-        ...{ name: words[0], server, json: false, timeoutMs: 3000 },
+        name: words[0],
+        server,
+        json: false,
+        timeoutMs: 3e3,
       });
     }
     expect(reasonFor(['ls', '--'])).toContain('after "--"');

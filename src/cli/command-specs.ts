@@ -338,7 +338,10 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     ],
   },
   PINS_SPEC,
-  ...[...PAIR_SPECS, ...POLICY_SPECS, ...AUDIT_SPECS, ...LOGIN_SPECS],
+  ...PAIR_SPECS,
+  ...POLICY_SPECS,
+  ...AUDIT_SPECS,
+  ...LOGIN_SPECS,
   {
     name: 'demo',
     summary: 'serve a small demo server, to try a client with',

@@ -75,7 +75,12 @@ describe('arguments', () => {
       ['other', 'words'],
     ];
     expect(toArguments(typed, { n: 1, body: true }, schema)).toEqual({
-      ...{ text: '3', n: 3, any: [1], both: null, other: 'words', body: true },
+      text: '3',
+      n: 3,
+      any: [1],
+      both: null,
+      other: 'words',
+      body: true,
     });
   });
 

@@ -3,14 +3,26 @@ import { describe, expect, it } from 'vitest';
 import { printable, printableLine } from './visible.ts';
 
 const SEQUENCES = [
-  ...[
-    '\u001B[2K\u001B[1G',
-    '\u001B]52;c;ZXZpbA==\u0007',
-    '\u001B]8;;http://evil/\u001B\\',
-    '\u009B31m',
-    '\u009D0;t\u009C',
-  ],
-  ...['\r', '\r\n', '\n', '\t', '\b', '\0', '\u007F', '\u202E', '\u2066', '\uFEFF', '\\', '"', '\\u001b', '😀', 'é'],
+  '\x1B[2K\x1B[1G',
+  '\x1B]52;c;ZXZpbA==\x07',
+  '\x1B]8;;http://evil/\x1B\\',
+  '31m',
+  '0;t',
+  '\r',
+  '\r\n',
+  '\n',
+  '	',
+  '\b',
+  '\0',
+  '',
+  '‮',
+  '⁦',
+  '﻿',
+  '\\',
+  '"',
+  '\\u001b',
+  '😀',
+  'é',
 ];
 const hostile = fc
   .array(fc.oneof(fc.constantFrom(...SEQUENCES), fc.string({ unit: 'binary' })), { maxLength: 12 })

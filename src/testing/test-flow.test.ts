@@ -106,7 +106,9 @@ describe('testFlow', () => {
       await ask.text('other'),
     ]);
     expect(await testFlow(changed).replay(journal)).toMatchObject({
-      ...{ rest: 'asks', open: ['city'], refused: { city: 'Must have at least 9 characters' } },
+      rest: 'asks',
+      open: ['city'],
+      refused: { city: 'Must have at least 9 characters' },
       unasked: expect.arrayContaining(['bag', 'book']),
     });
   });

@@ -158,9 +158,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       more: {
         action: 'accept',
         content: {
-          ...{ letter: 'Dear all,\n\nhello.', site: 'https://example.com', at: '2028-01-31T10:30:00+01:00' },
-          ...{ country: 'Portugal', pay: 31.5, token: 's3cret', extra: { dog: true } },
-          cv: { name: 'cv.txt', mimeType: 'text/plain', data: Buffer.from('I can.').toString('base64') },
+          letter: 'Dear all,\n\nhello.',
+          site: 'https://example.com',
+          at: '2028-01-31T10:30:00+01:00',
+          ...{
+            country: 'Portugal',
+            pay: 31.5,
+            token: 's3cret',
+            extra: { dog: true },
+          },
+          cv: {
+            name: 'cv.txt',
+            mimeType: 'text/plain',
+            data: Buffer.from('I can.').toString('base64'),
+          },
         },
       },
       sign: { action: 'accept' },

@@ -10,8 +10,12 @@ export function authOf() {
       return { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' };
     case 'auth/client-credentials-jwt':
       return {
-        ...{ grant: 'client_credentials', clientId },
-        ...{ clientKey: context.private_key_pem, clientKeyAlgorithm: context.signing_algorithm },
+        grant: 'client_credentials',
+        clientId,
+        ...{
+          clientKey: context.private_key_pem,
+          clientKeyAlgorithm: context.signing_algorithm,
+        },
       };
     case 'auth/client-credentials-basic':
       return { grant: 'client_credentials', clientId, clientSecret };
@@ -19,7 +23,9 @@ export function authOf() {
       return { grant: 'jwt_bearer', clientId, assertion: context.valid_jwt };
     case 'auth/enterprise-managed-authorization':
       return {
-        ...{ grant: 'id_jag', clientId, clientSecret },
+        grant: 'id_jag',
+        clientId,
+        clientSecret,
         idp: {
           tokenEndpoint: context.idp_token_endpoint,
           clientId: context.idp_client_id,

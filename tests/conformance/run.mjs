@@ -84,7 +84,9 @@ async function compareSdk(options) {
   const sum = (what) => (report[what] ?? 0) + (through[what] ?? 0);
   return {
     isGood: report.unexpected === 0 && through.isGood,
-    ...{ passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') },
+    passed: sum('passed'),
+    failed: sum('failed'),
+    skipped: sum('skipped'),
   };
 }
 

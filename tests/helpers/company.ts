@@ -44,7 +44,11 @@ export async function startCompany(
     return `wiped ${String(what)}`;
   });
   const gateway = createGateway({
-    ...{ servers: { desk }, steps: [approve({ when: ['wipe'] })], log, publicUrl: base, auth },
+    servers: { desk },
+    steps: [approve({ when: ['wipe'] })],
+    log,
+    publicUrl: base,
+    auth,
     audit: (event) => void audited.push(event),
     ...options,
   });
@@ -56,15 +60,23 @@ export async function startCompany(
     return claims.setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt' }).sign(pair.privateKey);
   };
   return {
-    ...{ base, idp, person, ran, audited, gateway, tokenRequests },
+    base,
+    idp,
+    person,
+    ran,
+    audited,
+    gateway,
+    tokenRequests,
     principalOf: (sub: string) => `${mode === 'front' ? `${base}/oauth` : idp}#${sub}`,
     async clientOf(sub: string) {
       const headers = { authorization: `Bearer ${await tokenOf(sub)}` };
-      const client = await connected({ url: `${base}/mcp`, headers });
+      const client = await connected({
+        url: `${base}/mcp`,
+        headers,
+      });
       closing.push(() => client.close());
       return client;
     },
-    /** A browser of somebody who is logged in at the provider, and not yet here. */
     browserOf: (sub: string) => new Visitor(sub, person),
   };
 }

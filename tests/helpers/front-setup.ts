@@ -61,7 +61,11 @@ export async function startFront({
   };
   let gateway = await open();
   return {
-    ...{ url: `${base}/mcp`, front: `${base}/oauth`, idp, asked, person },
+    url: `${base}/mcp`,
+    front: `${base}/oauth`,
+    idp,
+    asked,
+    person,
     async restart() {
       await gateway.close();
       gateway = await open();

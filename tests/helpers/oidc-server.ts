@@ -88,7 +88,14 @@ export async function startOidcServer(options: OidcServerOptions = {}): Promise<
   back.on('request', (request, response) => void handle(request, response));
 
   const made: OidcServer = {
-    ...{ issuer, url, metadata, counts, seen, needs: '', provider, visit },
+    issuer,
+    url,
+    metadata,
+    counts,
+    seen,
+    needs: '',
+    provider,
+    visit,
     async revokeAll() {
       for (const id of grants) await (await provider.Grant.find(id))?.destroy();
     },

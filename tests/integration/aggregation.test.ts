@@ -27,11 +27,17 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
     await using gateway = await serving({ servers: three(), ...START });
     const client = await gateway.client({ revision });
     expect((await client.listResources()).map(({ uri }) => uri)).toEqual([
-      ...['note://one', 'note://same'],
-      ...['note://two', sameOf('two'), 'note://three', sameOf('three')],
+      'note://one',
+      'note://same',
+      'note://two',
+      sameOf('two'),
+      'note://three',
+      sameOf('three'),
     ]);
     expect((await client.listResourceTemplates()).map(({ uriTemplate }) => uriTemplate)).toEqual([
-      ...['item://one/{id}', 'item://two/{id}', 'item://three/{id}'],
+      'item://one/{id}',
+      'item://two/{id}',
+      'item://three/{id}',
     ]);
     expect((await client.listPrompts()).map(({ name }) => name)).toEqual(['one__greet', 'two__greet', 'three__greet']);
     expect(await textAt(client, 'note://three')).toBe('note of three');
@@ -71,8 +77,10 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
     expect(await toolNames(some)).toEqual(all.filter((name) => !name.startsWith('two__')));
     expect(await textOf(some, 'three__pid')).toBe(await textOf(whole, 'three__pid'));
     expect((await some.listResources()).map(({ uri }) => uri)).toEqual([
-      ...['note://one', 'note://same'],
-      ...['note://three', sameOf('three')],
+      'note://one',
+      'note://same',
+      'note://three',
+      sameOf('three'),
     ]);
     await expect(some.callTool('two__pid')).rejects.toThrow('Unknown tool');
     gateway.gateway.update({ groups: { some: ['two', 'three'] } });

@@ -103,8 +103,16 @@ const REFRESHES = Number(process.env['PARLEY_REFRESHES'] ?? 6);
 const HERE: string[] = [];
 /** What a container has of its own: other processes have its numbers, and its name is another. */
 const ELSEWHERE = [
-  ...['bwrap', '--dev-bind', '/', '/', '--proc', '/proc'],
-  ...['--unshare-pid', '--unshare-uts', '--hostname', 'elsewhere'],
+  'bwrap',
+  '--dev-bind',
+  '/',
+  '/',
+  '--proc',
+  '/proc',
+  '--unshare-pid',
+  '--unshare-uts',
+  '--hostname',
+  'elsewhere',
 ];
 
 test.each([

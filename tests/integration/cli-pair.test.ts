@@ -59,7 +59,8 @@ it('says which form the name of a user has where callers log in at issuers', asy
   const issuers = ['https://login.example.com', { issuer: 'https://other.example.com/x', audience: '${NOT_SET}' }];
   const write = (auth: object) =>
     home.write('parley.config.json', {
-      ...{ mcpServers: { a: { url: 'https://mcp.example.com/mcp' } }, publicUrl: 'https://gw.example.com' },
+      mcpServers: { a: { url: 'https://mcp.example.com/mcp' } },
+      publicUrl: 'https://gw.example.com',
       auth,
     });
   const pair = (user: string) => home.run(['pair', '--config', 'parley.config.json', '--user', user], '', env);

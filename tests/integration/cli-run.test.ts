@@ -49,8 +49,12 @@ export const quiz = flow({ name: 'quiz' }, async (ask) => {
   const file = answers(Object.fromEntries(keys.map((key) => [key, 1])));
   const { status, stdout, stderr } = await home.run(['run', quiz, '--answers', file]);
   expect({ status, stderr, result: stdout && JSON.parse(stdout) }).toEqual({
-    ...{ status: 0, stderr: '' },
-    result: { sum: 30, note: null },
+    status: 0,
+    stderr: '',
+    result: {
+      sum: 30,
+      note: null,
+    },
   });
 });
 
@@ -68,7 +72,8 @@ export const patient = flow({ name: 'patient' }, async (ask) => {
   );
   const { status, stdout, stderr } = await home.run(['run', patient, '--answers', answers({}), '--json']);
   expect({ status, stderr, result: stdout && JSON.parse(stdout) }).toEqual({
-    ...{ status: 0, stderr: '' },
+    status: 0,
+    stderr: '',
     result: { tries: 3 },
   });
 });
@@ -105,7 +110,9 @@ test.each([
   const file = join(home.path, `${title}.txt`);
   const { status, stderr } = await home.run(['run', hold, '--answers', answers({ file, ...given })]);
   expect({ status, stderr, file: readFileSync(file, 'utf8') }).toEqual({
-    ...{ status: 1, stderr: expect.stringContaining('days: '), file: 'held undone' },
+    status: 1,
+    stderr: expect.stringContaining('days: '),
+    file: 'held undone',
   });
 });
 

@@ -111,16 +111,24 @@ describe.each(Object.keys(STORES))('in %s', (store) => {
         {
           result: { done: { api: 'failed over', checkout: 'restarted', search: 'left alone' }, said: 'Sorry for that' },
           changes: [
-            ...['fail over api standby', 'page chat', 'restart checkout now'],
-            ...['status Sorry for that', 'status investigating', 'watch'],
+            'fail over api standby',
+            'page chat',
+            'restart checkout now',
+            'status Sorry for that',
+            'status investigating',
+            'watch',
           ],
           files: ['reports/WHO.log'],
         },
         {
           result: { severity: 'drill', said: 'It is over' },
           changes: [
-            ...['fail over api standby', 'page phone', 'restart checkout now'],
-            ...['status It is over', 'status investigating', 'watch'],
+            'fail over api standby',
+            'page phone',
+            'restart checkout now',
+            'status It is over',
+            'status investigating',
+            'watch',
           ],
         },
       ]);

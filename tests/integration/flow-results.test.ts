@@ -115,7 +115,9 @@ test('clients behind one gateway do not share a start id', async () => {
   const again = await one.wire.request('interaction.start', params);
   await other.wire.request('interaction.start', params);
   await one.wire.request('interaction.respond', {
-    ...{ sessionId: mine.result?.sessionId, promptId: 'city~1', response: { value: 'Oslo' } },
+    sessionId: mine.result?.sessionId,
+    promptId: 'city~1',
+    response: { value: 'Oslo' },
   });
   await one.completed();
   expect(again.result).toMatchObject({ initialPrompt: { promptId: 'city~1' } });

@@ -75,12 +75,22 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('in a client of %s tha
   test('an earlier answer is changed: what depends on it is done again, the rest is kept', async () => {
     const edited = { edit: { cls: 'economy' } };
     const { shown, result } = await play([
-      ...[{ city: 'Oslo' }, { sure: true }, { cls: 'business' }, { meal: 'fish' }],
-      ...[edited, { ok: true }, {}],
+      { city: 'Oslo' },
+      { sure: true },
+      { cls: 'business' },
+      { meal: 'fish' },
+      edited,
+      { ok: true },
+      {},
     ]);
     expect(shown.map(({ message }) => message)).toEqual([
-      ...['Where to?', 'Sure?', 'Class?', 'Meal?'],
-      ...['Oslo for 90?', 'Oslo for 30?', 'Note?'],
+      'Where to?',
+      'Sure?',
+      'Class?',
+      'Meal?',
+      'Oslo for 90?',
+      'Oslo for 30?',
+      'Note?',
     ]);
     expect(result).toMatchObject({ city: 'Oslo', cls: 'economy', meal: 'none', price: 30, ok: true });
   });
@@ -91,7 +101,13 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('in a client of %s tha
       { action: 'cancel' },
     ]);
     expect(shown.map(({ message }) => message)).toEqual([
-      ...['Where to?', 'Sure?', 'Where to?', 'Sure?', 'Class?', 'Where to?', 'Sure?'],
+      'Where to?',
+      'Sure?',
+      'Where to?',
+      'Sure?',
+      'Class?',
+      'Where to?',
+      'Sure?',
     ]);
   });
 
@@ -110,8 +126,14 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('in a client of %s tha
 
   test('a consent is not changed for a person: they are asked again', async () => {
     const { shown, result } = await play([
-      ...[{ city: 'Oslo' }, { sure: false }, { cls: 'economy' }, { edit: { sure: true } }],
-      ...[{ sure: false }, { cls: 'economy' }, { ok: false }, {}],
+      { city: 'Oslo' },
+      { sure: false },
+      { cls: 'economy' },
+      { edit: { sure: true } },
+      { sure: false },
+      { cls: 'economy' },
+      { ok: false },
+      {},
     ]);
     expect(shown.filter(({ message }) => message === 'Sure?')).toHaveLength(2);
     expect(result).toMatchObject({ sure: false });

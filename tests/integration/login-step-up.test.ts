@@ -96,8 +96,13 @@ describe('a service without people', () => {
   const clients = [
     { ...service, client_secret: 'the-secret-of-reports-0123456789' },
     {
-      ...{ ...service, client_id: 'ledger', token_endpoint_auth_method: 'private_key_jwt' as const },
-      ...{ token_endpoint_auth_signing_alg: 'ES256', jwks: { keys: [publicKey.export({ format: 'jwk' })] } },
+      ...service,
+      client_id: 'ledger',
+      token_endpoint_auth_method: 'private_key_jwt' as const,
+      ...{
+        token_endpoint_auth_signing_alg: 'ES256',
+        jwks: { keys: [publicKey.export({ format: 'jwk' })] },
+      },
     },
   ] as never[];
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -89,8 +89,13 @@ describe.each(REVISIONS)('two users with %s', (revision) => {
     for (const who of ['ann', 'bob'] as const)
       await textOf(await as(who, { revision, name: 'key:ann', version: '1' }), 'hello');
     const of = (who: Who) => ({
-      ...{ principal: `key:${who}`, transport: 'http', key: who },
-      ...{ groups: [`friends of ${who}`], headers: { 'x-team': `team of ${who}` } },
+      principal: `key:${who}`,
+      transport: 'http',
+      key: who,
+      ...{
+        groups: [`friends of ${who}`],
+        headers: { 'x-team': `team of ${who}` },
+      },
     });
     expect(seen).toEqual([of('ann'), of('bob')]);
   });

@@ -30,7 +30,10 @@ describe.each(PAIRS)('a client of $client that has neither, a server of $server 
     expect(await textOf(client, 'roots')).toBe('file:///srv/a file:///srv/b');
     expect(await textOf(client, 'sample')).toBe('small-2: Something');
     expect(JSON.parse((await textOf(client, 'sample', { tools: true })).slice('small-2: '.length))).toEqual({
-      ...{ type: 'tool_use', id: 'c1', name: 'look', input: { at: 'x' } },
+      type: 'tool_use',
+      id: 'c1',
+      name: 'look',
+      input: { at: 'x' },
     });
     expect(endpoint!.posted.map(({ headers }) => headers.authorization)).toEqual(['Bearer k-1', 'Bearer k-1']);
   });

@@ -39,8 +39,19 @@ function counted(events) {
 export async function checkEffects(store, said, effects) {
   const breaches = [];
   const figures = {
-    ...{ sessions: 0, completed: 0, unknown: 0, repeated: 0, moved: 0, slept: 0 },
-    ...{ cancelled: 0, failed: 0, expired: 0, undone: 0, cleaned: 0 },
+    sessions: 0,
+    completed: 0,
+    unknown: 0,
+    repeated: 0,
+    moved: 0,
+    slept: 0,
+    ...{
+      cancelled: 0,
+      failed: 0,
+      expired: 0,
+      undone: 0,
+      cleaned: 0,
+    },
   };
   const lines = readFileSync(effects, 'utf8')
     .split('\n')

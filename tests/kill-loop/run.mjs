@@ -48,7 +48,10 @@ rmSync(folder, { recursive: true });
 
 const breaches = [...journals.breaches, ...outcome.breaches];
 const report = {
-  ...{ store: place.store, kills, byFault, faults: counted(said.filter(({ kind }) => kind === 'fault')) },
+  store: place.store,
+  kills,
+  byFault,
+  faults: counted(said.filter(({ kind }) => kind === 'fault')),
   ...{
     acknowledged: journals.acknowledged,
     openAtTheEnd: journals.open,
@@ -56,7 +59,7 @@ const report = {
     ...outcome,
     breaches,
   },
-  seconds: Math.round((Date.now() - began) / 1000),
+  seconds: Math.round((Date.now() - began) / 1e3),
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 if (values.write) renewBlock('borders.md', `kills-${place.store}`, toWords(report));

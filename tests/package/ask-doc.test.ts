@@ -22,37 +22,104 @@ const PAGE = read('docs/ask.md');
 type NamesOf<T> = Record<keyof T, true>;
 
 const QUESTIONS: NamesOf<PersonAsk> = {
-  ...{ text: true, number: true, confirm: true, date: true, choice: true, choices: true },
-  ...{ file: true, custom: true, form: true },
+  text: true,
+  number: true,
+  confirm: true,
+  date: true,
+  choice: true,
+  choices: true,
+  ...{
+    file: true,
+    custom: true,
+    form: true,
+  },
 };
 const MEMBERS: NamesOf<Ask> = {
   ...QUESTIONS,
-  ...{ step: true, sleep: true, event: true, person: true, scope: true, progress: true, note: true },
-  ...{ now: true, today: true, random: true, uuid: true, try: true, version: true },
-  ...{ signal: true, locale: true, session: true, client: true },
+  step: true,
+  sleep: true,
+  event: true,
+  person: true,
+  scope: true,
+  progress: true,
+  note: true,
+  ...{
+    now: true,
+    today: true,
+    random: true,
+    uuid: true,
+    try: true,
+    version: true,
+  },
+  ...{
+    signal: true,
+    locale: true,
+    session: true,
+    client: true,
+  },
 };
 const FIELDS: NamesOf<FieldBuilders> = {
-  ...{ text: true, number: true, confirm: true, date: true, choice: true, choices: true },
+  text: true,
+  number: true,
+  confirm: true,
+  date: true,
+  choice: true,
+  choices: true,
 };
 
 const ASK: NamesOf<AskOptions<unknown>> = {
-  ...{ message: true, label: true, help: true, placeholder: true, default: true, required: true, validate: true },
-  ...{ by: true, alone: true, ahead: true, timeout: true, onTimeout: true, onCancel: true, deliver: true },
+  message: true,
+  label: true,
+  help: true,
+  placeholder: true,
+  default: true,
+  required: true,
+  validate: true,
+  ...{
+    by: true,
+    alone: true,
+    ahead: true,
+    timeout: true,
+    onTimeout: true,
+    onCancel: true,
+    deliver: true,
+  },
 };
 const TEXT: NamesOf<TextRules & { schema: unknown; secret: unknown }> = {
-  ...{ min: true, max: true, pattern: true, format: true, schema: true, secret: true },
+  min: true,
+  max: true,
+  pattern: true,
+  format: true,
+  schema: true,
+  secret: true,
 };
 const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };
 const DATE: NamesOf<DateRules> = { min: true, max: true };
 const COUNT: NamesOf<CountRules> = { min: true, max: true };
 const FILE: NamesOf<FileRules> = { maxBytes: true, accept: true };
 const STEP: NamesOf<StepOptions<unknown>> = {
-  ...{ effect: true, check: true, undo: true, cleanup: true, timeout: true, retry: true, heartbeat: true, limit: true },
+  effect: true,
+  check: true,
+  undo: true,
+  cleanup: true,
+  timeout: true,
+  retry: true,
+  heartbeat: true,
+  limit: true,
 };
 const RETRY: NamesOf<RetryPolicy> = { attempts: true, pause: true, maxPause: true, within: true, on: true };
 const CONTEXT: NamesOf<StepContext> = {
-  ...{ idempotencyKey: true, attempt: true, signal: true, progress: true, heartbeat: true },
-  ...{ call: true, url: true, bytes: true, reveal: true },
+  idempotencyKey: true,
+  attempt: true,
+  signal: true,
+  progress: true,
+  heartbeat: true,
+  ...{
+    call: true,
+    url: true,
+    bytes: true,
+    reveal: true,
+  },
 };
 const EVENT: NamesOf<EventOptions> = { timeout: true };
 const PERSON: NamesOf<PersonOptions> = { remind: true, orCaller: true, handOver: true };

@@ -8,9 +8,20 @@ import { expect, it } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
 
 const OPTIONS = [
-  ...['--ignoreConfig', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck'],
-  ...['--module', 'nodenext', '--target', 'es2023', '--types', 'node'],
-  ...['--declaration', '--emitDeclarationOnly', '--rootDir', '.'],
+  '--ignoreConfig',
+  '--strict',
+  '--exactOptionalPropertyTypes',
+  '--skipLibCheck',
+  '--module',
+  'nodenext',
+  '--target',
+  'es2023',
+  '--types',
+  'node',
+  '--declaration',
+  '--emitDeclarationOnly',
+  '--rootDir',
+  '.',
 ];
 
 it('the declarations of a program on top of Parley name only public types', () => {

@@ -7,8 +7,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT, filesUnder, read } from '../helpers/files.ts';
 
 const STRICT = [
-  ...['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noEmit', '--skipLibCheck'],
-  ...['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--allowImportingTsExtensions'],
+  '--strict',
+  '--exactOptionalPropertyTypes',
+  '--noUncheckedIndexedAccess',
+  '--noEmit',
+  '--skipLibCheck',
+  '--module',
+  'nodenext',
+  '--target',
+  'es2023',
+  '--types',
+  'node',
+  '--allowImportingTsExtensions',
 ];
 /** What has no types here: other runtimes, and packages whose types are packages of their own. */
 const ELSEWHERE = `declare const Bun: { serve(options: { port: number; fetch(request: Request): Promise<Response> }): void };

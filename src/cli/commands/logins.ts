@@ -58,7 +58,12 @@ function toRow({ server, account, issuer, client, tokens }: LoginRecord): LoginR
   const renewed = tokens?.refresh === undefined ? 'valid' : 'renewed when needed';
   const state = tokens === undefined || (isExpired && tokens.refresh === undefined) ? 'needs a new login' : renewed;
   return {
-    ...{ server, ...(account !== undefined && { account }), issuer, client: client.id, scope: tokens?.scope, state },
+    server,
+    ...(account !== undefined && { account }),
+    issuer,
+    client: client.id,
+    scope: tokens?.scope,
+    state,
     expires: expires === undefined ? undefined : new Date(expires).toISOString(),
   };
 }

@@ -17,7 +17,10 @@ describe('parley flows', () => {
     expect(readArgs(['flows', 'ls'])).toMatchObject({ action: 'ls', states: open, limit: 50, waitMs: undefined });
     const some = ['--state', 'parked', '--state', 'failed', '--older', '2h', '--newer', '3d', '--limit', '5'];
     expect(readArgs(['flows', 'ls', ...some])).toMatchObject({
-      ...{ states: ['parked', 'failed'], olderMs: 7_200_000, newerMs: 259_200_000, limit: 5 },
+      states: ['parked', 'failed'],
+      olderMs: 72e5,
+      newerMs: 2592e5,
+      limit: 5,
     });
     expect(readArgs(['flows', 'ls', '--state', 'all'])).toMatchObject({ states: undefined });
   });

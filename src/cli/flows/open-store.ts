@@ -59,7 +59,8 @@ function toNamed(command: FlowsCommand, { isOpen, env }: { isOpen: boolean; env:
   const file = typed === undefined && (config !== undefined || !isOpen) ? ofConfig(config) : undefined;
   if (typed === undefined && !file) return undefined;
   return {
-    ...{ ...file, store: typed ?? file!.store },
+    ...file,
+    store: typed ?? file!.store,
     ...(prefix !== undefined && { prefix }),
     ...(fileKey !== undefined && { fileKey: fromEnv(fileKey, env) }),
   };

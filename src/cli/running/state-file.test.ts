@@ -22,7 +22,10 @@ const root = mkdtempSync(join(tmpdir(), 'parley-state-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const OURS = {
-  ...{ pid: process.pid, url: 'http://127.0.0.1:1/mcp', serves: 'mcp.json', socket: '/nowhere.sock' },
+  pid: process.pid,
+  url: 'http://127.0.0.1:1/mcp',
+  serves: 'mcp.json',
+  socket: '/nowhere.sock',
   started: '2000-01-01T00:00:00.000Z',
 };
 /** No process can have it. */

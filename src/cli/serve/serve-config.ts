@@ -87,7 +87,9 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
     http: (options) => gateway.listen(options),
     announce: (url) =>
       announceGateway({
-        ...{ url, publicUrl: found.config.publicUrl, serves: found.path },
+        url,
+        publicUrl: found.config.publicUrl,
+        serves: found.path,
         asksToken: auth?.token !== undefined,
         lines: () => welcome.lines,
         status: () => readStatus(gateway, started),

@@ -85,7 +85,17 @@ describe('the line that starts wrap again', () => {
 
   it('has what was typed, but for the port', () => {
     const { words, env } = again(
-      ...['--env', 'LEVEL=3', '--revision', '2025-06-18', '--no-ask', '--start-timeout', '5', '--', 'npx', '-y', 'x'],
+      '--env',
+      'LEVEL=3',
+      '--revision',
+      '2025-06-18',
+      '--no-ask',
+      '--start-timeout',
+      '5',
+      '--',
+      'npx',
+      '-y',
+      'x',
     );
     const options = ['--revision', '2025-06-18', '--start-timeout', '5', '--no-ask'];
     expect(words).toEqual(['wrap', ...options, '--', 'npx', '-y', 'x']);
@@ -106,8 +116,14 @@ describe('the line that starts wrap again', () => {
     ];
     const { words, env } = again(url, ...headers);
     expect(words).toEqual([
-      ...['wrap', '--header', 'X-Team: blue', '--header', 'Authorization: ${AUTHORIZATION}'],
-      ...['--header', 'X-Key: ${MY_TOKEN}', url],
+      'wrap',
+      '--header',
+      'X-Team: blue',
+      '--header',
+      'Authorization: ${AUTHORIZATION}',
+      '--header',
+      'X-Key: ${MY_TOKEN}',
+      url,
     ]);
     expect(env).toEqual({ AUTHORIZATION: '…', MY_TOKEN: '…' });
     expect(again('--env', 'API_KEY=abc', '--', 'x').env).toEqual({ API_KEY: '…' });

@@ -38,15 +38,33 @@ describe('building', () => {
     const { options } = await buildGateway(config);
     expect(Object.keys(options.servers)).toEqual(['files', 'web']);
     expect(options.servers['files']).toMatchObject({
-      server: { command: 'node', args: ['x.js'], env: { A: '1' } },
-      ...{ share: 'auto', start: 'lazy', timeoutMs: 5 },
+      server: {
+        command: 'node',
+        args: ['x.js'],
+        env: { A: '1' },
+      },
+      share: 'auto',
+      start: 'lazy',
+      timeoutMs: 5,
     });
     expect(options.servers['web']).toMatchObject({ server: { url: 'https://e.com', transport: 'http+sse' } });
     expect(options.servers['web']).toHaveProperty('era', 'stateless');
     expect(options).toMatchObject({
-      ...{ groups: { all: ['files'] }, keys: ['a'.repeat(16)], limits: { maxDepth: 3 } },
-      ...{ allowedHosts: ['e.com'], names: 'always', roots: [{ uri: 'file:///srv' }] },
-      ask: { channels: [], model: { url: 'https://m.example.com/v1', model: ['small'] } },
+      groups: { all: ['files'] },
+      keys: ['a'.repeat(16)],
+      limits: { maxDepth: 3 },
+      ...{
+        allowedHosts: ['e.com'],
+        names: 'always',
+        roots: [{ uri: 'file:///srv' }],
+      },
+      ask: {
+        channels: [],
+        model: {
+          url: 'https://m.example.com/v1',
+          model: ['small'],
+        },
+      },
       publicUrl: 'https://p.example.com',
     });
     await createGateway(options).close();

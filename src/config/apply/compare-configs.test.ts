@@ -12,8 +12,18 @@ describe('the difference of two configurations', () => {
     const before = normal({ servers: { same: a, changed: a, gone: a, off: a, on: { ...a, disabled: true } } });
     const after = normal({ servers: { on: a, same: a, changed: b, off: { ...a, disabled: true } } });
     expect(compareConfigs(before, after)).toEqual({
-      ...{ added: ['on'], removed: ['gone', 'off'], changed: ['changed'], unchanged: ['same'] },
-      ...{ steps: false, rules: false, groups: false, names: false, roots: false, restart: [] },
+      added: ['on'],
+      removed: ['gone', 'off'],
+      changed: ['changed'],
+      unchanged: ['same'],
+      ...{
+        steps: false,
+        rules: false,
+        groups: false,
+        names: false,
+        roots: false,
+        restart: [],
+      },
     });
   });
 
@@ -27,7 +37,11 @@ describe('the difference of two configurations', () => {
       log: 'info',
     };
     expect(compareConfigs(normal({ servers: { a } }), normal(after))).toMatchObject({
-      ...{ unchanged: ['a'], steps: true, groups: true, names: true, restart: ['listen', 'log'] },
+      unchanged: ['a'],
+      steps: true,
+      groups: true,
+      names: true,
+      restart: ['listen', 'log'],
     });
   });
 

@@ -41,7 +41,10 @@ it('the input schema has the declared input and the questions, but nothing that 
     'extra',
   ]);
   expect(properties['name']).toEqual({
-    ...{ type: 'string', minLength: 2, maxLength: 9, pattern: '^[a-z]+$' },
+    type: 'string',
+    minLength: 2,
+    maxLength: 9,
+    pattern: '^[a-z]+$',
     description: 'Who? As in the passport.',
   });
   expect(properties['age']).toEqual({ type: 'integer', minimum: 0, description: 'Age', default: 7 });

@@ -290,8 +290,15 @@ describe('an effect that cannot be undone', () => {
     const log = createLog({ level: 'silent' });
     const process = (dies: boolean) =>
       new Sessions([flow({ name: 'x' }, body(dies))], {
-        ...{ store, log, leaseMs: LEASE_MS },
-        clock: dies ? { now: () => clock.now(), after: () => () => {} } : clock,
+        store,
+        log,
+        leaseMs: LEASE_MS,
+        clock: dies
+          ? {
+              now: () => clock.now(),
+              after: () => () => {},
+            }
+          : clock,
       });
     const mortal = process(true);
     const { header, next } = await mortal.start({ ...me, tool: 'x' });

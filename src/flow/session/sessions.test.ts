@@ -84,7 +84,10 @@ describe('a session', () => {
     expect(view.data).toEqual({ city: 'Paris' });
     await sessions.cancel(session);
     expect(await sessions.getState(session)).toMatchObject({
-      ...{ header: { state: 'cancelled' }, history: [], questions: [], data: {} },
+      header: { state: 'cancelled' },
+      history: [],
+      questions: [],
+      data: {},
     });
     await expect(sessions.cancel(session)).rejects.toMatchObject({ code: 'FLOW_ALREADY_CANCELLED' });
   });

@@ -221,7 +221,8 @@ export class Sessions {
   }
 
   emit(event: SessionEvent): void {
-    for (const listener of [...this.#listeners]) listener(event); // a listener may add listeners, which do not get this event
+    // A copy, because a listener may add listeners, which do not get this event.
+    for (const listener of Array.from(this.#listeners)) listener(event);
   }
 
   /** Waits for all running steps and undos of this process. */

@@ -31,8 +31,16 @@ const FORMS: Record<string, (options?: Partial<TokenOptions>) => Tokens> = {
 
 function session(over: Partial<Header> = {}, answers: string[] = []): StoredSession {
   const header = sample({
-    ...{ principal: 'alice', tool: 'book', state: 'waiting_user', via: 'mrtr', createdAt: now },
-    ...{ expiresAt: now + 5 * MINUTE, deadline: now + 60 * MINUTE, ...over },
+    principal: 'alice',
+    tool: 'book',
+    state: 'waiting_user',
+    via: 'mrtr',
+    createdAt: now,
+    ...{
+      expiresAt: now + 5 * MINUTE,
+      deadline: now + 60 * MINUTE,
+      ...over,
+    },
   });
   const entries = answers.map((v, n): AnswerEntry => ({
     t: 'ans',

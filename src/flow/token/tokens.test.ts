@@ -22,8 +22,16 @@ const binding: TokenBinding = {
 
 function session(entries: JournalEntry[] = [], over: Partial<Header> = {}): StoredSession {
   const made = sample({
-    ...{ principal: binding.principal, tool: binding.tool, state: 'waiting_user', via: 'mrtr', rev: 1 },
-    ...{ createdAt: NOW - 60_000, deadline: NOW - 60_000 + 3_600_000, ...over },
+    principal: binding.principal,
+    tool: binding.tool,
+    state: 'waiting_user',
+    via: 'mrtr',
+    rev: 1,
+    ...{
+      createdAt: NOW - 6e4,
+      deadline: NOW - 6e4 + 36e5,
+      ...over,
+    },
   });
   const seed = randomId();
   return { header: made, entries: [{ t: 'start', input: {}, seed, ts: made.createdAt }, ...entries] };
@@ -167,7 +175,11 @@ const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
   fc
     .tuple(
       fc.record({
-        ...{ t: fc.constant('ans' as const), k: text, a: fc.nat(5), src: source, ts },
+        t: fc.constant('ans' as const),
+        k: text,
+        a: fc.nat(5),
+        src: source,
+        ts,
         ty: fc.constantFrom('text', 'choice', 'confirm', 'form', '', 'unheard of'),
         via: fc.constantFrom('mrtr' as const, 'flow' as const, 'args' as const),
       }),
@@ -189,9 +201,22 @@ const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
 const anyEntries = fc.array(anyEntry, { maxLength: 12 });
 const anyHeader = fc.record(
   {
-    ...{ state: fc.constantFrom('waiting_user' as const, 'processing' as const, 'active' as const), locale: text },
-    ...{ rev: fc.nat(500), rounds: fc.nat(40), prompts: fc.nat(100), attempts: fc.nat(100), version: text },
-    ...{ timeoutMs: fc.integer({ min: 1000, max: 600_000 }), reason: text },
+    state: fc.constantFrom('waiting_user' as const, 'processing' as const, 'active' as const),
+    locale: text,
+    ...{
+      rev: fc.nat(500),
+      rounds: fc.nat(40),
+      prompts: fc.nat(100),
+      attempts: fc.nat(100),
+      version: text,
+    },
+    ...{
+      timeoutMs: fc.integer({
+        min: 1e3,
+        max: 6e5,
+      }),
+      reason: text,
+    },
     via: fc.constantFrom('mrtr' as const, 'flow' as const, 'relay' as const),
   },
   optional,

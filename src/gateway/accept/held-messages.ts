@@ -34,7 +34,7 @@ export class HeldMessages {
   }
 
   releaseAll(): void {
-    for (const holding of [...this.#open]) this.#release(holding);
+    for (const holding of this.#open) this.#release(holding);
   }
 
   #release(holding: HeldShare): void {

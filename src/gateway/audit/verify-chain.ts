@@ -36,8 +36,15 @@ interface Position {
 export function verifyChain(chain: string, files: readonly AuditFile[], key: KeyObject | undefined): ChainReport {
   const parts = files.toSorted((a, b) => a.part - b.part);
   const report: ChainReport = {
-    ...{ chain, files: parts, lines: 0, unsigned: 0, problems: [], notes: [] },
-    ...{ hashes: new Map<number, string>(), starts: [], hasEnd: false },
+    chain,
+    files: parts,
+    lines: 0,
+    unsigned: 0,
+    problems: [],
+    notes: [],
+    hashes: new Map<number, string>(),
+    starts: [],
+    hasEnd: false,
   };
   let at: Position | undefined;
   for (const [index, file] of parts.entries()) {

@@ -50,7 +50,22 @@ test.each([
 
 test('an accepted result equals the one of readMessage and contains nothing else', () => {
   const piece = fc.constantFrom(
-    ...['{', '}', ',', '"', ':', '"id":', '7', '8', '"result":', '{}', '"jsonrpc":"2.0"', '"a"', '[', ']', ' ', '\\'],
+    '{',
+    '}',
+    ',',
+    '"',
+    ':',
+    '"id":',
+    '7',
+    '8',
+    '"result":',
+    '{}',
+    '"jsonrpc":"2.0"',
+    '"a"',
+    '[',
+    ']',
+    ' ',
+    '\\',
   );
   const text = fc
     .tuple(fc.constantFrom('{"jsonrpc":"2.0","id":7,"result":{', '{"result":{'), fc.array(piece, { maxLength: 12 }))

@@ -79,8 +79,24 @@ test.each([
 
 test('any request is read as readMessage reads it, however often it comes', () => {
   const piece = fc.constantFrom(
-    ...['{', '}', ',', '"', ':', '"a"', '"a":1', '[', ']', ' ', '\\', `,"_meta":${META}}`, `,"_meta":${META}`],
-    ...['"id":8', '"params":{', '"__proto__":{}', '"_meta":{}', '},"5":{"b":1'],
+    '{',
+    '}',
+    ',',
+    '"',
+    ':',
+    '"a"',
+    '"a":1',
+    '[',
+    ']',
+    ' ',
+    '\\',
+    `,"_meta":${META}}`,
+    `,"_meta":${META}`,
+    '"id":8',
+    '"params":{',
+    '"__proto__":{}',
+    '"_meta":{}',
+    '},"5":{"b":1',
   );
   const pieces = fc.array(piece, { maxLength: 8 }).map((all) => all.join(''));
   const text = fc

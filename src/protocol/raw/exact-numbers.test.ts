@@ -96,9 +96,7 @@ test('any number is written as it was sent', () => {
 
 test('membersOf returns the values of an object’s members', () => {
   const args = '{"id":12345678901234567890,"w":"a,}\\":","in":{"a":[1.0,{"b":2}],"c":{}},"no":null,"yes":true}';
-  expect(membersOf(args)).toEqual([
-    ...['12345678901234567890', '"a,}\\":"', '{"a":[1.0,{"b":2}],"c":{}}', 'null', 'true'],
-  ]);
+  expect(membersOf(args)).toEqual(['12345678901234567890', '"a,}\\":"', '{"a":[1.0,{"b":2}],"c":{}}', 'null', 'true']);
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (one) => {
       expect(membersOf(JSON.stringify(one))).toEqual(Object.values(one).map((value) => JSON.stringify(value)));

@@ -46,7 +46,7 @@ export class BoundedMap<K, V> {
   }
 
   clear(): void {
-    for (const key of [...this.#entries.keys()]) this.delete(key);
+    for (const key of this.#entries.keys()) this.delete(key);
   }
 
   /** The key that will be dropped next. */

@@ -29,7 +29,7 @@ export class FairShares {
   }
 
   endAll(): void {
-    for (const own of [...this.#owners.values()]) for (const end of [...own]) end();
+    for (const own of this.#owners.values()) for (const end of own) end();
   }
 
   #makeRoom(owner: string): boolean {

@@ -31,14 +31,23 @@ export function readOptions() {
   const paths = { json: json && resolve(json) };
   process.chdir(ROOT);
   return {
-    ...{ scenario, sut, isPart, ...paths },
+    scenario,
+    sut,
+    isPart,
+    ...paths,
     write: values.write === true,
     has: (leg) =>
       named.length === 0 ? sut === undefined || leg === 'server' || leg === 'client' : named.includes(leg),
     revisions: oneOf('revision', revision, REVISIONS),
-    sdkGateways: oneOf('upstream', upstream, UPSTREAMS).map((one) => ({ upstream: one, server: 'SDK v2' })),
+    sdkGateways: oneOf('upstream', upstream, UPSTREAMS).map((one) => ({
+      upstream: one,
+      server: 'SDK v2',
+    })),
     gateways: oneOf('upstream', upstream, UPSTREAMS).flatMap((one) =>
-      oneOf('towards', towards, REVISIONS).map((server) => ({ upstream: one, server })),
+      oneOf('towards', towards, REVISIONS).map((server) => ({
+        upstream: one,
+        server,
+      })),
     ),
   };
 }

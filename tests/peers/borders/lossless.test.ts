@@ -316,12 +316,24 @@ describe('an answer to an elicitation keeps its `_meta` and members of its own',
       const response = await fetch(url, {
         method: 'POST',
         headers: {
-          ...{ accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
-          ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'elicit' },
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          ...{
+            'mcp-protocol-version': '2026-07-28',
+            'mcp-method': 'tools/call',
+            'mcp-name': 'elicit',
+          },
         },
         body: JSON.stringify({
-          ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
-          params: { name: 'elicit', arguments: {}, ...more, _meta },
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: {
+            name: 'elicit',
+            arguments: {},
+            ...more,
+            _meta,
+          },
         }),
       });
       const body = await response.text();

@@ -54,8 +54,12 @@ test('a URI that two servers share is listed for both, and each form is read fro
   const uris = resources.map(({ uri }) => uri);
   const second = `parley://weather/${encodeURIComponent('note://same')}`;
   expect(uris).toEqual([
-    ...['ui://bank/app/index.html', 'note://same', 'note://bank'],
-    ...['ui://weather/app/index.html', second, 'note://weather'],
+    'ui://bank/app/index.html',
+    'note://same',
+    'note://bank',
+    'ui://weather/app/index.html',
+    second,
+    'note://weather',
   ]);
   expect(await textAt(client, 'note://same')).toEqual({ uri: 'note://same', text: 'note://same of bank' });
   expect(await textAt(client, second)).toEqual({ uri: second, text: 'note://same of weather' });

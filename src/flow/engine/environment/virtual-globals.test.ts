@@ -10,8 +10,18 @@ const me = { principal: 'me' };
 /** All that a body can see of the world. */
 function world(ask: Ask): unknown[] {
   return [
-    ...[Date.now(), new Date().toISOString(), Date(), new Date(0).getTime(), ask.now(), ask.today()],
-    ...[Math.random(), ask.random(), ask.uuid(), crypto.randomUUID(), randomUUID(), randomBytes(4).toString('hex')],
+    Date.now(),
+    new Date().toISOString(),
+    Date(),
+    new Date(0).getTime(),
+    ask.now(),
+    ask.today(),
+    Math.random(),
+    ask.random(),
+    ask.uuid(),
+    crypto.randomUUID(),
+    randomUUID(),
+    randomBytes(4).toString('hex'),
     ...crypto.getRandomValues(new Uint8Array(4)),
   ];
 }

@@ -50,7 +50,7 @@ const kinds = (trail: Trail | 'sealed' | undefined) =>
 describe('after the end of a session', () => {
   it('it is known what happened when, without any answer where there are no keys', async () => {
     const { sessions, trail } = await played(order, ['Atlantis', '4711']);
-    expect(kinds(await trail())).toEqual([...['start', 'ans city', 'ans pin', 'int pay', 'step pay', 'step list']]);
+    expect(kinds(await trail())).toEqual(['start', 'ans city', 'ans pin', 'int pay', 'step pay', 'step list']);
     expect(await trail()).toMatchObject({ isBare: true, cut: 0 });
     expect(JSON.stringify(await trail())).not.toMatch(/Atlantis|4711|Where to/);
     await sessions.close();

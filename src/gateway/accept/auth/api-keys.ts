@@ -130,7 +130,7 @@ export class ApiKeys {
     return this.#options.clock.after(POLL_MS, () => {
       this.#refresh();
       const now = this.#options.clock.now();
-      for (const [end, entry] of [...this.#watched]) {
+      for (const [end, entry] of this.#watched) {
         if (this.#entries.get(slotOf(entry.digest)) === entry && entry.expires > now) continue;
         this.#watched.delete(end);
         end();

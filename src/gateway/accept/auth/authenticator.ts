@@ -195,7 +195,10 @@ export class Authenticator {
     const scheme = this.#auth.dpop?.required && this.#tokens ? 'DPoP' : parts.scheme;
     return unauthorized(reason, {
       ...parts,
-      ...{ metadata: this.#metadataOf(resource), scopes: this.#scopes, description, scheme },
+      metadata: this.#metadataOf(resource),
+      scopes: this.#scopes,
+      description,
+      scheme,
     });
   }
 

@@ -139,7 +139,7 @@ export class SessionTable<S extends ExpiringSession> {
 
   #scheduleSweep(): () => void {
     return this.#clock.after(this.#limits.sessionIdleMs / 4, () => {
-      for (const session of [...this.#sessions.values()]) this.#check(session);
+      for (const session of this.#sessions.values()) this.#check(session);
       this.#stopSweep = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
     });
   }

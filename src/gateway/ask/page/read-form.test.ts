@@ -37,15 +37,13 @@ describe('a posted form', () => {
       key: { type: 'string', format: 'password' },
     };
     const values = {
-      ...{
-        'q0.0': ' Ada ',
-        'q0.1': 'one\r\ntwo',
-        'q0.2': '3,5',
-        'q0.3': '4',
-        'q0.4': 'false',
-        'q0.5': '1',
-        'q0.6': ['0', '2'],
-      },
+      'q0.0': ' Ada ',
+      'q0.1': 'one\r\ntwo',
+      'q0.2': '3,5',
+      'q0.3': '4',
+      'q0.4': 'false',
+      'q0.5': '1',
+      'q0.6': ['0', '2'],
       ...{
         'q0.7': '2027-01-31',
         'q0.8': '2027-01-31T12:00',
@@ -55,16 +53,19 @@ describe('a posted form', () => {
       },
     };
     expect(await read(properties, values)).toEqual({
+      text: ' Ada ',
+      long: 'one\ntwo',
+      amount: 3.5,
+      count: 4,
+      sure: false,
+      color: '#0f0',
+      meals: ['lunch', 'supper'],
       ...{
-        text: ' Ada ',
-        long: 'one\ntwo',
-        amount: 3.5,
-        count: 4,
-        sure: false,
-        color: '#0f0',
-        meals: ['lunch', 'supper'],
+        day: '2027-01-31',
+        at: '2027-01-31T12:00:00Z',
+        more: { a: [1] },
+        key: ' s3cret ',
       },
-      ...{ day: '2027-01-31', at: '2027-01-31T12:00:00Z', more: { a: [1] }, key: ' s3cret ' },
     });
   });
 

@@ -80,7 +80,7 @@ export class PendingAsks {
   open(): void {
     if (this.#open) return;
     this.#open = true;
-    for (const pending of [...this.#pending.values()]) if (!pending.sent) send(pending);
+    for (const pending of this.#pending.values()) if (!pending.sent) send(pending);
   }
 
   /** False if nothing waits for this answer. */
@@ -107,13 +107,13 @@ export class PendingAsks {
   /** The exchange is about to be answered: cancels its open questions, so that the user is not asked in vain. */
   endOf(exchange: ServedExchange): void {
     if (this.#pending.size === 0) return;
-    for (const [id, pending] of [...this.#pending]) if (pending.exchange === exchange) this.#callOff(id);
+    for (const [id, pending] of this.#pending) if (pending.exchange === exchange) this.#callOff(id);
   }
 
   /** No more answers can arrive: rejects all questions silently. */
   close(): void {
     this.#closed = true;
-    for (const pending of [...this.#pending.values()]) pending.reject(new GatewayError('CANCELLED'));
+    for (const pending of this.#pending.values()) pending.reject(new GatewayError('CANCELLED'));
   }
 
   /** Session prompts need no answer, and some clients send none. */

@@ -59,7 +59,7 @@ export class ParkedCalls {
 
   /** The target is closing: abandons all calls. */
   close(): void {
-    for (const id of [...this.#calls.keys()]) this.#expire(id);
+    for (const id of this.#calls.keys()) this.#expire(id);
   }
 
   #expire(id: string): void {

@@ -238,7 +238,8 @@ async function withPromptId(params: JsonObject, { sent, player }: Session): Prom
   const own = sent.get(recipientOf(player));
   if (!own) {
     throw new GatewayError('FLOW_INVALID_TRANSITION', {
-      ...{ sessionId: params.sessionId, state: 'waiting_user' },
+      sessionId: params.sessionId,
+      state: 'waiting_user',
       reason:
         'no question of this session was sent to this client; name a promptId, or call interaction.getState first',
     });

@@ -10,6 +10,10 @@ import type { SandboxOptions, SandboxedCommand } from './sandbox.ts';
 const SHARED = ['/tmp', '/run'];
 const RESOLVER = '/run/systemd/resolve';
 
+/** Root would keep the right to mount what is read-only as writable. */
+const FLAGS = '--unshare-all --cap-drop ALL --die-with-parent --ro-bind / / --dev /dev --proc /proc'.split(' ');
+const TEMPORARY = '--setenv TMPDIR /tmp'.split(' ');
+
 export function toBubblewrap(bwrap: string, server: ServerCommand, wanted: SandboxOptions): SandboxedCommand {
   const { command, args = [], cwd = process.cwd() } = server;
   const { write = [], hosts = [] } = wanted;
@@ -20,25 +24,19 @@ export function toBubblewrap(bwrap: string, server: ServerCommand, wanted: Sandb
   return {
     command: bwrap,
     args: [
-      // Root would keep the right to mount what is read-only as writable.
-      ...[
-        '--unshare-all',
-        '--cap-drop',
-        'ALL',
-        '--die-with-parent',
-        '--ro-bind',
-        '/',
-        '/',
-        '--dev',
-        '/dev',
-        '--proc',
-        '/proc',
-      ],
-      ...[...SHARED.flatMap(hide), ...inTemporary.flatMap(show)],
+      ...FLAGS,
+      ...SHARED.flatMap(hide),
+      ...inTemporary.flatMap(show),
       ...(hosts.length > 0 ? ['--share-net', '--ro-bind-try', RESOLVER, RESOLVER] : []),
       ...write.flatMap((path) => ['--bind', path, path]),
-      ...[...own.flatMap(hide), ...named.filter((path) => isIn(path, own)).flatMap(show)],
-      ...['--setenv', 'TMPDIR', '/tmp', '--chdir', cwd, '--', command, ...args],
+      ...own.flatMap(hide),
+      ...named.filter((path) => isIn(path, own)).flatMap(show),
+      ...TEMPORARY,
+      '--chdir',
+      cwd,
+      '--',
+      command,
+      ...args,
     ],
   };
 }

@@ -94,13 +94,11 @@ export class World {
     // Each stateless request has its own client object.
     const client = person.kind.endsWith('stateless') ? viewOf(person.kind, person.view.principal) : person.view;
     const exchange: Exchange = {
-      ...{
-        id: tag,
-        method: 'tools/call',
-        params: { name: tool, arguments: { tag } },
-        client,
-        signal: controller.signal,
-      },
+      id: tag,
+      method: 'tools/call',
+      params: { name: tool, arguments: { tag } },
+      client,
+      signal: controller.signal,
       ...(asTask && person.kind.endsWith('session') && { task: { requested: true } }),
       notify: () => {},
       progress: ({ message }: Progress) => this.#check(message === tag, `progress of ${message} told to ${tag}`),

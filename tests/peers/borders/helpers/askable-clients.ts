@@ -40,7 +40,9 @@ export async function connectAskable(
     return { action: 'accept' as const, content: { city: 'Oslo' } };
   };
   const sampled = () => ({
-    ...{ model: 'm', role: 'assistant' as const, stopReason: 'endTurn' },
+    model: 'm',
+    role: 'assistant' as const,
+    stopReason: 'endTurn',
     content: { type: 'text' as const, text: 'said' },
   });
   const rooted = async () => {
@@ -57,7 +59,9 @@ export async function connectAskable(
     const transport = new TransportV1(new URL(url));
     await client.connect(transport);
     return {
-      ...{ client, heard, asked },
+      client,
+      heard,
+      asked,
       call: async (name: string, { signal, ...params }: CallOptions = {}) =>
         textOf(await client.callTool({ name, ...toParams(params) }, undefined, { ...TIMEOUT, signal })),
       list: async () => (await client.listTools(undefined, TIMEOUT)).tools.map(({ name }) => name),
@@ -72,7 +76,9 @@ export async function connectAskable(
   client.fallbackNotificationHandler = async ({ method }) => void heard.push(method);
   await client.connect(new TransportV2(new URL(url)));
   return {
-    ...{ client, heard, asked },
+    client,
+    heard,
+    asked,
     call: async (name: string, { signal, ...params }: CallOptions = {}) =>
       textOf(await client.callTool({ name, ...toParams(params) }, { ...TIMEOUT, signal })),
     list: async () => (await client.listTools(undefined, TIMEOUT)).tools.map(({ name }) => name),

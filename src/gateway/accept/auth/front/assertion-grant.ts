@@ -50,7 +50,10 @@ export function addAssertionGrant(
       scope,
     });
     token.resourceServer = new provider.ResourceServer(resource, {
-      ...{ scope, audience: resource, accessTokenFormat: 'jwt', accessTokenTTL: ACCESS_S },
+      scope,
+      audience: resource,
+      accessTokenFormat: 'jwt',
+      accessTokenTTL: ACCESS_S,
       jwt: { sign: { alg: 'ES256' } },
     });
     ctx.oidc.entity('AccessToken', token);

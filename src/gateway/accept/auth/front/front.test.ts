@@ -40,7 +40,11 @@ async function serving(answers?: (url: string) => Response | Promise<Response>) 
   const front = await createFront(
     { issuer: 'https://login.example.com', clientId: 'gateway' },
     {
-      ...{ clock: systemClock, log, endpoint: `${base}/mcp`, scopes: ['mcp'], pages: async () => pages },
+      clock: systemClock,
+      log,
+      endpoint: `${base}/mcp`,
+      scopes: ['mcp'],
+      pages: async () => pages,
       ...(answers && {
         fetch: ((url: string) => {
           seen.push(url);

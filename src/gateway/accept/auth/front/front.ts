@@ -136,7 +136,14 @@ export async function createFront(options: FrontOptions, context: FrontContext):
   if (options.assertions?.length)
     addAssertionGrant(provider, { take, endpoint, scopes, issuer: options.issuer, accounts, errors });
   const consent = new Consent({
-    ...{ provider, clock, log, audit: context.audit, issuer, endpoint, grantable: scopes, sealer },
+    provider,
+    clock,
+    log,
+    audit: context.audit,
+    issuer,
+    endpoint,
+    grantable: scopes,
+    sealer,
     person: new PersonLogin(options, `${issuer}/callback`),
     pages: await context.pages(),
     attempts: new FrontAdapter('Attempt', store, clock),
@@ -226,8 +233,13 @@ function behaviour({ keys, scopes, accounts, store }: Made, context: FrontContex
     issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async () => false,
     ttl: {
-      ...{ AccessToken: ACCESS_S, AuthorizationCode: 60, IdToken: ACCESS_S, Interaction: 600 },
-      ...{ Session: DAY_S, Grant: REFRESH_S, RefreshToken: REFRESH_S },
+      AccessToken: ACCESS_S,
+      AuthorizationCode: 60,
+      IdToken: ACCESS_S,
+      Interaction: 600,
+      Session: DAY_S,
+      Grant: REFRESH_S,
+      RefreshToken: REFRESH_S,
     },
     findAccount: async (_, id) =>
       (await accounts.find(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,

@@ -38,7 +38,17 @@ const LIMITS = { maxAstNodes: 300, maxDepth: 16, maxListElements: 100, maxMapEnt
 const LOOPS = new Set(['all', 'exists', 'exists_one']);
 const FUNCTIONS = new Set([
   ...LOOPS,
-  ...['has', 'size', 'contains', 'startsWith', 'endsWith', 'glob', 'lowerAscii', 'trim', 'int', 'double', 'string'],
+  'has',
+  'size',
+  'contains',
+  'startsWith',
+  'endsWith',
+  'glob',
+  'lowerAscii',
+  'trim',
+  'int',
+  'double',
+  'string',
 ]);
 
 const environment = new Environment({ limits: LIMITS, homogeneousAggregateLiterals: false })

@@ -17,6 +17,6 @@ let huge;
 export const hugeText = () => (huge ??= largeText(9_300_000));
 
 function largeText(size) {
-  const line = 'He said "a result is text, mostly", and then a path: C:\\temp\\notes.txt\n';
+  const line = 'It said "a result is text, mostly", and then a path: C:\\temp\\notes.txt\n';
   return LARGE_OPENS + line.repeat(Math.ceil(size / line.length)).slice(LARGE_OPENS.length, size);
 }

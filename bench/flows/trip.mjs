@@ -34,19 +34,15 @@ export function surveyed(count) {
     state: 'waiting_user',
     rev: count,
     createdAt: ts,
-    ...{
-      lastActivityAt: ts,
-      expiresAt: ts + 3e5,
-      timeoutMs: 3e5,
-      deadline: ts + 36e5,
-    },
-    ...{
-      rounds: count,
-      prompts: count,
-      attempts: 0,
-      via: 'mrtr',
-      current: [],
-    },
+    lastActivityAt: ts,
+    expiresAt: ts + 3e5,
+    timeoutMs: 3e5,
+    deadline: ts + 36e5,
+    rounds: count,
+    prompts: count,
+    attempts: 0,
+    via: 'mrtr',
+    current: [],
   };
   return { header, entries: [{ t: 'start', input: {}, seed: 'A'.repeat(22), ts }, ...answers] };
 }

@@ -29,13 +29,11 @@ const ENGINES = [
   {
     name: 'Parley, Redis, AOF always',
     engine: 'parley',
-    ...{
-      options: {
-        store: 'redis',
-        appendfsync: 'always',
-      },
-      kinds: ['in'],
+    options: {
+      store: 'redis',
+      appendfsync: 'always',
     },
+    kinds: ['in'],
   },
   { name: 'DBOS, PostgreSQL', engine: 'dbos', options: { config: DBOS }, kinds: ['in', 'http'] },
   { name: 'Restate', engine: 'restate', options: { env: RESTATE }, kinds: ['workflow', 'object'] },

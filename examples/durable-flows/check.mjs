@@ -76,21 +76,19 @@ const ben = await connect({ url, headers: { 'x-user': 'ben' } });
 const { sessionId: mine } = await ben.request('interaction.start', { toolName: 'questionnaire' });
 const state = () => ben.request('interaction.getState', { sessionId: mine });
 const asks = async () => (await state()).currentPrompt.promptId.split('~')[0];
-const his = {
+const bens = {
   supplier: 'initech',
   'accounts.level': 'basic',
   'accounts.plan': 'Next year',
-  ...{
-    'passwords.level': 'none',
-    'passwords.plan': 'A vault, in June',
-  },
+  'passwords.level': 'none',
+  'passwords.plan': 'A vault, in June',
 };
 async function answerUntil(last) {
   for (;;) {
     const { promptId } = (await state()).currentPrompt;
     const key = promptId.split('~')[0];
     if (key === last) return;
-    const value = his[key] ?? said[key.split('.').at(-1)];
+    const value = bens[key] ?? said[key.split('.').at(-1)];
     await ben.request('interaction.respond', { sessionId: mine, promptId, response: { value } });
   }
 }
@@ -102,7 +100,7 @@ await ben.request('interaction.edit', { sessionId: mine, key: 'accounts.level', 
 assert.equal(await asks(), 'accounts.plan'); // who had something was not asked for a plan
 await answerUntil('second-factors.level');
 const { accumulatedData: kept } = await state();
-assert.equal(kept['passwords.plan'], his['passwords.plan']);
+assert.equal(kept['passwords.plan'], bens['passwords.plan']);
 await ben.request('interaction.cancel', { sessionId: mine });
 await ben.close();
 console.log(
@@ -130,11 +128,9 @@ const answersOf = {
     mimeType: 'text/plain',
     data: Buffer.from('503 503 503').toString('base64'),
   },
-  ...{
-    'api.impact': 'down',
-    'api.token': 'a token',
-    'checkout.impact': 'slow',
-  },
+  'api.impact': 'down',
+  'api.token': 'a token',
+  'checkout.impact': 'slow',
 };
 const caller = await connectFlows({ url, headers: { 'x-user': 'ada' } }, { attempts: 12 }); // a server takes its time to start
 const handled = caller.run('handle_incident', {}, { onPrompt: ({ promptId }) => answersOf[promptId.split('~')[0]] });

@@ -65,11 +65,11 @@ test('a list without an end is an error, after a while', async () => {
   expect(cursors).toHaveLength(1000);
 });
 
-test.each([5, {}, ['x'], true])('%j is no cursor', async (cursor) => {
+test.each([5, {}, ['x'], true])('%j is not a cursor', async (cursor) => {
   await expect(list(() => page('a', cursor)).names).rejects.toMatchObject({ code: 'UPSTREAM_INVALID' });
 });
 
-test.each([{}, { tools: {} }, { tools: null }, { tools: 'abc' }])('%j is no page', async (answer) => {
+test.each([{}, { tools: {} }, { tools: null }, { tools: 'abc' }])('%j is not a page', async (answer) => {
   await expect(list(() => answer).names).rejects.toThrow('tools/list answered without an array of tools');
 });
 

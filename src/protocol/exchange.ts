@@ -83,7 +83,7 @@ export interface ClientView {
    * Capabilities that the gateway provides in the client's place: by a page, by the model, or from the configuration.
    */
   assisted?: ClientCapabilities | undefined;
-  /** Nobody vouches for it: what comes by its forms and prompts is no person's word (gateway/ask/word/). */
+  /** Nobody vouches for it: what comes by its forms and prompts is not a person's word (gateway/ask/word/). */
   isUnproven?: boolean | undefined;
 }
 

@@ -49,7 +49,7 @@ describe('a list of tools', () => {
     expect(second).not.toHaveProperty('nextCursor');
   });
 
-  it('refuses a cursor that is no string', async () => {
+  it('refuses a cursor that is not a string', async () => {
     const server = create({ declare: ['tools'] });
     const listed = answerOf(server, new FakeExchange('tools/list', { params: { cursor: 1 } }));
     await expect(listed).rejects.toMatchObject({ details: { parameter: 'cursor', error: 'Must be a string' } });

@@ -144,7 +144,7 @@ export const ERRORS = {
     'The log says why: `login.unavailable`. The issuer in `auth.issuers` must answer with its metadata and keys.',
   ]),
   OPEN_TO_OTHERS: row(-32603, 500, 'config', [
-    'Refused to listen on {host} without a login: everybody who reaches the port could call every tool. TLS is no login',
+    'Refused to listen on {host} without a login: everybody who reaches the port could call every tool. TLS is not a login',
     'Make a key with `parley key add NAME`, set `auth`, or let everybody in with `--open` (in code: `open: true`). See docs/logins.md.',
   ]),
   SESSION_MISSING: row(-32000, 400, 'client', [

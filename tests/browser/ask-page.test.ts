@@ -161,12 +161,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
           letter: 'Dear all,\n\nhello.',
           site: 'https://example.com',
           at: '2028-01-31T10:30:00+01:00',
-          ...{
-            country: 'Portugal',
-            pay: 31.5,
-            token: 's3cret',
-            extra: { dog: true },
-          },
+          country: 'Portugal',
+          pay: 31.5,
+          token: 's3cret',
+          extra: { dog: true },
           cv: {
             name: 'cv.txt',
             mimeType: 'text/plain',

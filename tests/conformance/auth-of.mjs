@@ -12,10 +12,8 @@ export function authOf() {
       return {
         grant: 'client_credentials',
         clientId,
-        ...{
-          clientKey: context.private_key_pem,
-          clientKeyAlgorithm: context.signing_algorithm,
-        },
+        clientKey: context.private_key_pem,
+        clientKeyAlgorithm: context.signing_algorithm,
       };
     case 'auth/client-credentials-basic':
       return { grant: 'client_credentials', clientId, clientSecret };

@@ -64,7 +64,7 @@ function compareOwn(plans, direct, options) {
   );
 }
 
-/** What the SDK's server does not pass by itself counts as a failure: then it is no yardstick. */
+/** What the SDK's server does not pass by itself counts as a failure: then it is not a yardstick. */
 async function compareSdk(options) {
   installPeers();
   const all = await plansFor('server', options);

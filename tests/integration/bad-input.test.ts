@@ -33,7 +33,7 @@ function expectError(reply: Reply, status: number, code: number): void {
   expect(leaks(reply.text)).toBe(false);
 }
 
-describe('a body that is no message', () => {
+describe('a body that is not a message', () => {
   it.each([
     ['nothing', '', -32700],
     ['half an object', '{"jsonrpc":"2.0"', -32700],
@@ -55,7 +55,7 @@ describe('a body that is no message', () => {
     expectError(await session.post(body), 400, code);
   });
 
-  it('bytes that are no UTF-8 do no harm', async () => {
+  it('bytes that are not UTF-8 do no harm', async () => {
     const socket = await openSocket(server.port);
     const body = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]);
     socket.write(
@@ -91,7 +91,7 @@ describe('a body that is too large', () => {
 
 describe('headers that are wrong', () => {
   it.each<[string, Record<string, string>, number, number]>([
-    ['a content type that is no JSON', { 'content-type': 'text/plain' }, 415, -32000],
+    ['a content type that is not JSON', { 'content-type': 'text/plain' }, 415, -32000],
     ['no content type', { 'content-type': '' }, 415, -32000],
     ['an Accept for neither kind of answer', { accept: 'text/html' }, 406, -32000],
     ['a session nobody knows', { 'mcp-session-id': 'nobody-knows' }, 404, -32001],

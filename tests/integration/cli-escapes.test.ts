@@ -10,7 +10,7 @@ import { Terminal } from '../helpers/terminal.ts';
 const { newHome } = homesOfTests();
 const SERVER = [process.execPath, join(ROOT, 'tests', 'fixtures', 'servers', 'obeyed-by-terminals.mjs')];
 
-/** What of it a terminal would obey, but line ends and tabs. */
+/** The part that a terminal would obey, except line ends and tabs. */
 function obeyed(output: string): string[] {
   return output.match(/(?![\n\t])[\p{Cc}\u202a-\u202e]/gu) ?? [];
 }

@@ -96,7 +96,7 @@ describe('parley pins', () => {
     ]);
   });
 
-  test('what is held is no unknown tool: not with approvals and rules, in the status, the audit log and the warnings', async () => {
+  test('what is held is not an unknown tool: not with approvals and rules, in the status, the audit log and the warnings', async () => {
     const server = new ChangingServer({ tools: [send, { ...send, name: 'wipe' }, { ...send, name: 'other' }] });
     servers.push(server);
     const home = newHome();

@@ -93,7 +93,7 @@ describe('a gateway that is closed', () => {
 });
 
 describe('a command that is asked to end while its server hangs at its start', () => {
-  test('wrap', async () => {
+  test('wrap ends it, too', async () => {
     using home = new Home();
     const server = hanging('wrap');
     await using parley = home.start(['wrap', '--', server.command, ...server.args]);
@@ -114,7 +114,7 @@ describe('a command that is asked to end while its server hangs at its start', (
     expect(stderr).toMatch(new RegExp(`^parley: port ${port} on 127\\.0\\.0\\.1 is taken\\.[^\\n]+\\n$`));
   });
 
-  test('serve', async () => {
+  test('serve ends it, too', async () => {
     using home = new Home();
     const server = hanging('serve');
     const { command, args } = server;

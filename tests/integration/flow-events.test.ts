@@ -81,7 +81,7 @@ describe('an event by HTTP', () => {
     await until('it goes on', () => lines('book').length === 1);
   });
 
-  test('is refused where the URL is forged, altered or of another server, and where it is no event', async () => {
+  test('is refused where the URL is forged, altered or of another server, and where it is not an event', async () => {
     await using server = await start();
     const wire = await client(server);
     await wire.request('interaction.start', { toolName: 'bill' });

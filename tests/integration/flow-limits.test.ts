@@ -146,7 +146,7 @@ describe('no longer than', () => {
   });
 });
 
-test('before it is over its client is warned, once; looking at it is no sign of life, asking for more time is', async () => {
+test('before it is over its client is warned, once; looking at it is not a sign of life, asking for more time is', async () => {
   const { wire, start, begin } = await (await serving({}))();
   const { result } = await start('forever', { timeout: 1000 });
   const { sessionId } = result!;

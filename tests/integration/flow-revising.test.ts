@@ -97,7 +97,12 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('in a client of %s tha
 
   test('back to the question before, and to one that is named', async () => {
     const { shown } = await play([
-      ...[{ city: 'Oslo' }, { back: true }, { city: 'Bergen' }, { sure: true }, { back: 'city' }, { city: 'Rome' }],
+      { city: 'Oslo' },
+      { back: true },
+      { city: 'Bergen' },
+      { sure: true },
+      { back: 'city' },
+      { city: 'Rome' },
       { action: 'cancel' },
     ]);
     expect(shown.map(({ message }) => message)).toEqual([
@@ -115,7 +120,10 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('in a client of %s tha
     const start = [{ city: 'Oslo' }, { sure: true }, { cls: 'economy' }, { ok: true }];
     const { shown, result } = await play([
       ...start,
-      ...[{ edit: { city: 'Rome' } }, { edit: { city: '' } }, { edit: { nobody: 1 } }, { note: 'n' }],
+      { edit: { city: 'Rome' } },
+      { edit: { city: '' } },
+      { edit: { nobody: 1 } },
+      { note: 'n' },
     ]);
     const said = shown.slice(5).map(({ message }) => message);
     expect(said[0]).toBe('Nothing was changed: book is done and cannot be undone.\nNote?');

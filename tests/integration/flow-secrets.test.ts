@@ -107,7 +107,7 @@ describe.each(Object.keys(PLACES))('with %s', (name) => {
     await ask('interaction.edit', { key: 'password', value: `${MARK}-as-a-change` });
     await ask('interaction.edit', { key: 'who', value: 'Bob' });
     await ask('interaction.getState', {});
-    // What is no secret is found: it was looked for in the right place.
+    // What is not a secret is found: it was looked for in the right place.
     if (!options.tokens) expect(await place.written()).toContain('Ada');
     expect(await place.written(), 'at work').not.toContain(MARK);
     const cancelled = await ask('interaction.cancel', { reason: 'enough' });

@@ -1,4 +1,4 @@
-// Flows that run as tasks: what is for our page alone is no form of the task, and who cannot be asked is not given one.
+// Flows that run as tasks: what is for our page alone is not a form of the task, and who cannot be asked is not given one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog, createServer } from 'mcp-parley';

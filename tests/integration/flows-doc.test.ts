@@ -23,7 +23,7 @@ test('shows how to play it, serve it, call it, explore it, look after its sessio
   expect(blocks.map(([line]) => line!.split(' ')[0])).toEqual(first);
 });
 
-test('explored', async () => {
+test('explores the flow as shown', async () => {
   using home = new Home();
   await using terminal = await shell();
   const out = home.write('trip.explored.json', '');

@@ -1,4 +1,4 @@
-// Rows of the ledger about security that no other test attacks: docs/security.md names the row of each.
+// The requirements of docs/security.md that no other test attacks.
 import { createServer as createHttpServer } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { connect as connectSocket } from 'node:net';

@@ -51,7 +51,7 @@ async function closed(socket: WebSocket): Promise<void> {
 const textOf = ({ result }: Answer) => result?.content?.[0]?.text;
 
 describe.each(Object.entries(OPEN))('%s', (kind, open) => {
-  it('what is no message is answered, and the next message is served', async () => {
+  it('what is not a message is answered, and the next message is served', async () => {
     await using peer = await open();
     const { wire } = peer;
     const odd = [
@@ -168,7 +168,7 @@ describe('stdio alone', () => {
     expect(peer.wire.messages[0]).toMatchObject({ id: null, error: { code: -32600 } });
   });
 
-  it('bytes that are no UTF-8, and a message cut anywhere, do no harm', async () => {
+  it('bytes that are not UTF-8, and a message cut anywhere, do no harm', async () => {
     const child = spawnStdio('demo');
     const wire = stdioWire(child);
     child.stdin!.write(Buffer.from([0xff, 0xfe, 0x0a]));

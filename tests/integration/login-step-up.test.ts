@@ -99,10 +99,8 @@ describe('a service without people', () => {
       ...service,
       client_id: 'ledger',
       token_endpoint_auth_method: 'private_key_jwt' as const,
-      ...{
-        token_endpoint_auth_signing_alg: 'ES256',
-        jwks: { keys: [publicKey.export({ format: 'jwk' })] },
-      },
+      token_endpoint_auth_signing_alg: 'ES256',
+      jwks: { keys: [publicKey.export({ format: 'jwk' })] },
     },
   ] as never[];
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));

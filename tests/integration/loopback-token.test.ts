@@ -246,7 +246,7 @@ test('wrap asks for it on a port, the demo does not', async () => {
   expect((await send(await demo.url(), { body: INITIALIZE })).status).toBe(200);
 });
 
-test('a client that sends a key in place of the token is told apart from the others, and is no operator', async () => {
+test('a client that sends a key in place of the token is told apart from the others, and is not an operator', async () => {
   const home = newHome();
   const { url, origin, headers = { Authorization: '' } } = await served(home);
   const keys: string[] = [];

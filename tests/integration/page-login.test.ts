@@ -199,7 +199,7 @@ describe.each<Mode>(['issuer', 'front'])('with an %s', (mode) => {
     const { content, _meta } = await client.callTool('account', {});
     const link = /http:\S+\/login\?t=[\w-]+/.exec((content[0] as { text: string }).text)![0];
     const [ada, bob, nobody] = [company.browserOf('ada'), company.browserOf('bob'), company.browserOf('nobody')];
-    // Bob is sent the link, and would give away his account.
+    // Bob is sent the link, and would give away the account that Bob has.
     const asked = await bob.open(link);
     expect(asked.text).toContain('Only their own browser can go on');
     const asBob = await bob.press(asked, 'visit');

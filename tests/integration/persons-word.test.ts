@@ -223,7 +223,7 @@ describe('the page', () => {
     const [[, secret]] = [...browser.cookies] as [[string, string]];
     expect((await browser.get(link)).text).toContain('Pair this browser');
     const mine = await paired(one.gateway, link);
-    for (const [name] of [...mine.cookies]) mine.cookies.set(name, secret);
+    for (const [name] of mine.cookies) mine.cookies.set(name, secret);
     expect((await mine.get(link)).text).toContain('Pair this browser');
   });
 
@@ -276,7 +276,7 @@ describe('where users log in', () => {
     for (const user of ['bob', undefined])
       expect((await (await paired(gateway, link, user)).get(link)).text).toContain('Pair this browser');
     const thief = new FakeBrowser();
-    thief.headers = as('ann').headers; // the key of the client is no proof either
+    thief.headers = as('ann').headers; // the key of the client proves nothing either
     expect((await thief.open(link)).text).toContain('Pair this browser');
     await (await paired(gateway, link, 'ann')).fill(link, { 'q0.0': 'true' });
     const handle = (_meta as Record<string, string>)['mcp-parley/handle'];

@@ -92,10 +92,8 @@ describe.each(REVISIONS)('two users with %s', (revision) => {
       principal: `key:${who}`,
       transport: 'http',
       key: who,
-      ...{
-        groups: [`friends of ${who}`],
-        headers: { 'x-team': `team of ${who}` },
-      },
+      groups: [`friends of ${who}`],
+      headers: { 'x-team': `team of ${who}` },
     });
     expect(seen).toEqual([of('ann'), of('bob')]);
   });

@@ -106,7 +106,7 @@ describe('callers that are told apart', () => {
       for (const method of ['GET', 'DELETE']) expect((await send(server.url, { method, headers })).status).toBe(404);
       const request = modern('tools/call', { name: 'echo', arguments: { text: 'mine' } });
       const own = await send(server.url, { ...request, headers: { ...request.headers, ...headers } });
-      expect(own.json.result!.resultType).toBe('complete'); // no session of his, so it is no matter
+      expect(own.json.result!.resultType).toBe('complete'); // bob has no such session, so it does not matter
     }
     expect((await alice.request('ping')).status).toBe(200);
   });

@@ -101,6 +101,6 @@ describe('a server that asks for roots as soon as it is connected', () => {
   });
 });
 
-test('roots that are no folders are refused', () => {
+test('roots that are not folders are refused', () => {
   expect(() => createGateway({ servers: {}, roots: [{ uri: 'https://example.com' }] })).toThrow('is not a file:// URI');
 });

@@ -45,13 +45,11 @@ export async function checkEffects(store, said, effects) {
     repeated: 0,
     moved: 0,
     slept: 0,
-    ...{
-      cancelled: 0,
-      failed: 0,
-      expired: 0,
-      undone: 0,
-      cleaned: 0,
-    },
+    cancelled: 0,
+    failed: 0,
+    expired: 0,
+    undone: 0,
+    cleaned: 0,
   };
   const lines = readFileSync(effects, 'utf8')
     .split('\n')

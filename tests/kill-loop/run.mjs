@@ -52,13 +52,11 @@ const report = {
   kills,
   byFault,
   faults: counted(said.filter(({ kind }) => kind === 'fault')),
-  ...{
-    acknowledged: journals.acknowledged,
-    openAtTheEnd: journals.open,
-    events: journals.events,
-    ...outcome,
-    breaches,
-  },
+  acknowledged: journals.acknowledged,
+  openAtTheEnd: journals.open,
+  events: journals.events,
+  ...outcome,
+  breaches,
   seconds: Math.round((Date.now() - began) / 1e3),
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);

@@ -13,7 +13,10 @@ const DAY = 86_400_000;
 const STUCK_MS = 60_000;
 /** Somebody else was faster, or has ended it. */
 const OVERTAKEN = [
-  ...['FLOW_INVALID_TRANSITION', 'FLOW_SESSION_NOT_FOUND', 'FLOW_LIMIT', 'FLOW_ALREADY_CANCELLED'],
+  'FLOW_INVALID_TRANSITION',
+  'FLOW_SESSION_NOT_FOUND',
+  'FLOW_LIMIT',
+  'FLOW_ALREADY_CANCELLED',
   'FLOW_SESSION_EXPIRED',
 ];
 const AWAITED = { kind: 'event', key: 'sent' };

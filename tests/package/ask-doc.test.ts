@@ -28,11 +28,9 @@ const QUESTIONS: NamesOf<PersonAsk> = {
   date: true,
   choice: true,
   choices: true,
-  ...{
-    file: true,
-    custom: true,
-    form: true,
-  },
+  file: true,
+  custom: true,
+  form: true,
 };
 const MEMBERS: NamesOf<Ask> = {
   ...QUESTIONS,
@@ -43,20 +41,16 @@ const MEMBERS: NamesOf<Ask> = {
   scope: true,
   progress: true,
   note: true,
-  ...{
-    now: true,
-    today: true,
-    random: true,
-    uuid: true,
-    try: true,
-    version: true,
-  },
-  ...{
-    signal: true,
-    locale: true,
-    session: true,
-    client: true,
-  },
+  now: true,
+  today: true,
+  random: true,
+  uuid: true,
+  try: true,
+  version: true,
+  signal: true,
+  locale: true,
+  session: true,
+  client: true,
 };
 const FIELDS: NamesOf<FieldBuilders> = {
   text: true,
@@ -75,15 +69,13 @@ const ASK: NamesOf<AskOptions<unknown>> = {
   default: true,
   required: true,
   validate: true,
-  ...{
-    by: true,
-    alone: true,
-    ahead: true,
-    timeout: true,
-    onTimeout: true,
-    onCancel: true,
-    deliver: true,
-  },
+  by: true,
+  alone: true,
+  ahead: true,
+  timeout: true,
+  onTimeout: true,
+  onCancel: true,
+  deliver: true,
 };
 const TEXT: NamesOf<TextRules & { schema: unknown; secret: unknown }> = {
   min: true,
@@ -114,12 +106,10 @@ const CONTEXT: NamesOf<StepContext> = {
   signal: true,
   progress: true,
   heartbeat: true,
-  ...{
-    call: true,
-    url: true,
-    bytes: true,
-    reveal: true,
-  },
+  call: true,
+  url: true,
+  bytes: true,
+  reveal: true,
 };
 const EVENT: NamesOf<EventOptions> = { timeout: true };
 const PERSON: NamesOf<PersonOptions> = { remind: true, orCaller: true, handOver: true };

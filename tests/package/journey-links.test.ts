@@ -6,7 +6,12 @@ import { ROOT, filesUnder, read } from '../helpers/files.ts';
 import { linksOf } from '../helpers/links.ts';
 
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'CHANGELOG.md', 'SECURITY.md', 'src/gateway/dialect/README.md'],
+  'README.md',
+  'CONTRIBUTING.md',
+  'AGENTS.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'src/gateway/dialect/README.md',
   ...filesUnder('docs', (path) => path.endsWith('.md')),
   ...filesUnder('examples', (path) => path.endsWith('.md')),
 ];

@@ -90,6 +90,18 @@ describe('revisions', () => {
   });
 });
 
+describe('exchanges', () => {
+  it('that stand before another one are two: what deriveExchange makes, and that of a chain', () => {
+    const wrappers = sourceFiles().flatMap((path) => [
+      ...read(path).matchAll(/class (\w+) extends DerivedExchange|class (DerivedExchange)/g),
+    ]);
+    expect(wrappers.map(([, derived, root]) => (derived ?? root)!).toSorted()).toEqual([
+      'ChainExchange',
+      'DerivedExchange',
+    ]);
+  });
+});
+
 describe('this test', () => {
   it('reads imports and comments correctly', () => {
     expect(imports.length).toBeGreaterThan(filesUnder('src').length);

@@ -1,4 +1,4 @@
-// docs/security.md names a test for each finding and each row of the ledger about security. The tests have to exist, and a finding
+// docs/security.md names a test for each finding and each requirement about security. The tests have to exist, and a finding
 // without a test is an error.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -37,7 +37,7 @@ const ERRORS = {
 export function checkMessage({ from, message, revision, request }) {
   const schema = schemaOf(revision);
   if (!schema) return [`there is no schema of revision ${revision}`];
-  if (typeof message !== 'object' || message === null) return ['is no message'];
+  if (typeof message !== 'object' || message === null) return ['is not a message'];
   if ('method' in message) return checkCall(schema, from, message);
   if ('error' in message) return checkError(schema, message);
   return checkResult(schema, message, request);

@@ -11,17 +11,17 @@ export const EXCEPTIONS = [
   },
   {
     name: 'draft-dialect',
-    reason: 'The draft dialect of seed 003 was never an MCP revision and has no schema.',
+    reason: 'The draft dialect was never an MCP revision and has no schema.',
     covers: ({ revision }) => revision === 'draft',
   },
   {
     name: 'interaction',
-    reason: 'interaction.* are the methods of MCP Flow (seed 000).',
+    reason: 'interaction.* are the methods of MCP Flow.',
     covers: ({ message, request }) => (request?.method ?? message.method ?? '').startsWith('interaction.'),
   },
   {
     name: 'completion-objects',
-    reason: 'The seed for 2024-11-05 answers completions with { value, description }; the schema knows strings.',
+    reason: 'The acceptance kit for 2024-11-05 wants completions as { value, description }; the schema knows strings.',
     covers: ({ revision, request, problems }) =>
       revision === '2024-11-05' &&
       request?.method === 'completion/complete' &&
@@ -38,14 +38,12 @@ export const EXCEPTIONS = [
   },
   {
     name: 'sse-session',
-    reason:
-      'The seed of the analysis opens an HTTP+SSE session by POST /sse; the body of its answer is no JSON-RPC message.',
+    reason: 'A session of HTTP+SSE may be opened by POST /sse; the body of the answer is not a JSON-RPC message.',
     covers: ({ message }) => Object.keys(message).join() === 'sessionId,endpoint',
   },
   {
-    name: 'seed-image',
-    reason:
-      'The image in the example of seed 002, which the acceptance kit wants back, is the words "base64-encoded-image-data".',
+    name: 'kit-image',
+    reason: 'The acceptance kit wants an image back whose data are the words "base64-encoded-image-data".',
     covers: ({ message, request }) =>
       request?.method === 'tools/call' &&
       message.result?.content?.some(({ type, data }) => type === 'image' && data === 'base64-encoded-image-data'),

@@ -15,7 +15,12 @@ const OUTPUT_CHARS = 2000;
 const SUITES = {
   'acceptance kit': (sut) => [
     'tests/acceptance/kit/run.mjs',
-    ...['--sut', `${sut} {fixture} {listen}`, '--transport', 'all', '--seed', 'protocol,dialect,analysis'],
+    '--sut',
+    `${sut} {fixture} {listen}`,
+    '--transport',
+    'all',
+    '--seed',
+    'protocol,dialect,analysis',
   ],
   conformance: (sut) => ['tests/conformance/run.mjs', '--server', '--sut', `${sut} conformance --port {port}`],
 };

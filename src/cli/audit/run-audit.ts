@@ -23,7 +23,7 @@ function verify(folder: string, { head, key, json }: AuditCommand, print: Printe
   try {
     report = verifyAudit(folder, { head, key });
   } catch {
-    print.problem('this is no public key. "parley audit key" prints one.');
+    print.problem('this is not a public key. "parley audit key" prints one.');
     return 2;
   }
   const isGood = report.problems.length === 0;

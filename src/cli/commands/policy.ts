@@ -88,7 +88,7 @@ function report(
   ]);
   if (rows.length > 0)
     for (const line of toTable([['CALLS', 'PRINCIPAL', 'WHAT', 'WAS', 'WOULD BE'], ...rows])) print.line(line);
-  if (skipped > 0) print.note(`${skipped} lines of the log are no calls that rules judge.`);
+  if (skipped > 0) print.note(`${skipped} lines of the log are not calls that rules judge.`);
 }
 
 function sum(verdicts: readonly Verdict[]): number {

@@ -35,7 +35,7 @@ async function callTool(name: string, args: JsonObject, capabilities?: JsonObjec
 }
 
 describe('the demo server', () => {
-  it('adds', async () => {
+  it('adds two numbers', async () => {
     expect(await callTool('add', { a: 2, b: 40 })).toMatchObject({ structuredContent: { sum: 42 } });
   });
 

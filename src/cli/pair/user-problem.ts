@@ -22,7 +22,7 @@ export function userProblem(user: string, path: string): string | undefined {
 }
 
 function issuersOf({ auth = {}, publicUrl }: ConfigInput): string[] {
-  // What is no text has been reported by `parley check`, and is undefined.
+  // What is not text has been reported by `parley check`, and is undefined.
   const named = (auth.issuers ?? []).flatMap((one) => (typeof one === 'string' ? one : (one?.issuer ?? [])));
   return auth.front && publicUrl !== undefined ? [...named, publicUrl.replace(/\/+$/, '') + FRONT_PATH] : named;
 }
@@ -32,7 +32,7 @@ function hasKey({ auth = {} }: ConfigInput, { user, folder }: { user: string; fo
   return [...(auth.keys ?? []), ...keysIn(file)].some((key) => (key?.user ?? key?.name) === user);
 }
 
-/** A file that cannot be read is no reason against a user; `parley key` reports it. */
+/** A file that cannot be read is not a reason against a user; `parley key` reports it. */
 function keysIn(file: string): ReturnType<typeof readKeyFile> {
   try {
     return readKeyFile(file);

@@ -11,7 +11,7 @@ export interface RecordedCall extends PastCall {
   decision: RuleDecision | undefined;
 }
 
-/** `skipped`: lines that are no calls, or name nothing. */
+/** `skipped`: lines that are not calls, or name nothing. */
 export function readPastCalls(log: string | undefined): { calls: RecordedCall[]; skipped: number } {
   const lines = filesOf(log ?? auditFolder(ownStateFolder())).flatMap((file) => readFileSync(file, 'utf8').split('\n'));
   const calls: RecordedCall[] = [];

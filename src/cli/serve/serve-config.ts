@@ -13,6 +13,7 @@ import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts
 import { loadFrontEngine } from '../../gateway/accept/auth/front/front-options.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { createGateway } from '../../gateway/gateway.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
 import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
@@ -82,7 +83,23 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
     { found, own, share: command.share },
     { gateway: updatable, steps: built.steps, making, print: notices },
   );
-  const served: ServeTarget = {
+  const welcome: Welcome = { token: auth?.token, asksKey: asksKey(auth), lines: [] };
+  const close = () => {
+    following.close();
+    return Promise.all([gateway.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
+  };
+  const served = toServeTarget(gateway, { found, started, welcome, close });
+  return serveAs(command, { found, served, listens, welcome }, print);
+}
+
+interface Serving extends Pick<ServeTarget, 'close'> {
+  found: ServeSetup;
+  started: string;
+  welcome: Welcome;
+}
+
+function toServeTarget(gateway: Gateway, { found, started, welcome, close }: Serving): ServeTarget {
+  return {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options) => gateway.listen(options),
     announce: (url) =>
@@ -90,18 +107,13 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
         url,
         publicUrl: found.config.publicUrl,
         serves: found.path,
-        asksToken: auth?.token !== undefined,
+        asksToken: welcome.token !== undefined,
         lines: () => welcome.lines,
         status: () => readStatus(gateway, started),
         accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
       }),
-    close() {
-      following.close();
-      return Promise.all([gateway.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
-    },
+    close,
   };
-  const welcome: Welcome = { token: auth?.token, asksKey: asksKey(auth), lines: [] };
-  return serveAs(command, { found, served, listens, welcome }, print);
 }
 
 function loginOf(command: ServeCommand, found: ServeSetup): AuthOptions | undefined {

@@ -53,11 +53,9 @@ describe('building', () => {
       groups: { all: ['files'] },
       keys: ['a'.repeat(16)],
       limits: { maxDepth: 3 },
-      ...{
-        allowedHosts: ['e.com'],
-        names: 'always',
-        roots: [{ uri: 'file:///srv' }],
-      },
+      allowedHosts: ['e.com'],
+      names: 'always',
+      roots: [{ uri: 'file:///srv' }],
       ask: {
         channels: [],
         model: {

@@ -16,14 +16,12 @@ describe('the difference of two configurations', () => {
       removed: ['gone', 'off'],
       changed: ['changed'],
       unchanged: ['same'],
-      ...{
-        steps: false,
-        rules: false,
-        groups: false,
-        names: false,
-        roots: false,
-        restart: [],
-      },
+      steps: false,
+      rules: false,
+      groups: false,
+      names: false,
+      roots: false,
+      restart: [],
     });
   });
 

@@ -67,7 +67,7 @@ function ownNames(): Set<string> {
 
 /** The words after `parley`, if the command runs it directly or through another program. */
 function parleyWords({ command = '', args = [] }: ServerInput): string[] | undefined {
-  const words = [command, ...args.filter((word) => word !== undefined)]; // one that is no text has been reported
+  const words = [command, ...args.filter((word) => word !== undefined)]; // one that is not text has been reported
   const at = words.findIndex((word, index) => isParley(word) && words.slice(1, index).every(isOfRunner));
   return at === -1 ? undefined : words.slice(at + 1);
 }

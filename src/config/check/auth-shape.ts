@@ -46,7 +46,7 @@ const ISSUER = object(
         url: text('Default: as the metadata of the issuer says.'),
         cacheMs: integer('How long an answer counts. Default: 10000.', { min: 0, max: 3_600_000 }),
       },
-      'Asks the issuer about tokens that are no JWT (RFC 7662).',
+      'Asks the issuer about tokens that are not JWTs (RFC 7662).',
     ),
   },
   'An issuer of access tokens.',

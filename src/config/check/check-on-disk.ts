@@ -45,7 +45,7 @@ function checkSandbox({ sandbox }: ServerInput, path: ConfigPath, context: DiskC
   const { write = [] } = typeof sandbox === 'object' ? sandbox : {};
   for (const [index, written] of write.entries()) {
     const at = [...path, 'sandbox', 'write', index];
-    // What is no text has been reported.
+    // What is not text has been reported.
     if (written === undefined || isMissing(at, context)) continue;
     if (existsSync(resolve(dirname(context.path), written))) continue;
     const hint =

@@ -94,7 +94,11 @@ function checkListen({ listen }: ConfigInput, problems: ConfigProblems): void {
   }
   for (const [index, network] of (Array.isArray(listen.trustProxy) ? listen.trustProxy : []).entries())
     if (network !== undefined && !isNetwork(network))
-      problems.error(['listen', 'trustProxy', index], 'this is no address or network', 'Such as 10.0.0.0/8 or ::1.');
+      problems.error(
+        ['listen', 'trustProxy', index],
+        'this is not an address or network',
+        'Such as 10.0.0.0/8 or ::1.',
+      );
   if (listen.stdio && listen.port === undefined && (tls ?? listen.host) !== undefined) {
     problems.warn(['listen'], 'without "port" only stdio is served', 'Add "port", or remove "host" and "tls".');
   }

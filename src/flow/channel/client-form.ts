@@ -41,7 +41,7 @@ export function toForm(questions: readonly Question[], { told, entered = new Map
   };
 }
 
-/** Answers in the order of the questions. A missing field is no answer, which is refused if one is required. */
+/** Answers in the order of the questions. A missing field is not an answer, which is refused if one is required. */
 export function fromForm(questions: readonly Question[], content: JsonObject): GivenAnswer[] {
   return questions.map((question) => ({
     promptId: question.promptId,

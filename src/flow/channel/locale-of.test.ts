@@ -44,7 +44,7 @@ describe('the locale of a call', () => {
     expect(localeOf(calledWith({ header: 'fr, it;q=0.9' }), texts)).toBe('fr');
   });
 
-  it('is not known where the client is no browser and says nothing', () => {
+  it('is not known where the client is not a browser and says nothing', () => {
     expect(localeOf({ params: {}, client: {} } as unknown as Exchange)).toBeUndefined();
   });
 });

@@ -33,12 +33,10 @@ describe('exploring', () => {
   it('finds what is asked, what always is, and stops at the result of a step', async () => {
     const { questions } = await explore(book);
     expect(questions.map(({ spec, always }) => [spec.key, always])).toEqual([
-      ...[
-        ['city', true],
-        ['day', true],
-        ['travellers', true],
-        ['cls', true],
-      ],
+      ['city', true],
+      ['day', true],
+      ['travellers', true],
+      ['cls', true],
       ['meal', false],
     ]);
     expect(effects).toBe(0);

@@ -98,7 +98,7 @@ describe('a body that keeps to itself', () => {
   it('may do all of this', async () => {
     const { turn } = await play(async (ask) => {
       await Promise.all([Promise.resolve(1), new Promise((resolve) => process.nextTick(resolve))]);
-      // oxlint-disable-next-line no-console -- looking for a mistake is no mistake
+      // oxlint-disable-next-line no-console -- looking for a mistake is not a mistake
       console.log('');
       JSON.stringify(new Date());
       structuredClone({ a: 1 });

@@ -36,11 +36,9 @@ function session(over: Partial<Header> = {}, answers: string[] = []): StoredSess
     state: 'waiting_user',
     via: 'mrtr',
     createdAt: now,
-    ...{
-      expiresAt: now + 5 * MINUTE,
-      deadline: now + 60 * MINUTE,
-      ...over,
-    },
+    expiresAt: now + 5 * MINUTE,
+    deadline: now + 60 * MINUTE,
+    ...over,
   });
   const entries = answers.map((v, n): AnswerEntry => ({
     t: 'ans',

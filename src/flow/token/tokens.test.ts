@@ -27,11 +27,9 @@ function session(entries: JournalEntry[] = [], over: Partial<Header> = {}): Stor
     state: 'waiting_user',
     via: 'mrtr',
     rev: 1,
-    ...{
-      createdAt: NOW - 6e4,
-      deadline: NOW - 6e4 + 36e5,
-      ...over,
-    },
+    createdAt: NOW - 6e4,
+    deadline: NOW - 6e4 + 36e5,
+    ...over,
   });
   const seed = randomId();
   return { header: made, entries: [{ t: 'start', input: {}, seed, ts: made.createdAt }, ...entries] };
@@ -101,7 +99,7 @@ describe('a token', () => {
     );
   });
 
-  it('keeps strings that are no proper Unicode, and names that mean something to JavaScript', async () => {
+  it('keeps strings that are not proper Unicode, and names that mean something to JavaScript', async () => {
     const odd = ['\ud800', 'a\udfffb', '\0', '😀', JSON.parse('{"__proto__": {"x": 1}, "\\ud800": 2}') as unknown];
     const made = session(odd.map((v, n) => answered(`k${n}`, v, NOW - 1000)));
     const back = await opened(tokens, await tokens.seal(made, binding));
@@ -203,20 +201,16 @@ const anyHeader = fc.record(
   {
     state: fc.constantFrom('waiting_user' as const, 'processing' as const, 'active' as const),
     locale: text,
-    ...{
-      rev: fc.nat(500),
-      rounds: fc.nat(40),
-      prompts: fc.nat(100),
-      attempts: fc.nat(100),
-      version: text,
-    },
-    ...{
-      timeoutMs: fc.integer({
-        min: 1e3,
-        max: 6e5,
-      }),
-      reason: text,
-    },
+    rev: fc.nat(500),
+    rounds: fc.nat(40),
+    prompts: fc.nat(100),
+    attempts: fc.nat(100),
+    version: text,
+    timeoutMs: fc.integer({
+      min: 1e3,
+      max: 6e5,
+    }),
+    reason: text,
     via: fc.constantFrom('mrtr' as const, 'flow' as const, 'relay' as const),
   },
   optional,

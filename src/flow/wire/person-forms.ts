@@ -93,7 +93,7 @@ export class PersonForms {
     if (!this.#ownWord.isTrusted(client)) return undefined;
     const start = ticksOf(this.#sessions.setup.clock);
     const answer = await this.#ownWord.take(ask, client, () => this.#watcher.ask!(ask, signal));
-    // Closing a form is no answer, and an instant decline does not come from a person.
+    // Closing a form is not an answer, and an instant decline does not come from a person.
     const isInstant = ticksOf(this.#sessions.setup.clock) - start < INSTANT_MS;
     if (answer?.action === 'accept') return answer;
     return answer?.action === 'decline' && !isInstant ? answer : undefined;

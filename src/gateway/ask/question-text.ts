@@ -80,7 +80,7 @@ function visitWords(url: string): string {
   const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
   return isWeb
     ? `The user has to visit this page: ${foreignAddress(url)}`
-    : `The server names an address that is no web page. Nobody should open it: ${quoteForeign(url)}`;
+    : `The server names an address that is not a web page. Nobody should open it: ${quoteForeign(url)}`;
 }
 
 function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChanges }: AnswerWays): string[] {

@@ -1,4 +1,4 @@
-// A server that asks for a secret by its schema: the model is not offered the question, and what it says is no answer.
+// A server that asks for a secret by its schema: the model is not offered the question, and what it says is not an answer.
 import { afterEach, expect, it } from 'vitest';
 import { createServer } from '../../server/create-server.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -24,7 +24,7 @@ async function askModelFor(field: JsonObject): Promise<string> {
   return JSON.stringify(await tested.client.callTool('unlock').catch((error: Error) => error.message));
 }
 
-it('asks a model for what is no secret', async () => {
+it('asks a model for what is not a secret', async () => {
   const told = await askModelFor({ type: 'string' });
   expect(told).toContain('The PIN?');
   expect(told).toContain('parley_answer');

@@ -36,7 +36,7 @@ export function toPublicText(key: KeyObject): string {
   return lazyCrypto().createPublicKey(key).export({ format: 'jwk' }).x!;
 }
 
-/** Throws if it is no public key. */
+/** Throws if it is not a public key. */
 export function fromPublicText(text: string): KeyObject {
   return lazyCrypto().createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: text }, format: 'jwk' });
 }

@@ -45,7 +45,7 @@ function standingClock() {
     },
     move(ms: number) {
       now += ms;
-      for (const [callback, at] of [...waiting]) if (at <= now && waiting.delete(callback)) callback();
+      for (const [callback, at] of Array.from(waiting)) if (at <= now && waiting.delete(callback)) callback();
     },
   };
 }

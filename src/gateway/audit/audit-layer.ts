@@ -154,7 +154,7 @@ function takeEnding({ audited }: Exchange): Promise<ResultObject> | undefined {
   return ending;
 }
 
-/** Questions and tasks are no results yet. */
+/** Questions and tasks are not results yet. */
 function toOutcome(result: ResultObject, { task: allowed }: Exchange): string {
   if (fieldOf(result, 'isError') === true) return 'tool_error';
   if (readSuspended(result)) return 'input_required';

@@ -57,7 +57,7 @@ export function checkpointText(chain: string, { kind, seq, prev, time }: Omit<Au
   return ['parley audit', kind, chain, seq, prev, time].join('\n');
 }
 
-/** Undefined for what is no line of an audit log, such as one that was not completely written. */
+/** Undefined for what is not a line of an audit log, such as one that was not completely written. */
 export function readLine(text: string): AuditLine | undefined {
   try {
     const line = JSON.parse(text) as Partial<AuditLine> & JsonObject;

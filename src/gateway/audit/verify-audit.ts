@@ -25,7 +25,7 @@ export interface AuditReport {
   head: string | undefined;
 }
 
-/** Throws if `key` is no public key. */
+/** Throws if `key` is not a public key. */
 export function verifyAudit(folder: string, { head, key }: VerifyOptions = {}): AuditReport {
   const publicKey = key === undefined ? ownPublicKey(folder) : fromPublicText(key);
   const byChain = new Map<string, AuditFile[]>();

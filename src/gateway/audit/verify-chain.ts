@@ -17,7 +17,7 @@ export interface ChainReport {
   unsigned: number;
   /** What was done to the log. */
   problems: string[];
-  /** What is no proof of anything, such as a killed process. */
+  /** What proves nothing, such as a killed process. */
   notes: string[];
   /** The hash of each line, by its number; the chain may begin later than with line 0. */
   hashes: Map<number, string>;
@@ -88,7 +88,7 @@ function verifyLine(
   const where = `${file.name}, line ${number}`;
   const line = readLine(text);
   if (!line) {
-    report.problems.push(`${where}: this is no line of an audit log`);
+    report.problems.push(`${where}: this is not a line of an audit log`);
     return at && { seq: at.seq + 1, prev: hashLine(text) };
   }
   const expected = at ?? (file.part === 0 ? { seq: 0, prev: FIRST } : { seq: line.seq, prev: line.prev });

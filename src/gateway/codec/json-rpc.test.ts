@@ -219,7 +219,7 @@ describe('writeMessage', () => {
     fc.record({ jsonrpc, id, result: fc.jsonValue() }),
     fc.record({ jsonrpc, id: fc.option(id), error }),
   );
-  // What JSON itself cannot tell apart (-0 and 0, a null prototype) is no matter of the codec.
+  // What JSON itself cannot tell apart (-0 and 0, a null prototype) is not a matter of the codec.
   const plain = message.map((value) => JSON.parse(JSON.stringify(value)) as Message);
 
   it('writes one line that reads back as the same message', () => {

@@ -32,7 +32,7 @@ function linesOf(count: number, text = 'x'): Buffer {
 const FLOOD = 4 * FLOOD_LINES.burst;
 
 describe('a paced reader', () => {
-  it('reads what comes at once, as long as it is no flood', () => {
+  it('reads what comes at once, as long as it is not a flood', () => {
     const { one, read, told } = paced();
     for (let n = 0; n < FLOOD_LINES.burst; n++) one.push(linesOf(1));
     expect([read.length, told]).toEqual([FLOOD_LINES.burst, []]);

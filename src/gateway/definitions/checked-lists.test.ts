@@ -178,6 +178,6 @@ it('is loaded with the first list', async () => {
   const exchange = { method: 'tools/list', params: {}, client: {} } as Exchange;
   const pages = await Promise.all([1, 2].map(() => lazy.check(exchange, { tools: [5] }, {} as ServerView)));
   expect(pages).toEqual([{ tools: [] }, { tools: [] }]);
-  expect(lazy.reports).toEqual(['tools : it is no object']);
+  expect(lazy.reports).toEqual(['tools : it is not an object']);
   expect(lines).toHaveLength(1);
 });

@@ -77,7 +77,7 @@ export class CheckedLists {
   }
 
   #checkEntry(area: ListArea, given: unknown): JsonObject | undefined {
-    if (!isObject(given)) return this.#drop(area, '', 'it is no object');
+    if (!isObject(given)) return this.#drop(area, '', 'it is not an object');
     const entry = withSchemaObjects(withoutNulls(area, given));
     const fault = malformedIn(area, entry);
     if (fault !== undefined) return this.#drop(area, nameOf(area, entry), `${fault} is missing or wrong`);
@@ -87,7 +87,7 @@ export class CheckedLists {
     if (name === '') return this.#drop(area, name, 'its name is empty');
     const clean = withSafeIcons(visibly);
     if (clean !== visibly)
-      this.#report({ area, name, event: 'definition.cleaned', what: 'an icon that is no safe picture was removed' });
+      this.#report({ area, name, event: 'definition.cleaned', what: 'an icon that is not a safe picture was removed' });
     if (visibly !== entry)
       this.#report({ area, name, event: 'definition.cleaned', what: 'hidden characters were removed' });
     const { server, servers } = this.#options;

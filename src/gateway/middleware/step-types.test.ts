@@ -23,7 +23,7 @@ const forgottenSometimes: StepFunction = async (exchange, next) => {
 // @ts-expect-error next() is not called
 const passed: StepFunction = (_, next) => next;
 
-// @ts-expect-error a result is no outcome
+// @ts-expect-error a result is not an outcome
 const bare: StepFunction = () => ({ result: {} });
 
 // @ts-expect-error an outcome cannot be made by hand

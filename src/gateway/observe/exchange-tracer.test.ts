@@ -163,7 +163,7 @@ describe('without an SDK', () => {
 
 describe('an invalid traceparent', () => {
   it.each(['', 'nonsense', `ff-${TRACE_ID}-00f067aa0ba902b7-01`, `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(
-    'is no parent: %s',
+    'is not a parent: %s',
     (traceparent) => expect(toSpanContext({ traceparent }, () => null as never)).toBeUndefined(),
   );
 });

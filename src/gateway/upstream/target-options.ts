@@ -95,7 +95,7 @@ export interface TargetStatus {
   failure: string | undefined;
   /** Why it is not available, under the server's name. */
   problem: Error | undefined;
-  /** What its configuration asks for; undefined if it is no command. */
+  /** What its configuration asks for; undefined if it is not a command. */
   sandbox: SandboxOptions | boolean | undefined;
   /** What is wrong with its definitions. */
   findings: readonly string[];

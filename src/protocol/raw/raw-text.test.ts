@@ -57,7 +57,10 @@ test('adding a removed member restores the original text, unless it was a duplic
 test('a raw text has no inherited members', () => {
   const one = of('{"a":null,"__proto__":{"x":1},"s":"","l":[],"o":{}}');
   expect(['a', 's', 'l', 'o', 'toString'].map((key) => one.typeOf(key))).toEqual([
-    ...['other', 'string', 'array', 'object'],
+    'other',
+    'string',
+    'array',
+    'object',
     undefined,
   ]);
   expect(one.has('toString')).toBe(false);

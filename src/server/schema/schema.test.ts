@@ -124,7 +124,7 @@ describe('a zod schema', () => {
     });
   });
 
-  it('is refused when it has no JSON Schema or is no object', () => {
+  it('is refused when it has no JSON Schema or is not an object', () => {
     expect(() => input(z.object({ at: z.date() }))).toThrow(/has no JSON Schema/);
     expect(() => input(z.string())).toThrow(/must describe an object/);
   });

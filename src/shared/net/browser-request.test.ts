@@ -62,7 +62,7 @@ describe('isOwnOrigin', () => {
     ['another port', local, visit('http://127.0.0.1:1', '127.0.0.1:3000')],
     ['no origin', local, visit(undefined, '127.0.0.1:3000')],
     ['an opaque origin', local, visit('null', '127.0.0.1:3000')],
-    ['an origin that is no URL', local, visit('127.0.0.1:3000', '127.0.0.1:3000')],
+    ['an origin that is not a URL', local, visit('127.0.0.1:3000', '127.0.0.1:3000')],
     ['https at a base of http', local, visit('https://127.0.0.1:3000', '127.0.0.1:3000')],
     ['https at another name of a port of http', local, visit('https://localhost:3000', 'localhost:3000')],
     ['http at a base of https', proxied, visit('http://mcp.example.com', 'mcp.example.com')],

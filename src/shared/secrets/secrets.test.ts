@@ -65,7 +65,7 @@ describe('what is kept', () => {
     ['PORT', '8080808080'],
     ['MODE', 'x1y2z3'],
     ['API_URL', 'https://mcp2.example.com/v2/notes-api/server-v3?profile=free'],
-  ])('%s=%s is no secret', (name, value) => {
+  ])('%s=%s is not a secret', (name, value) => {
     keepSecret(name, value);
     expect(secrets.mask(value)).toBe(value);
   });

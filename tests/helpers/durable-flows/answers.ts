@@ -6,12 +6,10 @@ const LEVELS: Record<string, string> = {
   'guest-devices': 'none',
   restores: 'basic',
   suppliers: 'none',
-  ...{
-    phones: 'basic',
-    certificates: 'basic',
-    phishing: 'basic',
-    capacity: 'basic',
-  },
+  phones: 'basic',
+  certificates: 'basic',
+  phishing: 'basic',
+  capacity: 'basic',
 };
 
 const IMPACTS: Record<string, string> = { api: 'down', checkout: 'slow', search: 'fine' };

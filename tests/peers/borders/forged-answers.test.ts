@@ -147,7 +147,7 @@ describe('an approval in the stateless era', () => {
     expect(await call(url, { name: 'name', ...answered })).toMatchObject({ code: -32602 });
     expect(await call(url, wipe('/a', answered), { 'x-user': 'bob' })).toMatchObject({ code: -32602 });
     expect(wiped).toEqual([]);
-    // The key of one question is none of another.
+    // The key of one question does not answer another.
     const other = await put();
     const crossed = { requestState: other.requestState, inputResponses: answered.inputResponses };
     expect(await call(url, wipe('/a', crossed))).toMatchObject({ resultType: 'input_required' });

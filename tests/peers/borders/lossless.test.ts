@@ -318,11 +318,9 @@ describe('an answer to an elicitation keeps its `_meta` and members of its own',
         headers: {
           accept: 'application/json, text/event-stream',
           'content-type': 'application/json',
-          ...{
-            'mcp-protocol-version': '2026-07-28',
-            'mcp-method': 'tools/call',
-            'mcp-name': 'elicit',
-          },
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'elicit',
         },
         body: JSON.stringify({
           jsonrpc: '2.0',

@@ -16,11 +16,11 @@ const SHAPES: Record<string, unknown> = {
   'a name that is a number': { name: 5, inputSchema: { type: 'object' } },
   'no inputSchema': { name: 'bad' },
   'an inputSchema of another type': { name: 'bad', inputSchema: { type: 'array' } },
-  'a property that is no schema': { name: 'bad', inputSchema: { type: 'object', properties: { a: 5 } } },
+  'a property that is not a schema': { name: 'bad', inputSchema: { type: 'object', properties: { a: 5 } } },
   'a description that is a number': { ...GOOD, name: 'bad', description: 5 },
   'annotations that are a text': { ...GOOD, name: 'bad', annotations: 'none' },
-  'icons that are no list': { ...GOOD, name: 'bad', icons: {} },
-  'an entry that is no object': 'bad',
+  'icons that are not a list': { ...GOOD, name: 'bad', icons: {} },
+  'an entry that is not an object': 'bad',
 };
 const LISTS = {
   prompts: [{ name: 'good' }, { name: 'bad', arguments: [{ description: 'no name' }] }],

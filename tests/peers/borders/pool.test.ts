@@ -375,7 +375,7 @@ describe('a server that does not list', () => {
     };
     const pass = () => {
       skew += START_MS;
-      for (const callback of [...held]) callback();
+      for (const callback of Array.from(held)) callback();
     };
     return { clock, pass };
   }

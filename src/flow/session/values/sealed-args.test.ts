@@ -65,7 +65,7 @@ describe('arguments of a flow that is not explored', () => {
     expect(turn.questions.map(({ key }) => key)).toEqual(['password']);
   });
 
-  it('that the author declares are no secrets', async () => {
+  it('that the author declares are not secrets', async () => {
     const input = { type: 'object', properties: { password: { type: 'string' } } };
     const { process } = cluster({ input });
     const { header } = await process().start({ ...me, tool: 'x' });

@@ -90,7 +90,7 @@ describe('the file of the SQLite store', () => {
     await expect(createSqliteStore({ path: '' })).rejects.toThrow(/path: is missing/);
   });
 
-  it('says so when it is no database, of another program, or of a newer Parley', async () => {
+  it('says so when it is not a database, of another program, or of a newer Parley', async () => {
     path = join(folder, 'garbage.db');
     writeFileSync(path, randomBytes(20_000));
     await refused({ path }, /not a SQLite file/);

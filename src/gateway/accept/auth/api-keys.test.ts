@@ -239,7 +239,7 @@ describe('an address that others can reach', () => {
     await expect(serving(free, { host: '::' })).rejects.toMatchObject({ code: 'OPEN_TO_OTHERS' });
     const server = createServer({ name: 'x', version: '1', log });
     closing.push(() => server.close());
-    await expect(server.listen({ port: 0, host: '0.0.0.0' })).rejects.toThrow(/TLS is no login/);
+    await expect(server.listen({ port: 0, host: '0.0.0.0' })).rejects.toThrow(/TLS is not a login/);
   });
 
   it('is served with keys, or open if that is what was said', async () => {

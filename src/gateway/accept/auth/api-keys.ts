@@ -149,7 +149,7 @@ function toKept({ key, hash, ...rest }: ApiKeyOptions): KeptKey {
   if (hash !== undefined && !/^sha256:[0-9a-f]{64}$/.test(hash))
     throw bad(option, 'a hash is "sha256:" and 64 hexadecimal digits');
   if (rest.expires !== undefined && Number.isNaN(Date.parse(rest.expires)))
-    throw bad(option, '"expires" is no date; write it like 2027-06-30');
+    throw bad(option, '"expires" is not a date; write it like 2027-06-30');
   return { ...rest, hash: hash ?? hashKey(key!) };
 }
 

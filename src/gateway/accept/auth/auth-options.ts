@@ -63,7 +63,7 @@ export interface IssuerOptions {
   groupsClaim?: string | undefined;
   /** This gateway as a client of the issuer: people log in there at the pages of the gateway. */
   pages?: PageLoginOptions | undefined;
-  /** For tokens that are no JWT: asks the issuer (RFC 7662). */
+  /** For tokens that are not JWTs: asks the issuer (RFC 7662). */
   introspection?: IntrospectionOptions | undefined;
 }
 

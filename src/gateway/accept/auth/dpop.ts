@@ -81,7 +81,7 @@ export class ProofChecker {
     } catch {
       // falls through: what is wrong with it is nobody's business but the client's
     }
-    throw new InvalidProof('the header DPoP is no proof');
+    throw new InvalidProof('the header DPoP is not a proof');
   }
 
   #checkTime({ iat }: JWTPayload): void {
@@ -102,7 +102,7 @@ export class ProofChecker {
   }
 }
 
-/** Without query and fragment; empty if it is no URL. */
+/** Without query and fragment; empty if it is not a URL. */
 function bareUrl(htu: unknown): string {
   if (typeof htu !== 'string' || !URL.canParse(htu)) return '';
   const { protocol, host, pathname } = new URL(htu);

@@ -80,7 +80,7 @@ export class Issuer {
     const url = this.options.jwksUrl ?? (await this.#metadata.get()).jwks_uri;
     if (typeof url !== 'string') throw new Error('the metadata names no keys');
     const found = await this.fetch(url);
-    if (!Array.isArray(found.keys) || found.keys.length > MAX_KEYS) throw new Error('this is no set of keys');
+    if (!Array.isArray(found.keys) || found.keys.length > MAX_KEYS) throw new Error('this is not a set of keys');
     return createLocalJWKSet(found as unknown as JSONWebKeySet);
   }
 }

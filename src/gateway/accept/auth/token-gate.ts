@@ -49,7 +49,7 @@ export class TokenGate {
     this.#keys?.close();
   }
 
-  /** Takes the same time for every wrong token of the right length; the length is no secret. */
+  /** Takes the same time for every wrong token of the right length; the length is not a secret. */
   #isToken(presented: string): boolean {
     const given = Buffer.from(presented);
     return given.length === this.#token.length && lazyCrypto().timingSafeEqual(given, this.#token);

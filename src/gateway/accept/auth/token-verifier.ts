@@ -142,7 +142,7 @@ function boundKeyOf({ cnf }: JWTPayload): string | undefined {
   return jkt;
 }
 
-/** Undefined if this is no JWT. Nothing of it counts before its signature has been checked. */
+/** Undefined if this is not a JWT. Nothing of it counts before its signature has been checked. */
 function readIssuer(token: string): string | undefined {
   if (token.split('.').length !== 3) return undefined;
   try {

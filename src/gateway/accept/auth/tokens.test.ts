@@ -140,7 +140,7 @@ describe('an access token', () => {
     expect(await statusOf(`${good.slice(0, -4)}AAAA`)).toBe(401);
   });
 
-  it('for one path is no token for another; one for the whole endpoint is good for its parts', async () => {
+  it('for one path is not a token for another; one for the whole endpoint is good for its parts', async () => {
     const { url, statusOf } = await serving();
     const one = await issuer.token({ aud: `${url}/one` });
     expect([
@@ -338,7 +338,7 @@ describe('a gateway with issuers', () => {
     expect(await statusOf(await issuer.token({ aud: url }))).toBe(503);
   });
 
-  it('asks the issuer about tokens that are no JWT', async () => {
+  it('asks the issuer about tokens that are not JWTs', async () => {
     const introspection = { clientId: 'gw', clientSecret: 's3cret of gw', cacheMs: 0 };
     const { url, seen, statusOf } = await serving({ issuers: [{ issuer: issuer.url, introspection }] });
     const exp = Math.floor(Date.now() / 1000) + 60;

@@ -48,7 +48,7 @@ async function verifyBy(keys: JWTVerifyGetKey, { token, issuer, rules }: Verifie
     clockTolerance: SKEW_S,
     currentDate: new Date(rules.clock.now()),
   });
-  if (!rules.isKind(protectedHeader.typ?.toLowerCase(), payload)) throw new InvalidToken('this is no access token');
+  if (!rules.isKind(protectedHeader.typ?.toLowerCase(), payload)) throw new InvalidToken('this is not an access token');
   return payload;
 }
 

@@ -58,7 +58,7 @@ describe('the address of a client', () => {
     expect(found('loopback', undefined, via('6.6.6.6'))).toBeUndefined();
   });
 
-  it('refuses to trust what is no network', () => {
+  it('refuses to trust what is not a network', () => {
     for (const network of ['proxy', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', ''])
       expect(() => createFindAddress([network])).toThrow('trustProxy');
   });

@@ -58,7 +58,7 @@ function toCheck(networks: readonly string[]): (address: string) => boolean {
   for (const network of networks) {
     const subnet = toSubnet(network);
     if (!subnet)
-      throw new GatewayError('BAD_OPTION', { option: 'trustProxy', reason: `${network} is no address or network` });
+      throw new GatewayError('BAD_OPTION', { option: 'trustProxy', reason: `${network} is not an address or network` });
     list.addSubnet(...subnet);
   }
   return (address) => {

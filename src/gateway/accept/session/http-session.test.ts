@@ -156,7 +156,7 @@ describe('resumption', () => {
   });
 
   it.each(['', 'x', 'g_1', 'g99_1', 'p0_1', 'g0_99999999999999999999', 'g0_-1', '__proto___1'])(
-    'after %j, which is no event of ours, is a new stream',
+    'after %j, which is not an event of ours, is a new stream',
     async (id) => {
       const { session, listen } = open();
       session.send(note(1));

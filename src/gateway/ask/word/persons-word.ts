@@ -28,7 +28,7 @@ export const DEFAULT_TRUST: TrustOption = ['stdio'];
 
 /** Tells the person that a question waits for them. */
 export interface WaitingNotice {
-  /** The page with the question. It works only in a browser that is paired or logged in, so it is no secret. */
+  /** The page with the question. It works only in a browser that is paired or logged in, so it is not a secret. */
   readonly link: string;
   readonly about: QuestionRound['about'];
   /** Whether a browser is paired that may answer it. */

@@ -55,8 +55,8 @@ describe('the era of a message', () => {
     ['a header that differs from the envelope', true, 'tools/list', modern, { versionHeader: '2027-01-01' }],
     ['an unknown header under a modern envelope', true, 'tools/list', modern, { versionHeader: 'nonsense' }],
     ['neither header, envelope nor session', false, 'tools/list', {}, {}],
-    ['an envelope whose version is no string', false, 'tools/list', { _meta: { [META.protocolVersion]: 7 } }, {}],
-    ['_meta that is no object', false, 'tools/list', { _meta: 'x' }, {}],
+    ['an envelope whose version is not a string', false, 'tools/list', { _meta: { [META.protocolVersion]: 7 } }, {}],
+    ['_meta that is not an object', false, 'tools/list', { _meta: 'x' }, {}],
     ['server/discover first', true, 'server/discover', modern, {}],
   ])('%s: stateless %s', (_, expected, method, params, evidence) => {
     expect(judge(method, params, evidence)).toBe(expected);

@@ -96,14 +96,14 @@ describe('the stateless era', () => {
 describe('another era', () => {
   test.each([
     ['a success without versions', {}],
-    ['a success whose versions are no list', { supportedVersions: NEW }],
+    ['a success whose versions are not a list', { supportedVersions: NEW }],
     ['a success without a common version', { supportedVersions: ['2025-11-25'] }],
-    ['a success that is no object', [NEW]],
+    ['a success that is not an object', [NEW]],
     ['null', null],
     ['method not found', new ProtocolError(-32601, 'Method not found')],
     ['not initialized', new ProtocolError(-32000, 'Server not initialized')],
     ['invalid params', new ProtocolError(-32602, 'Invalid')],
-    ['-32020, which is no proof', new ProtocolError(-32020, 'Header mismatch')],
+    ['-32020, which proves nothing', new ProtocolError(-32020, 'Header mismatch')],
     ['-32022 without data', unsupported()],
     ['-32022 with data of another shape', unsupported({ supported: NEW })],
     ['-32022 with an empty list', unsupported({ supported: [] })],

@@ -26,7 +26,7 @@ export interface DiscoverOptions {
   via?: readonly string[] | undefined;
 }
 
-/** The dialect; undefined if the server speaks another era. Throws if the answer is no evidence. */
+/** The dialect; undefined if the server speaks another era. Throws if the answer is not evidence. */
 export async function discoverServer(
   wire: Wire,
   identity: StatelessIdentity,
@@ -68,7 +68,7 @@ function saysSupported(thrown: unknown, wire: Wire): boolean {
   throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: supported.join(', ') });
 }
 
-/** Rethrows anything that is no evidence. */
+/** Rethrows anything that is not evidence. */
 function judge(thrown: unknown): undefined {
   if (!isOtherEra(thrown)) throw thrown;
 }

@@ -27,12 +27,12 @@ describe('the envelope', () => {
   it.each<[string, JsonObject | undefined, string]>([
     ['no params', undefined, '_meta'],
     ['no _meta', {}, '_meta'],
-    ['_meta that is no object', { _meta: [] }, '_meta'],
+    ['_meta that is not an object', { _meta: [] }, '_meta'],
     ['no version', { _meta: { [META.clientCapabilities]: {} } }, META.protocolVersion],
-    ['a version that is no string', { _meta: { [META.protocolVersion]: 7 } }, META.protocolVersion],
+    ['a version that is not a string', { _meta: { [META.protocolVersion]: 7 } }, META.protocolVersion],
     ['no capabilities', { _meta: { [META.protocolVersion]: '2026-07-28' } }, META.clientCapabilities],
     [
-      'capabilities that are no object',
+      'capabilities that are not an object',
       { _meta: { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: [] } },
       META.clientCapabilities,
     ],

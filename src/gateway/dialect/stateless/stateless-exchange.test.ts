@@ -264,7 +264,7 @@ describe('a suspended call', () => {
     expect((await errorOf(put({ ...params, requestState }, options)))!.code).toBe(-32602);
   });
 
-  it('expires', async () => {
+  it('expires if no answer comes', async () => {
     const { put, clock } = play(suspending, { limits: { parkedMs: 1000 } });
     const { requestState } = await asked(put({}));
     clock.advance(1001);

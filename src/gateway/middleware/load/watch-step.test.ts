@@ -49,7 +49,7 @@ describe('a step that is watched', () => {
 
   it('keeps the old version when the new one is bad, says so, and goes on with a good one', async () => {
     const { path, said } = await started();
-    writeFileSync(path, 'export default this is no step');
+    writeFileSync(path, 'export default this is not a step');
     await vi.waitFor(() => expect(lines.join('')).toContain('step.kept'), { timeout: 50_000 });
     expect(await said()).toBe('one');
     writeFileSync(path, source('mended'));

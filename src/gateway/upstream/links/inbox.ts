@@ -37,7 +37,7 @@ export class Inbox {
     this.#maxHeldBytes = maxHeldBytes;
   }
 
-  /** Counts what of a server is held against the byte budget of the process. */
+  /** Counts the messages of a server that are held against the byte budget of the process. */
   hold(server: string, cut?: () => void): HeldShare {
     return new HeldShare({ owner: `server:${server}`, maxBytes: this.#maxHeldBytes, cut });
   }

@@ -24,7 +24,7 @@ export function whyNotAnswerable(method: string, { inputRequests, requestState }
   if (requestState !== undefined && typeof requestState !== 'string') return 'requestState must be a string';
   if (inputRequests !== undefined && !isObject(inputRequests)) return 'inputRequests must be an object';
   const odd = Object.entries(inputRequests ?? {}).find(([, question]) => !isQuestion(question));
-  return odd && `inputRequests.${odd[0]} is no request`;
+  return odd && `inputRequests.${odd[0]} is not a request`;
 }
 
 /** The params of a call, with the answers to its earlier questions. */

@@ -141,9 +141,9 @@ describe('questions', () => {
 
   test.each([
     ['nothing at all', asks()],
-    ['a state that is no string', asks({ k: form }, 5)],
+    ['a state that is not a string', asks({ k: form }, 5)],
     ['a list', asks([form])],
-    ['something that is no question', asks({ k: 'what?' })],
+    ['something that is not a question', asks({ k: 'what?' })],
     ['a question with odd params', asks({ k: { method: 'roots/list', params: [] } })],
   ])('that are %s are an error, and the user is not asked', async (_, answer) => {
     const { dialect, events, wire } = setUp(() => answer);

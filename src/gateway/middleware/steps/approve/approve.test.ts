@@ -111,7 +111,7 @@ describe('approve: which calls', () => {
     expect(server.seen).toEqual(['tools/list', 'tools/call']);
   });
 
-  it('a name that is no text is refused: to the server it might be one', async () => {
+  it('a name that is not text is refused: to the server it might be one', async () => {
     const { call, called } = gateway({ when: ['other'] });
     await expect(call(new Call({ name: ['delete'] }, YES))).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(called()).toBe(0);
@@ -128,7 +128,7 @@ describe('approve: what counts as a yes', () => {
     [{ action: 'accept', content: { approve: false } }, 'the user said no'],
     [{ action: 'decline', content: { approve: true } }, 'the user said no'],
     [{}, 'closed without an answer'],
-  ])('%j is none', async (answer, reason) => {
+  ])('%j is not a yes', async (answer, reason) => {
     const { called, result } = await use('delete', {}, answer);
     expect(called).toBe(0);
     const text = expect.stringMatching(new RegExp(`^delete was not approved: .*${reason}`));

@@ -36,7 +36,7 @@ export interface Use {
   readonly args: unknown;
   /** It runs, and its arguments are not known: a rule that may forbid it does. */
   readonly mustBeSure?: boolean | undefined;
-  /** Not all arguments are there yet: an expression that fails is no fault of its rule. */
+  /** Not all arguments are there yet: an expression that fails is not a fault of its rule. */
   readonly isPartial?: boolean | undefined;
   readonly annotations?: JsonObject | undefined;
 }

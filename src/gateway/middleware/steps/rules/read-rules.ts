@@ -155,6 +155,6 @@ function toTexts(value: string | readonly string[] | undefined, option: string):
 function toWords<W extends string>(value: W | readonly W[] | undefined, known: readonly W[], option: string) {
   const words = toTexts(value, option) as readonly W[] | undefined;
   const foreign = words?.find((word) => !known.includes(word));
-  if (foreign !== undefined) throw badOption(option, `"${foreign}" is none of ${known.join(', ')}`);
+  if (foreign !== undefined) throw badOption(option, `"${foreign}" is not one of ${known.join(', ')}`);
   return words;
 }

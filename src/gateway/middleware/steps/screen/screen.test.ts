@@ -67,7 +67,7 @@ it.each([
   expect(seen).toMatchObject({ asked: [], findings });
 });
 
-it.each(['❤️‍🔥 👨‍👩‍👧‍👦 🏳️‍🌈', 'می‌خواهم', 'क्‍ष', 'ភាសា​ខ្មែរ', '葛\u{E0100}飾'])('%s is no finding', async (text) => {
+it.each(['❤️‍🔥 👨‍👩‍👧‍👦 🏳️‍🌈', 'می‌خواهم', 'क्‍ष', 'ភាសា​ខ្មែរ', '葛\u{E0100}飾'])('%s is not a finding', async (text) => {
   expect((await screened(texts(text), { results: 'hold' })).findings).toBeUndefined();
 });
 

@@ -1,4 +1,4 @@
-// The tables of docs/config.md hold every key, as the shape tells it. `UPDATE_DOCS=1 npx vitest run src/config` renews them.
+// The tables of docs/config.md hold every key, as the shape tells it. `npm run renew` renews them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

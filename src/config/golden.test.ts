@@ -1,5 +1,5 @@
 // Walks tests/config/*.txt. A case is: head (file, variables), a dashed line, the text of the file, a dashed line, and what comes
-// out of it: its problems, or its normal form, or both. `UPDATE_DOCS=1 npx vitest run src/config` renews the last part.
+// out of it: its problems, or its normal form, or both. `npm run renew` renews the last part.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -38,7 +38,7 @@ export interface Limits {
   maxRounds: number;
   /** The longest question to a person; what is longer cannot be read, so it cannot be approved. */
   maxShownChars: number;
-  /** How long a code of `parley pair` works, and how many wrong ones void it. */
+  /** How long a code of `parley pair` works, and after how many wrong ones a caller has to wait. */
   pairCodeMs: number;
   maxPairTries: number;
   /**

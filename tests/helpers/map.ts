@@ -14,7 +14,7 @@ export const LAYERS: Record<string, Room> = {
   },
   cli: {
     holds:
-      'the command `parley`: `commands/`, and what they share: `terminal/`, `serve/`, `wrap/`, `flows/`, `running/`',
+      'the command `parley`: `commands/`, a folder for each command with several files, and what they share (`terminal/`, `running/`)',
     uses: ['client', 'config', 'flow', 'gateway', 'protocol', 'server', 'shared'],
   },
   config: {
@@ -36,7 +36,7 @@ export const LAYERS: Record<string, Room> = {
   protocol: { holds: 'the neutral model: exchange, target, message, step', uses: ['shared'] },
   shared: {
     holds:
-      'errors, limits, log, clock, crypto, containers, files (`files/`), a guarded `fetch` (`net/`); knows nothing of MCP',
+      'errors, limits, log, clock, crypto, containers, files (`files/`), a guarded `fetch` (`net/`); imports nothing of MCP',
     uses: [],
   },
 };

@@ -1,4 +1,4 @@
-// docs/errors.md shows the error table of the code. `UPDATE_DOCS=1 npx vitest run --project package` renews it.
+// docs/errors.md shows the error table of the code. `npm run renew` renews it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -10,7 +10,8 @@ import { filesUnder, read } from '../helpers/files.ts';
 const CONFIG = /```jsonc\n(\s*\/\/ parley\.config\.jsonc\n[\s\S]*?)```/g;
 const URL = 'http://127.0.0.1:8470/mcp';
 
-const guides = filesUnder('docs/guides', (path) => path.endsWith('.md'));
+const isPage = (path: string): boolean => path.endsWith('.md');
+const guides = filesUnder('docs/guides', isPage);
 const configs = guides.flatMap((page) => [...read(page).matchAll(CONFIG)].map((match) => ({ page, text: match[1]! })));
 
 let folder: string;
@@ -27,6 +28,13 @@ describe('a configuration in docs/guides', () => {
   it.each(configs)('of $page passes "parley check"', ({ text }) => {
     writeFileSync(join(folder, 'notes.mjs'), '');
     expect(check('parley.config.jsonc', text)).toMatchObject({ status: 0 });
+  });
+});
+
+describe('a command in the docs', () => {
+  it('is not `npx parley`, which fetches the package of somebody else where ours is not installed', () => {
+    const pages = [...filesUnder('docs', isPage), ...filesUnder('examples', isPage), 'README.md'];
+    expect(pages.filter((page) => read(page).includes('npx parley'))).toEqual([]);
   });
 });
 

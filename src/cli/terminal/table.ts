@@ -1,4 +1,4 @@
-// Formats rows as aligned columns; cuts the last column at the width of the terminal. A cell never breaks its line.
+// Formats rows as aligned columns, and cuts each line at the width of the terminal. A cell never breaks its line.
 import { printableLine } from '../../shared/visible.ts';
 
 export function toTable(cells: string[][], options: { indent?: string; width?: number | undefined } = {}): string[] {

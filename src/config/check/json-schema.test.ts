@@ -1,4 +1,5 @@
-// schema/parley.config.schema.json is what editors complete from. `UPDATE_DOCS=1 npx vitest run src/config` renews it.
+// schema/parley.config.schema.json is what editors complete from. `npm run renew` renews it.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +9,7 @@ import { configSchema } from './json-schema.ts';
 import { parseConfig } from '../read/parse-config.ts';
 
 const FILE = fileURLToPath(new URL('../../../schema/parley.config.schema.json', import.meta.url));
+const OXFMT = fileURLToPath(new URL('../../../node_modules/oxfmt/bin/oxfmt', import.meta.url));
 const CASES = fileURLToPath(new URL('../../../tests/config/', import.meta.url));
 const written = `${JSON.stringify(configSchema(), undefined, 2)}\n`;
 
@@ -15,7 +17,8 @@ describe('schema/parley.config.schema.json', () => {
   it('is made from the shape', () => {
     if (process.env['UPDATE_DOCS'] === '1') {
       mkdirSync(dirname(FILE), { recursive: true });
-      writeFileSync(FILE, written); // oxfmt has its own idea of lines
+      writeFileSync(FILE, written);
+      execFileSync(process.execPath, [OXFMT, FILE]);
     }
     expect(JSON.stringify(JSON.parse(readFileSync(FILE, 'utf8')))).toBe(JSON.stringify(configSchema()));
   });

@@ -15,7 +15,7 @@ import { readBounded, readRegularFile } from './read-regular-file.ts';
 import { readSecretFile, runSecretCommand } from './secret-sources.ts';
 import { omitBrokenServers, omitOwnEntries } from '../apply/omit-servers.ts';
 import { problemsWithReferences } from '../references.ts';
-import { keepConfigSecrets } from '../keep-config-secrets.ts';
+import { registerConfigSecrets } from '../register-config-secrets.ts';
 import { normalizeConfig } from '../normalize-config.ts';
 import { normalizeClientFormats } from './client-formats.ts';
 import type { OwnAddress } from '../apply/own-entry.ts';
@@ -101,7 +101,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled, missing });
   const shared = options.share ? { ...input, share: options.share } : input;
   const config = problems.hasErrors ? undefined : withOwn(normalizeConfig(shared, folder), options);
-  keepConfigSecrets(config, used);
+  registerConfigSecrets(config, used);
   if (config && isForFlowsOnly(config)) problems.warn([], ONLY_FLOWS, TO_SERVE_FLOWS);
   else if (config && enabledServers(config).length === 0) {
     problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');

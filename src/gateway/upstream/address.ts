@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
-import { keepArguments, keepSecret, keepUrl } from '../../shared/secrets/secret-shapes.ts';
+import { registerArgumentSecrets, registerSecret, registerUrlSecrets } from '../../shared/secrets/secret-shapes.ts';
 import type { Link } from './links/link.ts';
 import type { SandboxOptions } from './sandbox/sandbox.ts';
 import type { LoginOptions, ServerLogin } from './login/server-login.ts';
@@ -72,17 +72,17 @@ export function routeTo(address: Address, options: RouteOptions): Route {
 
 /** Out of errors, logs and status. */
 function keepSecrets(address: Address): void {
-  if (typeof address === 'string' || address instanceof URL) return keepUrl(String(address));
+  if (typeof address === 'string' || address instanceof URL) return registerUrlSecrets(String(address));
   if ('command' in address) {
-    keepArguments(address.args ?? []);
-    for (const [name, value] of Object.entries(address.env ?? {})) keepSecret(name, value);
+    registerArgumentSecrets(address.args ?? []);
+    for (const [name, value] of Object.entries(address.env ?? {})) registerSecret(name, value);
   }
   if (!('url' in address)) return;
-  keepUrl(String(address.url));
-  for (const [name, value] of Object.entries(address.headers ?? {})) keepSecret(name, value);
+  registerUrlSecrets(String(address.url));
+  for (const [name, value] of Object.entries(address.headers ?? {})) registerSecret(name, value);
   const { clientSecret, clientKey, assertion, idp } = address.auth ?? {};
   for (const value of [clientSecret, clientKey, assertion, idp?.clientSecret, idp?.idToken])
-    if (typeof value === 'string') keepSecret('secret', value);
+    if (typeof value === 'string') registerSecret('secret', value);
 }
 
 function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock, id, login }: RouteOptions): Route {

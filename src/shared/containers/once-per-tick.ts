@@ -1,4 +1,4 @@
-// Memoizes a value derived from an object for the current turn of the event loop, when the same object is handed to
+// Memoizes a value derived from an object until the current synchronous work is done, for an object that is handed to
 // many receivers.
 export class OncePerTick<K extends object, V> {
   #of: K | undefined;

@@ -59,20 +59,20 @@ function isRandom(text: string): boolean {
 
 const LONG = 8;
 
-/** Keeps the value of a variable, header or setting out of Parley's own words, unless it cannot be a secret. */
-export function keepSecret(name: string, value: string): void {
+/** Registers the value of a variable, header or setting, so that Parley's own messages mask it; unless it cannot be a secret. */
+export function registerSecret(name: string, value: string): void {
   const bare = value.trim().replace(/^(?:Bearer|Basic|Token) +/i, '');
-  if (/^\w+:\/\//.test(bare)) return keepUrl(bare);
+  if (/^\w+:\/\//.test(bare)) return registerUrlSecrets(bare);
   if (!isPlain(name, bare)) for (const line of bare.split(/\r?\n/)) secrets.add(line.trim());
 }
 
-/** The secret parts of it. */
-export function keepUrl(url: string): void {
-  disguiseUrl(url, { show: same, hide: keepPart });
+/** The same for the secret parts of a URL. */
+export function registerUrlSecrets(url: string): void {
+  disguiseUrl(url, { show: same, hide: registerPart });
 }
 
-export function keepArguments(args: readonly string[]): void {
-  args.forEach((argument, index) => disguiseArgument(argument, args[index - 1], { show: same, hide: keepPart }));
+export function registerArgumentSecrets(args: readonly string[]): void {
+  args.forEach((argument, index) => disguiseArgument(argument, args[index - 1], { show: same, hide: registerPart }));
 }
 
 function isPlain(name: string, value: string): boolean {
@@ -82,7 +82,7 @@ function isPlain(name: string, value: string): boolean {
 }
 
 /** Parts of a URL may be encoded, and a login is `user:password`. */
-function keepPart(text: string): string {
+function registerPart(text: string): string {
   const bare = text.replace(/^(?:Bearer|Basic|Token) +/i, '');
   for (const value of [bare, bare.slice(bare.indexOf(':') + 1)]) {
     if (PLAIN.test(value)) continue;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../errors.ts';
-import { keepArguments, keepSecret, keepUrl } from './secret-shapes.ts';
+import { registerArgumentSecrets, registerSecret, registerUrlSecrets } from './secret-shapes.ts';
 import { Secrets, secrets } from './secrets.ts';
 
 function masking(...values: string[]): Secrets {
@@ -66,21 +66,21 @@ describe('what is kept', () => {
     ['MODE', 'x1y2z3'],
     ['API_URL', 'https://mcp2.example.com/v2/notes-api/server-v3?profile=free'],
   ])('%s=%s is not a secret', (name, value) => {
-    keepSecret(name, value);
+    registerSecret(name, value);
     expect(secrets.mask(value)).toBe(value);
   });
 
   it('is the login, the key and the random part of a URL, encoded or not', () => {
     const [password, key, part] = [fresh('p@ss/'), fresh('key-'), fresh('')];
-    keepUrl(`https://me:${encodeURIComponent(password)}@a.example/s/${part}/mcp?api_key=${key}&page=2`);
+    registerUrlSecrets(`https://me:${encodeURIComponent(password)}@a.example/s/${part}/mcp?api_key=${key}&page=2`);
     const text = `${password} ${encodeURIComponent(password)} ${key} ${part} a.example page=2`;
     expect(secrets.mask(text)).toBe('[redacted] [redacted] [redacted] [redacted] a.example page=2');
   });
 
   it('is what options and headers are called after, and a token without its scheme', () => {
     const [option, header, other] = [fresh('o'), fresh('h'), fresh('x')];
-    keepArguments(['--token', option, '-e', `API_KEY=${other}`, '--verbose']);
-    keepSecret('Authorization', `Bearer ${header}`);
+    registerArgumentSecrets(['--token', option, '-e', `API_KEY=${other}`, '--verbose']);
+    registerSecret('Authorization', `Bearer ${header}`);
     expect(secrets.mask(`${option} ${other} ${header} --verbose`)).toBe('[redacted] [redacted] [redacted] --verbose');
   });
 

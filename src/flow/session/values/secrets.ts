@@ -22,7 +22,7 @@ export async function storeApart(
   session: Owning,
   { isSecret, value }: { isSecret: boolean; value: unknown },
 ): Promise<{ ref: SecretRef | FileRef } | undefined> {
-  if (isSecret) return { ref: await keepSecret(setup, session, String(value)) };
+  if (isSecret) return { ref: await registerSecret(setup, session, String(value)) };
   return isFileAnswer(value) ? { ref: await storeFile(setup, session, value) } : undefined;
 }
 
@@ -51,7 +51,7 @@ function digestOf(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'));
 }
 
-async function keepSecret(setup: SessionContext, session: Owning, text: string): Promise<SecretRef> {
+async function registerSecret(setup: SessionContext, session: Owning, text: string): Promise<SecretRef> {
   const bytes = Buffer.from(setup.sealer.seal(PURPOSE, session.id, text));
   const name = hash('sha256', bytes, 'base64url');
   await setup.store.putBlob(name, bytes, toLife(setup, session));

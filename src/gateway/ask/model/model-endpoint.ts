@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { keepSecret } from '../../../shared/secrets/secret-shapes.ts';
+import { registerSecret } from '../../../shared/secrets/secret-shapes.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
 import type { Chat } from './to-chat.ts';
 
@@ -29,7 +29,7 @@ export class ModelEndpoint {
     this.#options = options;
     this.#url = toUrl(options.url);
     const { key = '', headers = {} } = options;
-    for (const [name, value] of Object.entries({ key, ...headers })) keepSecret(name, value);
+    for (const [name, value] of Object.entries({ key, ...headers })) registerSecret(name, value);
   }
 
   async complete(chat: Chat, signal: AbortSignal): Promise<JsonObject> {

@@ -24,6 +24,7 @@ export class Inbox {
   readonly maxBufferedBytes: number;
   /** How many answers came that calls waited for. */
   answers = 0;
+  isOpen = false;
   readonly #maxHeldBytes: number;
   readonly #limits: ReadLimits;
   #events: LinkEvents | undefined;
@@ -45,10 +46,7 @@ export class Inbox {
   open(events: LinkEvents): void {
     if (this.#events !== undefined || this.#closedBy !== undefined) throw new Error('a link is started once');
     this.#events = events;
-  }
-
-  get isOpen(): boolean {
-    return this.#events !== undefined && this.#closedBy === undefined;
+    this.isOpen = true;
   }
 
   /** Why the link ended; undefined while it is open. */
@@ -106,12 +104,14 @@ export class Inbox {
   close(reason: string): void {
     if (this.#closedBy !== undefined) return;
     this.#closedBy = reason;
+    this.isOpen = false;
     this.#events?.onClose(reason);
   }
 
   /** Called when the link cannot be started; only the rejection of `start` reports it. */
   abandon(reason: string): void {
     this.#closedBy ??= reason;
+    this.isOpen = false;
   }
 
   #deliver(incoming: ParsedInput, from: RequestId | undefined, text?: string): Message[] {

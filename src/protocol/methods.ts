@@ -12,6 +12,10 @@ export const LIST_METHOD_BY_AREA = {
 
 export const LIST_METHODS = Object.values(LIST_METHOD_BY_AREA);
 
+export const AREA_BY_LIST_METHOD: ReadonlyMap<string, ListArea> = new Map(
+  Object.entries(LIST_METHOD_BY_AREA).map(([area, method]) => [method, area as ListArea]),
+);
+
 /** The requests during which a server may ask, and whose results pass through unparsed. */
 export const CALL_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 

@@ -4,7 +4,7 @@ import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
-import { areaOf } from './checked-lists.ts';
+import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { CheckedLists } from './checked-lists.ts';
 import { nameOf } from './clean-entry.ts';
 import type { PinnedLists } from './pins/pinned-lists.ts';
@@ -21,7 +21,7 @@ export async function checkListPage(
 ): Promise<JsonObject> {
   const { method, params, client } = exchange;
   const clean = lists.check(method, page, { cursor: params.cursor, caller: callerOf(client, server) });
-  const area = areaOf(method);
+  const area = AREA_BY_LIST_METHOD.get(method);
   const listed = area && clean[area];
   // Resources are data, and change all the time.
   if (!pins || !area || area === 'resources' || !Array.isArray(listed)) return clean;

@@ -5,7 +5,7 @@
 // 4. Everything is logged once, however often it is listed, up to a limit for each server.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { LIST_METHOD_BY_AREA } from '../../protocol/methods.ts';
+import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import type { Log } from '../../shared/log.ts';
 import { shorten, visible } from '../../shared/visible.ts';
@@ -59,7 +59,7 @@ export class CheckedLists {
 
   /** The page of a list as clients may see it; the same object if nothing is wrong. */
   check(method: string, page: JsonObject, { cursor, caller = '' }: AskedPage = {}): JsonObject {
-    const area = areaOf(method);
+    const area = AREA_BY_LIST_METHOD.get(method);
     const listed = area && page[area];
     if (!area || !Array.isArray(listed)) return page;
     if (area === 'tools') this.#names.learn(this.#options.server, listed, cursor === undefined);
@@ -111,8 +111,4 @@ export class CheckedLists {
     this.#reports.set(line, line);
     this.#options.log.warn({ server: this.#options.server, area, name: shown, what }, event);
   }
-}
-
-export function areaOf(method: string): ListArea | undefined {
-  return (Object.keys(LIST_METHOD_BY_AREA) as ListArea[]).find((area) => LIST_METHOD_BY_AREA[area] === method);
 }

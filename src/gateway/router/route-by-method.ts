@@ -3,7 +3,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { LIST_METHOD_BY_AREA } from '../../protocol/methods.ts';
+import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -14,17 +14,9 @@ import { routeResource } from './route-resource.ts';
 import { publishTask, routeTask } from './route-task.ts';
 import type { PublicIds } from './public-ids.ts';
 
-const AREA_OF = new Map<string, ListArea>(
-  Object.entries(LIST_METHOD_BY_AREA).map(([area, method]) => [method, area as ListArea]),
-);
-
-export function isList(method: string): boolean {
-  return AREA_OF.has(method);
-}
-
 export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: PublicIds): Promise<ResultObject> {
   const { method } = exchange;
-  const area = AREA_OF.get(method);
+  const area = AREA_BY_LIST_METHOD.get(method);
   if (area) return listPage(exchange, catalogs, area);
   switch (method) {
     case 'tools/call': {

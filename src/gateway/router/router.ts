@@ -9,7 +9,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Origin } from '../../protocol/step.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
-import { TASK_METHODS } from '../../protocol/methods.ts';
+import { AREA_BY_LIST_METHOD, TASK_METHODS } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -26,7 +26,7 @@ import type { NamingRules } from './public-names.ts';
 import type { Member } from './member.ts';
 import { FlowDeclarations } from './flow-declarations.ts';
 import { publishForWatcher } from './flow-session-ids.ts';
-import { isList, routeByMethod } from './route-by-method.ts';
+import { routeByMethod } from './route-by-method.ts';
 import { publishReceipt, publisherOf, routeFlow } from './route-flow.ts';
 import type { FlowRouting } from './route-flow.ts';
 import { publishChange, publishTask, routeTask } from './route-task.ts';
@@ -295,7 +295,7 @@ export class Router implements Target {
     }
     if (TASK_METHODS.has(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
     if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
-    if (isList(exchange.method) && isStarting(only)) return this.#listInTime(only, exchange);
+    if (AREA_BY_LIST_METHOD.has(exchange.method) && isStarting(only)) return this.#listInTime(only, exchange);
     const own = handTo(only, exchange);
     const result = hasReceipt ? this.#publishReceipt(exchange, own) : own;
     // Without task support there is no task id to replace.

@@ -36,7 +36,7 @@ export class OutgoingEnvelope {
   around(params: JsonObject | undefined, call: Enveloped = {}, progressToken?: number): EncodedParams {
     if (!call.trace && params?._meta === undefined) {
       const token = progressToken === undefined ? '' : `,"progressToken":${progressToken}`;
-      return new EncodedParams(params, `${this.#textFor(this.#identityOf(call))}${token}}`);
+      return new EncodedParams(params, `${this.#textFor(call)}${token}}`);
     }
     const own = isObject(params?._meta) ? params._meta : undefined;
     const meta = { ...own, ...toEnvelope(this.#revision, this.#identityOf(call)), ...call.trace, progressToken };
@@ -53,11 +53,11 @@ export class OutgoingEnvelope {
   }
 
   /** The envelope as JSON without its last brace. */
-  #textFor(identity: StatelessIdentity): string {
-    const { info, capabilities, logLevel } = identity;
+  #textFor(call: Enveloped): string {
+    const { info = this.#own.info, capabilities = this.#own.capabilities, logLevel = this.#own.logLevel } = call;
     const known = this.#written.get(info, capabilities, logLevel);
     if (known !== undefined) return known;
-    const text = JSON.stringify(toEnvelope(this.#revision, identity)).slice(0, -1);
+    const text = JSON.stringify(toEnvelope(this.#revision, { info, capabilities, logLevel })).slice(0, -1);
     return this.#written.keep(text, info, capabilities, logLevel);
   }
 }

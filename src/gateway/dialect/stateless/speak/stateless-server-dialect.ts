@@ -43,6 +43,7 @@ interface Round {
   progress: RisingProgress | undefined;
   /** From then on a failure is not about headers but about the answers. */
   isAnswered?: boolean;
+  hasFreshSchemas?: boolean;
 }
 
 export class StatelessServerDialect implements ServerDialect {
@@ -63,7 +64,7 @@ export class StatelessServerDialect implements ServerDialect {
 
   call(call: OutgoingCall): Promise<ResultObject> {
     if (call.method === 'ping') return this.#ping(call);
-    return this.#round(
+    return this.#send(
       { call, round: 0, progress: call.onProgress && new RisingProgress(call.onProgress) },
       call.resumed ? withAnswers(call, call.resumed) : (call.params ?? {}),
     );
@@ -132,25 +133,22 @@ export class StatelessServerDialect implements ServerDialect {
     return {};
   }
 
-  /** Sends one request. A header mismatch means that our tool schemas are outdated: reload them and retry once. */
-  #round(at: Round, params: JsonObject): Promise<ResultObject> {
-    const { call } = at;
-    const sent = this.#send(at, params);
-    if (!this.wire.http || call.method !== 'tools/call') return sent;
-    return sent.catch(async (thrown: unknown) => {
-      if (at.isAnswered || !(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
-      await this.#learn(call);
-      return this.#send(at, params);
-    });
+  /** A header mismatch means that our tool schemas are outdated: reload them and retry once. */
+  async #afterMismatch(thrown: unknown, at: Round, params: JsonObject): Promise<ResultObject> {
+    if (at.isAnswered || !(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
+    at.hasFreshSchemas = true;
+    await this.#learn(at.call);
+    return this.#send(at, params);
   }
 
-  #understand(at: Round, said: unknown): ResultObject | Promise<ResultObject> {
+  #read(at: Round, result: unknown): ResultObject | Promise<ResultObject> {
     const { method } = at.call;
     at.isAnswered = true;
-    const result = this.#checked(method, said);
-    return fieldOf(result, 'resultType') === 'input_required'
-      ? this.#answer(at, toPlainObject(result))
-      : this.#toNeutral(method, result);
+    if (!isResultObject(result)) throw this.invalid(`${method} answered without a result object`);
+    const type = fieldOf(result, 'resultType') ?? 'complete';
+    if (type === 'input_required') return this.#answer(at, toPlainObject(result));
+    const isPassedOn = type === 'complete' && result instanceof RawObject && CALL_METHODS.has(method);
+    return isPassedOn ? result.without('resultType') : this.#toNeutral(method, toPlainObject(result));
   }
 
   async #answer({ call, round, progress }: Round, asking: JsonObject): Promise<ResultObject> {
@@ -161,7 +159,7 @@ export class StatelessServerDialect implements ServerDialect {
     if (call.suspends && !(call.isUnproven && asksHuman(asking))) return toSuspension(asking);
     const params = await answerQuestions(call, asking, this.#events);
     progress?.nextRound();
-    return this.#round({ call, round: round + 1, progress }, params);
+    return this.#send({ call, round: round + 1, progress }, params);
   }
 
   /** Finds the tool of a call in the list, page by page. */
@@ -184,16 +182,13 @@ export class StatelessServerDialect implements ServerDialect {
     if (this.wire.http) wired.headers = toHeaders(method, params, this.server.revision, this.#schemas);
     wired.cancelByStream = true;
     wired.takesRaw = 'all';
-    wired.read = (said) => this.#understand(at, said);
+    wired.read = (result) => this.#read(at, result);
     wired.onNotify = (notification) => this.#onRelated(notification, call);
     if (method === 'tools/call') wired.onLate = this.#cancelTask;
     const sent = this.wire.call(wired) as Promise<ResultObject>;
-    return isInteraction(method) ? fromFlowError(sent) : sent;
-  }
-
-  #checked(method: string, said: unknown): ResultObject {
-    if (isResultObject(said)) return said;
-    throw this.invalid(`${method} answered without a result object`);
+    if (isInteraction(method)) return fromFlowError(sent);
+    if (!this.wire.http || method !== 'tools/call' || at.hasFreshSchemas) return sent;
+    return sent.catch((thrown: unknown) => this.#afterMismatch(thrown, at, params));
   }
 
   /** Cancels a task that began after its caller had given up. */
@@ -210,12 +205,7 @@ export class StatelessServerDialect implements ServerDialect {
     else this.#watch.tell(notification);
   }
 
-  #toNeutral(method: string, result: ResultObject): ResultObject {
-    if (result instanceof RawObject) {
-      const isPassedOn = CALL_METHODS.has(method) && (fieldOf(result, 'resultType') ?? 'complete') === 'complete';
-      return isPassedOn ? result.without('resultType') : this.#toNeutral(method, result.parse());
-    }
-    const { resultType = 'complete', ...rest } = result;
+  #toNeutral(method: string, { resultType = 'complete', ...rest }: JsonObject): ResultObject {
     if (resultType === 'task') return { task: rest };
     if (resultType !== 'complete') throw this.invalid(`unknown resultType ${String(resultType)}`);
     return method === 'tools/list' ? this.#learned(rest) : rest;

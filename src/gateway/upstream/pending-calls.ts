@@ -43,7 +43,7 @@ export class PendingCall extends DeadlineItem implements SentRequest {
   reject!: (reason: Error) => void;
   owner: PendingCallOwner | undefined;
   /** The number of open questions. */
-  #pauses = 0;
+  pauses = 0;
 
   constructor(id: RequestId, call: WireCall, stream?: Cancellation) {
     super();
@@ -52,16 +52,12 @@ export class PendingCall extends DeadlineItem implements SentRequest {
     this.stream = stream;
   }
 
-  get isPaused(): boolean {
-    return this.#pauses > 0;
-  }
-
   pause(): void {
-    if (++this.#pauses === 1) this.owner?.onPause(this);
+    if (++this.pauses === 1) this.owner?.onPause(this);
   }
 
   resume(): void {
-    if (--this.#pauses === 0) this.owner?.onPause(this);
+    if (--this.pauses === 0) this.owner?.onPause(this);
   }
 
   ring(): void {
@@ -207,7 +203,7 @@ export class PendingCalls implements PendingCallOwner {
   #restart(pending: PendingCall, now = this.#alarms.now()): void {
     const { call, until } = pending;
     if (call.endless) return;
-    const silence = pending.isPaused ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
+    const silence = pending.pauses > 0 ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
     const left = Math.max(0, until - now);
     pending.isTotal = silence > left;
     pending.limitMs = pending.isTotal ? this.#totalOf(call) : silence;

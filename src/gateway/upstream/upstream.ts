@@ -124,7 +124,11 @@ function isRoute(address: Address | Route): address is Route {
 }
 
 export class Upstream {
+  readonly transport: Link['kind'];
   #connected: NegotiatedConnection;
+  readonly #hasSessions: boolean;
+  /** Whether a failed call may be sent again: after a login, or in a new session. */
+  readonly #mayRepeat: boolean;
   readonly #negotiation: NegotiateOptions;
   readonly #login: ServerLogin | undefined;
   readonly #subscriptions = new ServerSubscriptions();
@@ -136,6 +140,9 @@ export class Upstream {
 
   constructor(connected: NegotiatedConnection, negotiation: NegotiateOptions, login?: ServerLogin) {
     this.#connected = connected;
+    this.transport = connected.link.kind;
+    this.#hasSessions = connected.speaker.server.dialect !== 'stateless' && connected.link.forgetSession !== undefined;
+    this.#mayRepeat = this.#hasSessions || login !== undefined;
     this.#login = login;
     this.#negotiation = negotiation;
     this.#heardAtFirst = connected.wire.heard;
@@ -150,17 +157,13 @@ export class Upstream {
     return this.#connected.speaker.server;
   }
 
-  get transport(): Link['kind'] {
-    return this.#connected.link.kind;
-  }
-
   async call(call: OutgoingCall): Promise<JsonObject> {
     return toPlainObject(await this.relay(call));
   }
 
   /** The same without parsing: for callers that only pass the result on. */
   relay(call: OutgoingCall): Promise<ResultObject> {
-    return this.#healed((speaker) => speaker.call(call));
+    return this.#mayRepeat ? this.#healed((speaker) => speaker.call(call)) : this.#connected.speaker.call(call);
   }
 
   notify(method: string, params?: JsonObject, sender?: Sender): Promise<void> {
@@ -235,8 +238,7 @@ export class Upstream {
   #healed<T>(work: (speaker: NegotiatedConnection['speaker']) => Promise<T>): Promise<T> {
     const { speaker } = this.#connected;
     const done = work(speaker);
-    if (!this.#hasSessions && this.#login === undefined) return done;
-    return done.catch((thrown: unknown) => this.#again(thrown, speaker, work));
+    return this.#mayRepeat ? done.catch((thrown: unknown) => this.#again(thrown, speaker, work)) : done;
   }
 
   async #again<T>(
@@ -253,10 +255,6 @@ export class Upstream {
       await this.#healing;
     }
     return work(this.#connected.speaker);
-  }
-
-  get #hasSessions(): boolean {
-    return this.server.dialect !== 'stateless' && this.#connected.link.forgetSession !== undefined;
   }
 
   async #heal(): Promise<void> {

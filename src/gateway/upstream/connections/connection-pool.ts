@@ -75,18 +75,20 @@ export class ConnectionPool {
 
   /** The connection for a request. */
   homeOf({ method, client }: Pick<Exchange, 'method' | 'client'>): UpstreamConnection {
+    const { oneForAll } = this.#of(client.dialect);
+    if (oneForAll?.hasServedCalls) return oneForAll;
     return LISTING.has(method) ? this.listing(client) : this.home(client);
   }
 
   listing(client: ClientView): UpstreamConnection {
     const pool = this.#of(client.dialect);
-    if (!pool.isOneForAll) this.#note(client);
+    if (!pool.oneForAll) this.#note(client);
     return pool.listing(client);
   }
 
   home(client: ClientView): UpstreamConnection {
     const pool = this.#of(client.dialect);
-    if (!pool.isOneForAll) this.#note(client);
+    if (!pool.oneForAll) this.#note(client);
     return pool.home(client);
   }
 
@@ -125,7 +127,7 @@ export class ConnectionPool {
   /** If no process is left for the era of a stateless client, it shares a handshake connection: it has no session to lose. */
   #of(dialect: ClientView['dialect']): EraPool {
     const { handshake, stateless } = this.#pools;
-    if (spokenEraOf(dialect) === 'handshake') return handshake;
+    if (dialect !== 'stateless') return handshake;
     if (stateless === handshake || stateless.shared || !handshake.shared) return stateless;
     return this.#hasRoom({ isShared: true, mayReplace: true }) ? stateless : handshake;
   }

@@ -66,7 +66,8 @@ export class EraPool {
   era: SpokenEra;
   readonly #options: EraPoolOptions;
   readonly #shared = new Map<string, UpstreamConnection>();
-  #oneForAll: UpstreamConnection | undefined;
+  /** The connection of all clients, if the server needs no other. */
+  oneForAll: UpstreamConnection | undefined;
   readonly #own = new Map<ClientView, UpstreamConnection>();
   readonly #groups = new Map<string, Group>();
 
@@ -86,20 +87,16 @@ export class EraPool {
     return undefined;
   }
 
-  get isOneForAll(): boolean {
-    return this.#oneForAll !== undefined;
-  }
-
   /** The connection that shows what the server offers. `isExpecting`: the first client is about to come. */
   prepare(opening: ClientOpening | undefined, isExpecting: boolean): UpstreamConnection {
-    return this.#oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');
+    return this.oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');
   }
 
   serveAllBy(connection: UpstreamConnection): void {
-    if (this.#oneForAll) return;
+    if (this.oneForAll) return;
     const others = this.all.filter((one) => one !== connection);
     this.#clear();
-    this.#oneForAll = connection;
+    this.oneForAll = connection;
     connection.principal = undefined;
     this.#shared.set('', connection);
     for (const one of others) void one.supervised.retire();
@@ -107,7 +104,7 @@ export class EraPool {
 
   /** Takes over the connections of another pool, and closes those that are not needed once their calls end. */
   absorb(other: EraPool): void {
-    const taken = this.#oneForAll ? [] : this.#takeMissing(other);
+    const taken = this.oneForAll ? [] : this.#takeMissing(other);
     for (const one of other.all) {
       if (taken.includes(one)) one.era = this.era;
       else void one.supervised.retire();
@@ -126,14 +123,14 @@ export class EraPool {
   /** The connection for everything else: the client's own, or the one it shares. */
   home(client: ClientView): UpstreamConnection {
     if (this.#needsOwn(client) && !this.#mustShare(client)) return this.#ownOf(client) ?? this.#claim(client);
-    const connection = this.#oneForAll ?? this.#share(client);
-    connection.hasServedCalls = true;
+    const connection = this.oneForAll ?? this.#share(client);
+    if (!connection.hasServedCalls) connection.noteCalls();
     return connection;
   }
 
   /** The connection that serves the client's lists and changes, if it exists. */
   known(client: ClientView): UpstreamConnection | undefined {
-    if (this.#oneForAll) return this.#oneForAll;
+    if (this.oneForAll) return this.oneForAll;
     const own = this.#needsOwn(client) ? this.#ownOf(client) : undefined;
     if (own && (own.supervised.isLive || this.#options.share === 'session')) return own;
     return this.#sharedBy(client)?.[1] ?? own;
@@ -157,7 +154,7 @@ export class EraPool {
 
   /** A shared connection without open questions or abandoned calls; the usual one if no more can be opened. */
   calm(client: ClientView, home: UpstreamConnection): UpstreamConnection {
-    if (!home.isShared || home.asks.takesCalls || home === this.#oneForAll) return home;
+    if (!home.isShared || home.asks.takesCalls || home === this.oneForAll) return home;
     for (let spare = 1; spare <= this.#options.maxPool; spare++) {
       const connection = this.#share(client, ` ${spare}`);
       if (!connection.asks.takesCalls) continue;
@@ -180,7 +177,7 @@ export class EraPool {
   /** Called when an idle connection closes: nothing is kept for a principal that does not return. */
   forget(connection: UpstreamConnection): void {
     for (const [key, one] of this.#shared) {
-      if (one === connection && one !== this.#oneForAll && !one.hasServedCalls) this.#shared.delete(key);
+      if (one === connection && one !== this.oneForAll && !one.hasServedCalls) this.#shared.delete(key);
     }
     for (const [key, { connections, waiting }] of this.#groups) {
       if (!connections.includes(connection) || connection.isTaken || waiting.length > 0) continue;
@@ -232,7 +229,7 @@ export class EraPool {
   /** The call runs beside others: its question is refused if another call might have asked it. */
   #takeShared(client: ClientView): UpstreamConnection {
     const shared = this.#share(client);
-    shared.hasServedCalls = true;
+    if (!shared.hasServedCalls) shared.noteCalls();
     return this.calm(client, shared);
   }
 
@@ -252,7 +249,7 @@ export class EraPool {
 
   #needsOwn({ capabilities: { elicitation, sampling, roots } }: ClientOpening): boolean {
     const { share } = this.#options;
-    if (this.#oneForAll || share === 'all') return false;
+    if (this.oneForAll || share === 'all') return false;
     return share === 'session' || Boolean(elicitation ?? sampling ?? roots);
   }
 

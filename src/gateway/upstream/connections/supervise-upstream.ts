@@ -35,7 +35,7 @@ export function superviseUpstream(
   let isAgain = false;
   return new SupervisedConnection({
     clock,
-    idleMs: () => options.idleMs ?? (connection.isReplaceable ? ownIdleMs : undefined),
+    idleMs: options.idleMs,
     lingerMs: ownIdleMs,
     isKept: () => supervision.isKept(),
     admit: () => supervision.admit(),

@@ -91,7 +91,7 @@ it('a failure is reported at once until the next attempt is due', async () => {
 
 describe('a connection that is not used', () => {
   async function open(options: Partial<SupervisedConnectionOptions>) {
-    const made = setUp({ idleMs: () => 1000, ...options });
+    const made = setUp({ idleMs: 1000, ...options });
     const waiting = made.supervised.get();
     made.openings[0]!.done(made.upstream);
     await waiting;

@@ -14,8 +14,8 @@ export interface SupervisedConnectionOptions {
   clock: Clock;
   /** Opens a connection; `onClose` reports its end. Aborting ends everything that was started for it. */
   open(onClose: (reason: string) => void, signal: AbortSignal): Promise<Upstream>;
-  /** How long a connection may be unused before it is closed; undefined keeps it open. Read whenever the last user leaves. */
-  idleMs?(): number | undefined;
+  /** How long any connection may be unused before it is closed. Default: replaceable ones for `lingerMs`, others for good. */
+  idleMs?: number | undefined;
   /** Whether a client relies on the connection although it makes no call. */
   isKept?(): boolean;
   /** Throws if the connection must not be opened now; a returned promise delays the opening. */
@@ -30,7 +30,10 @@ export interface SupervisedConnectionOptions {
   onIdle?(): void;
   /** Called when a worn-out connection is closed; the next use opens a new one. */
   onReplaced?(): void;
-  /** How long a worn-out server may continue an abandoned call: it may be in the middle of a change. */
+  /**
+   * How long a replaceable connection may be unused, and how long a worn-out server may continue an abandoned call: it may be in the
+   * middle of a change.
+   */
   lingerMs?: number | undefined;
   /** Whether the server works on something without a waiting caller, and must not be closed yet. */
   isAtWork?(upstream: Upstream): boolean;
@@ -52,9 +55,13 @@ export class SupervisedConnection {
   #retryAt = 0;
   /** Losses in a row without a served call. */
   #losses = 0;
+  /** It was lost, or could not be opened, and has not served a call since. */
+  #isDoubted = false;
   #users = 0;
   #waiting = 0;
   #isRetired = false;
+  /** Whether a new connection would do as well, so that this one may be closed while it is unused. */
+  isReplaceable = true;
   #stopIdle: () => void = () => {};
   readonly #closing = new AbortController();
   readonly #onClosed: (() => void)[] = [];
@@ -134,10 +141,7 @@ export class SupervisedConnection {
   }
 
   giveBack(): void {
-    if (this.#current?.hasServed) {
-      this.#losses = 0;
-      this.#backoff.reset();
-    }
+    if (this.#isDoubted && this.#current?.hasServed) this.#trust();
     this.#users--;
     if (this.#isUnused) this.#unused();
   }
@@ -228,6 +232,7 @@ export class SupervisedConnection {
   }
 
   #judge(reason: string): void {
+    this.#isDoubted = true;
     if (++this.#losses < 2) return;
     this.#failed(new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason }));
   }
@@ -239,7 +244,14 @@ export class SupervisedConnection {
     return upstream;
   }
 
+  #trust(): void {
+    this.#isDoubted = false;
+    this.#losses = 0;
+    this.#backoff.reset();
+  }
+
   #failed(error: Error): void {
+    this.#isDoubted = true;
     this.#failure = error;
     this.#retryAt = ticksOf(this.#options.clock) + this.#backoff.nextMs();
   }
@@ -287,7 +299,7 @@ export class SupervisedConnection {
 
   /** The time runs from the last moment at which it was used or kept. */
   #watchIdle(): void {
-    const idleMs = this.#options.idleMs?.();
+    const { idleMs = this.isReplaceable ? this.#options.lingerMs : undefined } = this.#options;
     if (idleMs !== undefined) this.#checkIdle(idleMs, ticksOf(this.#options.clock));
   }
 

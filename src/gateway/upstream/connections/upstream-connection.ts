@@ -29,15 +29,14 @@ export class UpstreamConnection {
   readonly users: ConnectionUsers = new ConnectionUsers();
   /** The era to try first. */
   era: SpokenEra;
-  /** The owner; undefined if it is shared. */
-  principal: string | undefined;
   readonly supervised: SupervisedConnection;
   /** Reserved for a call that must be alone on it. */
   isTaken = false;
-  /** It has served more than lists, so the server may keep state for its clients. */
+  /** It has served more than lists, so the server may keep state for its clients. Set by `noteCalls`. */
   hasServedCalls = false;
   /** The server got an answer that is true for none of its clients, such as that there are no roots. */
   isForNobody = false;
+  #principal: string | undefined;
   readonly #wanted = new Map<string, Set<ClientView>>();
   readonly #tasks = new BoundedMap<string, true>(MAX_TASKS);
   #level: LoggingLevel | undefined;
@@ -50,7 +49,7 @@ export class UpstreamConnection {
     this.capabilities = capabilities;
     this.hasOurRoots = hasOurRoots;
     this.introduction = introduction;
-    this.principal = principal;
+    this.#principal = principal;
     this.asks = new AskRouting({
       capabilities,
       isExpecting,
@@ -62,13 +61,29 @@ export class UpstreamConnection {
     this.supervised = supervise(this);
   }
 
-  get isShared(): boolean {
-    return this.principal === undefined;
+  /** The owner; undefined if it is shared. */
+  get principal(): string | undefined {
+    return this.#principal;
   }
 
-  /** Whether a new connection would do as well: its client can reopen it, or it has served only lists. */
-  get isReplaceable(): boolean {
-    return !this.isShared || !this.hasServedCalls;
+  set principal(principal: string | undefined) {
+    this.#principal = principal;
+    this.#decideReplaceable();
+  }
+
+  get isShared(): boolean {
+    return this.#principal === undefined;
+  }
+
+  /** Called for the first request that is not a list. */
+  noteCalls(): void {
+    this.hasServedCalls = true;
+    this.#decideReplaceable();
+  }
+
+  /** A new connection does as well if its client can reopen it, or if it has served only lists. */
+  #decideReplaceable(): void {
+    this.supervised.isReplaceable = !this.isShared || !this.hasServedCalls;
   }
 
   /** Nothing is lost with it: it serves nobody, and no attempt to open it has failed. */

@@ -67,7 +67,7 @@ export class TransportListeners {
   close(): Promise<unknown> {
     const open = [...this.#open];
     this.#open.clear();
-    this.#context.parked.close();
+    this.#context.parked.clear();
     return Promise.all(open.map((one) => one.close()));
   }
 }

@@ -14,7 +14,8 @@ import { createSealer } from '../../../shared/crypto/seal.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { keysFrom } from '../../../shared/crypto/state-keys.ts';
 import { ALL_REVISIONS, isStateless } from '../revisions.ts';
-import { ParkedCalls } from '../stateless/parked-calls.ts';
+import { createParkedCalls } from '../stateless/parked-calls.ts';
+import type { ParkedCalls } from '../stateless/parked-calls.ts';
 
 export interface ServeContext {
   readonly target: Target;
@@ -80,7 +81,7 @@ export function createServeContext(target: Target, options: ServeContextOptions 
     audit: options.audit,
     sealer: options.sealer ?? createSealer(keysFrom(options, log)),
     stateFolder: options.stateFolder,
-    parked: new ParkedCalls(limits, clock),
+    parked: createParkedCalls(limits, clock),
     listens: new FairShares(limits.maxListens),
   };
 }

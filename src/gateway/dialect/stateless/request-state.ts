@@ -6,7 +6,6 @@ import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { namedBy } from './headers.ts';
-import type { Ticket } from './parked-calls.ts';
 
 /** A call that was answered with questions. */
 export interface SuspendedState {
@@ -18,7 +17,7 @@ export interface SuspendedState {
   expiresAt: number;
 }
 
-export type RequestState = { ticket: Ticket } | { kept: SuspendedState };
+export type RequestState = { ticket: string } | { kept: SuspendedState };
 
 const PURPOSE = 'request-state';
 

@@ -19,6 +19,7 @@ import { toFlowError } from './flow-extension.ts';
 import { checkStandardHeaders, checkVersionHeader } from './headers.ts';
 import type { Headers } from './headers.ts';
 import { listen } from './listen.ts';
+import { parkCall } from './parked-calls.ts';
 import { checkParamHeaders } from './speak/param-headers.ts';
 import { readAnswers, withoutRetry } from './retry.ts';
 import { sealState } from './request-state.ts';
@@ -144,7 +145,7 @@ function park(exchange: StatelessExchange, questions: JsonObject): void {
   const { request, client, outlet } = exchange;
   let state: string;
   try {
-    state = sealState(context.sealer, request, client.principal, { ticket: context.parked.park(exchange) });
+    state = sealState(context.sealer, request, client.principal, { ticket: parkCall(exchange, context.parked) });
   } catch (thrown) {
     return exchange.refuseAsks(toError(thrown));
   }

@@ -229,7 +229,7 @@ describe('request state', () => {
     await asked(put({}, { principal: 'somebody' }));
     await put({ requestState, ...answers }).answer();
     await asked(put({}));
-    context.parked.close();
+    context.parked.clear();
     expect(context.parked.size).toBe(0);
   });
 });

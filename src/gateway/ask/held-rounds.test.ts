@@ -3,7 +3,34 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { FakeClock } from '../middleware/fake-exchange.contract.ts';
+import { checkOwnedThings } from '../../shared/containers/owned-table.contract.ts';
 import { HeldRounds } from './held-rounds.ts';
+
+checkOwnedThings(
+  'held rounds',
+  () => {
+    const clock = new FakeClock();
+    const rounds = new HeldRounds({ ...DEFAULT_LIMITS, maxParked: 2 }, clock);
+    const expired: string[] = [];
+    const about = { tool: 't', server: 's', client: 'c' };
+    return {
+      expired,
+      add(owner) {
+        const expire = ({ handle }: { handle: string }): void => void expired.push(handle);
+        return rounds.open({ client: clientOf(owner), about, isSent: true, settle: () => {}, expire }, []).handle;
+      },
+      has: (handle, owner) => rounds.find(handle, owner)?.isOpen === true,
+      end(handle, owner) {
+        const round = rounds.find(handle, owner);
+        if (round?.answer({}, 'relay')) rounds.collect(round);
+      },
+      expire: () => clock.advance(DEFAULT_LIMITS.parkedMs),
+      close: () => rounds.close(),
+      timers: () => (rounds.size === 0 ? 0 : clock.waiting),
+    };
+  },
+  'owner',
+);
 
 it('a client that leaves ends its rounds and wakes their waiters', async () => {
   const rounds = new HeldRounds(DEFAULT_LIMITS, systemClock);

@@ -9,7 +9,8 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 import type { Limits } from '../../shared/limits.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import { MemoryOwnedTable } from '../../shared/containers/owned-table.ts';
+import type { OwnedTable } from '../../shared/containers/owned-table.ts';
 import { HANDLE } from './answer-tool.ts';
 import { userOf } from './word/persons-word.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
@@ -41,17 +42,28 @@ const MAX_ENDED = 1000;
 export class HeldRounds {
   readonly #clock: Clock;
   readonly #limits: Limits;
-  readonly #open = new Map<string, HeldRound>();
-  readonly #perPrincipal = new Map<string, number>();
-  readonly #ended = new BoundedMap<string, EndedRound & { principal: string }>(MAX_ENDED);
+  readonly #rounds: OwnedTable<HeldRound, EndedRound>;
 
   constructor(limits: Limits, clock: Clock) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#rounds = new MemoryOwnedTable({
+      clock,
+      max: limits.maxParked,
+      lifeMs: limits.parkedMs,
+      toFull: tooMany,
+      onExpired(round) {
+        const ended = toEnded(round, round.isWithdrawn ? 'expired' : undefined);
+        // A call whose question was withdrawn has moved on, and may ask again.
+        if (!round.isWithdrawn) giveUp(round);
+        return ended;
+      },
+      tombstones: { max: MAX_ENDED },
+    });
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#rounds.size;
   }
 
   /**
@@ -59,38 +71,31 @@ export class HeldRounds {
    * call waits for.
    */
   open(call: AskingCall, questions: readonly RoundQuestion[], waitsFor?: string): HeldRound {
-    const { principal } = call.client;
-    const count = this.#perPrincipal.get(principal) ?? 0;
-    if (count >= this.#limits.maxParked) throw tooMany();
     // The question may expire sooner; then the call moves on, and the handle leads to what follows.
     const waitsMs = Math.min(this.#limits.parkedMs, ...questions.map(({ ask }) => ask.waitsMs ?? Infinity));
     const expiresAt = this.#clock.now() + waitsMs;
     const round = new HeldRound(call, questions, expiresAt);
     round.waitsFor = waitsFor;
-    this.renew(round);
-    this.#open.set(round.handle, round);
-    this.#perPrincipal.set(principal, count + 1);
+    this.#rounds.add(round.handle, round, { owner: round.principal });
     return round;
   }
 
   /** Restarts the expiry, because someone has looked at it. */
   renew(round: HeldRound): void {
-    round.forget();
-    round.forget = this.#clock.after(this.#limits.parkedMs, () => this.#onTime(round));
+    this.#rounds.renew(round.handle);
   }
 
   /** For the page, which identifies the person by the link. */
   get(handle: string): QuestionRound | undefined {
-    return this.#open.get(handle);
+    return this.#rounds.peek(handle);
   }
 
   get all(): Iterable<QuestionRound> {
-    return this.#open.values();
+    return this.#rounds.values();
   }
 
   find(handle: unknown, principal: string): HeldRound | undefined {
-    const round = typeof handle === 'string' ? this.#open.get(handle) : undefined;
-    return round?.principal === principal ? round : undefined;
+    return typeof handle === 'string' ? this.#rounds.get(handle, principal) : undefined;
   }
 
   /** Whether the handle is, or was, of a call that is held here. */
@@ -99,50 +104,30 @@ export class HeldRounds {
   }
 
   hasAny(principal: string): boolean {
-    return this.#perPrincipal.has(principal);
+    return this.#rounds.of(principal).length > 0;
   }
 
   /** Uses up the handle: its holder gets what follows. */
   collect(round: HeldRound): void {
-    this.#remove(round, 'answered');
+    this.#rounds.remove(round.handle, toEnded(round, 'answered'));
   }
 
   whyNot(handle: unknown, principal: string): EndedRound | undefined {
-    const ended = typeof handle === 'string' ? this.#ended.get(handle) : undefined;
-    return ended?.principal === principal ? ended : undefined;
+    return typeof handle === 'string' ? this.#rounds.tombstone(handle, principal) : undefined;
   }
 
   /** The client has left. */
   leave(client: ClientView): void {
-    for (const round of this.#open.values()) if (round.call.client === client) this.#expire(round);
+    for (const round of this.#rounds.values()) if (round.call.client === client) this.#end(round);
   }
 
   /** The gateway is closing. */
   close(): void {
-    for (const round of this.#open.values()) this.#expire(round);
+    for (const round of this.#rounds.values()) this.#end(round);
   }
 
-  /** A call whose question was withdrawn has moved on, and may ask again. */
-  #onTime(round: HeldRound): void {
-    if (round.isWithdrawn) this.#remove(round, 'expired');
-    else this.#expire(round);
-  }
-
-  #expire(round: HeldRound): void {
-    this.#remove(round, round.isOpen ? 'expired' : 'answered');
-    round.isOpen = false;
-    round.wake();
-    round.call.expire(round);
-  }
-
-  #remove(round: HeldRound, how: EndedRound['how']): void {
-    const { handle, principal, call } = round;
-    round.forget();
-    if (!this.#open.delete(handle)) return;
-    const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
-    if (left > 0) this.#perPrincipal.set(principal, left);
-    else this.#perPrincipal.delete(principal);
-    this.#ended.set(handle, { how, isSent: call.isSent, principal });
+  #end(round: HeldRound): void {
+    if (this.#rounds.remove(round.handle, toEnded(round))) giveUp(round);
   }
 }
 
@@ -158,7 +143,6 @@ export class HeldRound implements QuestionRound {
   isOpen = true;
   /** The call no longer needs the answer. */
   isWithdrawn = false;
-  forget: () => void = () => {};
   #onAnswer: (() => void)[] = [];
 
   constructor(call: AskingCall, questions: readonly RoundQuestion[], expiresAt: number) {
@@ -207,6 +191,16 @@ export class HeldRound implements QuestionRound {
   async answered(): Promise<void> {
     if (this.isOpen) await new Promise<void>((resolve) => this.#onAnswer.push(resolve));
   }
+}
+
+function toEnded({ isOpen, call }: HeldRound, how: EndedRound['how'] = isOpen ? 'expired' : 'answered'): EndedRound {
+  return { how, isSent: call.isSent };
+}
+
+function giveUp(round: HeldRound): void {
+  round.isOpen = false;
+  round.wake();
+  round.call.expire(round);
 }
 
 function tooMany(): GatewayError {

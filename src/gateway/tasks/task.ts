@@ -8,7 +8,6 @@ import { markHuman } from '../../protocol/form/human-marks.ts';
 import type { JsonObject, WireError } from '../../protocol/message.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { ticksOf } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
@@ -37,8 +36,6 @@ interface TaskOptions {
 export class Task {
   readonly id = randomId('task-');
   readonly principal: string;
-  /** On a monotonic clock (`ticksOf`). */
-  readonly expiresAt: number;
   readonly #birth: TaskOptions;
   readonly #createdAt: number;
   readonly #controller = new AbortController();
@@ -56,7 +53,6 @@ export class Task {
     this.#statusMessage = birth.statusMessage;
     this.#createdAt = birth.clock.now();
     this.#updatedAt = this.#createdAt;
-    this.expiresAt = ticksOf(birth.clock) + birth.ttlMs;
   }
 
   /** Aborts when the task is cancelled or expires, not when its request ends. */

@@ -177,7 +177,7 @@ export class MemoryOwnedTable<V, T = never> implements OwnedTable<V, T> {
     for (const entry of this.#entries.values()) this.#expire(entry);
   }
 
-  /** Without an owner: whoever it belongs to. */
+  /** Without an owner: that of any owner. */
   #find(key: string, owner?: string): Entry<V> | undefined {
     const entry = this.#entries.get(key);
     if (!entry || (owner !== undefined && entry.owner !== owner)) return undefined;

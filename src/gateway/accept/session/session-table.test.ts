@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
+import { checkOwnedThings } from '../../../shared/containers/owned-table.contract.ts';
 import { FakeClock } from '../../dialect/fake-context.contract.ts';
 import { SessionTable } from './session-table.ts';
 
@@ -36,6 +37,32 @@ function table(limits = {}) {
   };
   return { clock, sessions, add };
 }
+
+checkOwnedThings('sessions', () => {
+  const { clock, sessions, add } = table({ maxSessionsPerCaller: 2 });
+  const opened = new Map<string, FakeSession>();
+  return {
+    get expired() {
+      return [...opened].flatMap(([id, { closed }]) => Array<string>(closed).fill(id));
+    },
+    add(owner, caller = owner) {
+      const id = `session-${opened.size}`;
+      opened.set(id, add(id, owner, caller));
+      return id;
+    },
+    has: (id, owner) => sessions.has(id, owner),
+    end(id, owner) {
+      if (!sessions.has(id, owner)) return;
+      sessions.remove(opened.get(id)!);
+      opened.get(id)!.closed = 0;
+    },
+    expire() {
+      for (let step = 0; step < 8; step++) clock.advance(250);
+    },
+    close: () => sessions.close(),
+    timers: () => clock.timers,
+  };
+});
 
 describe('sessions', () => {
   it('of another caller seem not to exist', () => {

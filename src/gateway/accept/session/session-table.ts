@@ -2,6 +2,8 @@
 // A caller that opens too many loses its own longest-idle sessions and never takes the room of others: many clients
 // open a session for each call and never end it. Callers whom nobody knows share an address; a flood of sessions that are opened and never
 // used ends those first.
+// It promises what an `OwnedTable` promises, but each request passes it: a session notes when it was last seen instead of setting a timer again, and
+// does not expire while it is busy.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';

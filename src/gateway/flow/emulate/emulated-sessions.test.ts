@@ -1,6 +1,30 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from '../../middleware/fake-exchange.contract.ts';
+import { checkOwnedThings } from '../../../shared/containers/owned-table.contract.ts';
+import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
 import { EmulatedSessions } from './emulated-sessions.ts';
+
+checkOwnedThings('emulated sessions', () => {
+  const clock = new FakeClock();
+  const calls = new EmulatedSessions(clock, { maxParked: 2, parkedMs: 1000 }, () => {});
+  const expired: string[] = [];
+  return {
+    expired,
+    add(owner, caller = owner) {
+      const about = { tool: 't', principal: owner, caller, timeoutMs: 1000 };
+      const ignored = { tell: () => {}, warn: () => {}, withdrawn: () => {} };
+      const call = calls.begin({ ...about, ...ignored, expired: () => expired.push(call.options.id) });
+      call.ask({ method: 'elicitation/create', params: { message: 'Sure?' } }).catch(() => {});
+      return call.options.id;
+    },
+    has: (sessionId, owner) => calls.find({ sessionId }, owner)?.hasEnded === false,
+    end: (sessionId, owner) => calls.find({ sessionId }, owner)?.complete({ success: true }, undefined),
+    async expire() {
+      await settled();
+      await clock.advance(1000);
+    },
+    timers: () => clock.waiting,
+  };
+});
 
 it('emulated sessions report which ids are forgotten, so that others can drop them too', async () => {
   const clock = new FakeClock();

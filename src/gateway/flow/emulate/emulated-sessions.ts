@@ -2,6 +2,8 @@
 // remembered, for a while.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { MemoryOwnedTable } from '../../../shared/containers/owned-table.ts';
+import type { OwnedTable } from '../../../shared/containers/owned-table.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
@@ -35,9 +37,8 @@ const MAX_ENDED = 10_000;
 export class EmulatedSessions {
   readonly #clock: Clock;
   readonly #limits: { maxParked: number; parkedMs: number };
-  readonly #onForgotten: (id: string) => void;
-  readonly #calls = new Map<string, EmulatedSession>();
-  readonly #ended = new Set<string>();
+  /** Each has a timeout of its own, which stops while its tool works. An ended one is its own tombstone. */
+  readonly #calls: OwnedTable<EmulatedSession, EmulatedSession>;
   readonly #outcomes = new UnacknowledgedOutcomes();
   /** Session ids by principal and start id. */
   readonly #started = new BoundedMap<string, { sessionId: string; what: string }>(MAX_ENDED);
@@ -45,49 +46,46 @@ export class EmulatedSessions {
   constructor(clock: Clock, limits: { maxParked: number; parkedMs: number }, onForgotten: (id: string) => void) {
     this.#clock = clock;
     this.#limits = limits;
-    this.#onForgotten = onForgotten;
+    this.#calls = new MemoryOwnedTable({
+      clock,
+      max: limits.maxParked,
+      toFull: () =>
+        new GatewayError('FLOW_LIMIT', { what: 'too many sessions', limit: 'maxParked', retryAfterMs: RETRY_MS }),
+      tombstones: {
+        max: MAX_ENDED,
+        lifeMs: TOMBSTONE_MS,
+        onForgotten: (id) => {
+          this.#outcomes.forget(id);
+          onForgotten(id);
+        },
+      },
+    });
   }
 
   /** The session that this client began with this start id. */
   startedAs({ id, what }: SessionStart, principal: string): EmulatedSession | undefined {
     const started = this.#started.get(toKey(principal, id));
-    const call = started && this.#calls.get(started.sessionId);
+    const call = started && this.find(started, principal);
     if (!call || started.what === what) return call;
     throw new GatewayError('START_ID_USED');
   }
 
   begin({ timeoutMs = DEFAULT_TIMEOUT_MS, start, ...call }: NewEmulatedSession): EmulatedSession {
-    const open = [...this.#calls.values()].filter((one) => one.options.caller === call.caller && !one.hasEnded);
-    if (open.length >= this.#limits.maxParked) {
-      const retryAfterMs = RETRY_MS;
-      throw new GatewayError('FLOW_LIMIT', { what: 'too many sessions', limit: 'maxParked', retryAfterMs });
-    }
+    this.#calls.checkRoom(call.caller);
     const id = randomId('session_');
     const lasting = Math.min(Math.max(timeoutMs, MIN_TIMEOUT_MS), Math.max(this.#limits.parkedMs, DEFAULT_TIMEOUT_MS));
     const clock = this.#clock;
-    const kept = { outcomes: this.#outcomes, onEnd: () => this.#bury(id) };
-    const played = new EmulatedSession({ ...call, ...kept, id, clock, timeoutMs: lasting });
-    this.#calls.set(id, played);
+    const kept = { outcomes: this.#outcomes, onEnd: () => this.#calls.remove(id, played) };
+    const played: EmulatedSession = new EmulatedSession({ ...call, ...kept, id, clock, timeoutMs: lasting });
+    this.#calls.add(id, played, { owner: call.principal, caller: call.caller });
     if (start) this.#started.set(toKey(call.principal, start.id), { sessionId: id, what: start.what });
     return played;
   }
 
   /** Undefined if the session does not exist or belongs to another principal. */
   find({ sessionId }: JsonObject, principal: string): EmulatedSession | undefined {
-    const call = this.#calls.get(String(sessionId));
-    return call?.options.principal === principal ? call : undefined;
-  }
-
-  #bury(id: string): void {
-    this.#ended.add(id);
-    this.#clock.after(TOMBSTONE_MS, () => this.#forget(id));
-    if (this.#ended.size > MAX_ENDED) this.#forget(this.#ended.values().next().value!);
-  }
-
-  #forget(id: string): void {
-    this.#ended.delete(id);
-    this.#outcomes.forget(id);
-    if (this.#calls.delete(id)) this.#onForgotten(id);
+    const id = String(sessionId);
+    return this.#calls.get(id, principal) ?? this.#calls.tombstone(id, principal);
   }
 }
 

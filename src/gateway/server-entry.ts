@@ -19,7 +19,7 @@ export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 
   account?: 'user' | 'shared' | undefined;
   /** Which of its tools clients see, and which need approval. */
   tools?: ToolRules | undefined;
-  /** Whether rules believe what it says of its own tools, such as that one only reads. Default: false. */
+  /** Whether rules believe what the server says about its own tools, such as that one only reads. Default: false. */
   trustAnnotations?: boolean | undefined;
   /** How often callers may call it. */
   rate?: RateOptions | undefined;

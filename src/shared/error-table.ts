@@ -104,7 +104,7 @@ export const ERRORS = {
     'Set `publicUrl` to the address under which browsers reach the gateway, and keep "page" in `ask.channels`; or name the client in `ask.trust`. docs/page.md shows both.',
   ]),
   NO_TERMINAL: row(-32603, 200, 'client', [
-    'Only a person may answer this, and here is no terminal; --yes and piped answers do not count',
+    'Only a person may answer this, and there is no terminal here; --yes and piped answers do not count',
     'Run the command on a terminal. To answer in a browser instead, run `parley pair` and set `"ask": { "trust": [] }`.',
   ]),
   TOO_LONG_TO_SHOW: row(-32603, 200, 'client', [
@@ -183,14 +183,14 @@ export const ERRORS = {
   ]),
   UPSTREAM_CLOSED: row(-32603, 502, 'upstream', [
     'The connection to {server} closed: {reason}',
-    "Look at the server's own output; reconnect.",
+    "Look at the server's own output, then connect again.",
   ]),
   UPSTREAM_UNREACHABLE: row(-32603, 502, 'upstream', [
     'Cannot reach {server}: {reason}',
     'Check the command or URL, and that the server runs.',
   ]),
   UPSTREAM_NO_SANDBOX: row(-32603, 502, 'config', [
-    '{server} was not started: its sandbox needs {needs}, which is not here',
+    '{server} was not started: its sandbox needs {needs}, which is not installed',
     'Install it, or set `"optional": true` in the `sandbox` of the server to start it without one. See docs/safety.md.',
   ]),
   UPSTREAM_UNTRUSTED: row(-32603, 502, 'config', [
@@ -230,22 +230,22 @@ export const ERRORS = {
     "Correct what the reason says: the server's `auth` in the configuration, or its authorization server. See docs/logins.md.",
   ]),
   NO_COMMON_VERSION: row(-32603, 502, 'upstream', [
-    '{server} speaks no revision in common: it offers {offered}',
+    '{server} and Parley have no revision in common: it offers {offered}',
     'Unpin the revision, or update one side.',
   ]),
   NOT_SUPPORTED: row(-32601, 200, 'upstream', ['{server} does not support {what}', 'Check its capabilities first.']),
   NOT_APPROVED: row(-32603, 200, 'client', ['{what} was not approved', 'Approve it, or do without.']),
   FORBIDDEN_BY_RULE: row(-32000, 200, 'client', [
     'A rule of the gateway forbids {what}',
-    'Do without it, or ask the operator: `rules` of the configuration decides, and the audit log names the rule.',
+    'Do without it, or ask the operator: `rules` in the configuration decides, and the audit log names the rule.',
   ]),
   HELD_BACK: row(-32000, 200, 'upstream', [
     '{name} of {server} {what} since its definition was accepted, and is held back until the operator has looked at it: parley pins accept {server}__{name}',
-    'Look at it with `parley pins diff {server}`. `pins` of the configuration says what is held back.',
+    'Look at it with `parley pins diff {server}`. `pins` in the configuration says what is held back.',
   ]),
   ANSWER_HELD: row(-32000, 200, 'upstream', [
-    'The answer of {name} was held back, and a person has not passed it on: {reason}',
-    'Look at it in the program of the server itself; the step `screen` decides what is held.',
+    'The answer of {name} was held back, and nobody has released it: {reason}',
+    "Look at it in the server's own program; the step `screen` decides what is held back.",
   ]),
   BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the named option and try again.']),
   STORE_UNUSABLE: row(-32603, 500, 'config', [
@@ -262,7 +262,7 @@ export const ERRORS = {
   ]),
   STEP_MISUSED: row(-32603, 500, 'config', [
     'Step {step} {reason}',
-    'Correct the step; docs/middleware.md shows the rules.',
+    'Correct the step; docs/middleware.md has the rules.',
   ]),
   FLOW_SESSION_NOT_FOUND: row(-32001, 404, 'client', [
     'Session not found: {sessionId}',
@@ -298,7 +298,7 @@ export const ERRORS = {
   ]),
   FLOW_FAILED: row(-32603, 500, 'upstream', ['{tool} failed: {reason}', 'Report it to the author of the tool.']),
   FLOW_EFFECT_UNKNOWN: row(-32603, 500, 'upstream', [
-    'Unknown whether {step} has happened',
+    'It is unknown whether {step} has happened',
     'Find out by hand; give the step a `check` so that Parley can find out.',
   ]),
   FLOW_MISUSED: row(-32603, 500, 'config', [

@@ -32,7 +32,7 @@ async function refuses(home: Home, where: string[]): Promise<void> {
   ]) {
     const { status, stdout, stderr } = await home.run([...CALL, ...more.filter(Boolean), ...where], input);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain('Only a person may answer this, and here is no terminal');
+    expect(stderr).toContain('Only a person may answer this, and there is no terminal here');
     expect(stderr).toContain('Run the command on a terminal');
   }
 }

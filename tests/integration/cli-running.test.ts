@@ -151,7 +151,7 @@ describe('a gateway is found', () => {
     expect((await home.run(['status', '--pid', pid])).stdout).toContain(`process ${pid}`);
     const missing = await home.run(['status', '--pid', '1']);
     expect(missing.status).toBe(1);
-    expect(missing.stderr).toContain('no gateway of yours is process 1');
+    expect(missing.stderr).toContain('none of your gateways is process 1');
     expect(missing.stderr).toContain(`--pid ${pid}`);
   });
 

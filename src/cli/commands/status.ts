@@ -43,7 +43,7 @@ async function tellLines(command: StatusCommand, print: Printer): Promise<number
       ? await findRunningGateway(command, print)
       : { found: await findGatewayAt(stateFolder(readEnvironment()), url, timeoutMs), isTold: false };
   if (!found) {
-    if (url !== undefined) print.problem(`no gateway of yours runs at ${url}.`);
+    if (url !== undefined) print.problem(`none of your gateways runs at ${url}.`);
     else if (!isTold) tellNone(print);
     return 1;
   }

@@ -72,7 +72,7 @@ function describe(loaded: LoadedConfig, print: Printer): string[] | undefined {
 function list(print: Printer): number {
   const files = Object.entries(readTrusted());
   if (files.length === 0)
-    print.line(`Nothing is trusted beside your own files. To trust one: ${programName()} trust FILE`);
+    print.line(`Nothing is trusted except your own files. To trust a file: ${programName()} trust FILE`);
   const rows = files.map(([path, { trusted }]) => [path, trusted.slice(0, 10)]);
   for (const line of rows.length > 0 ? toTable([['FILE', 'SINCE'], ...rows]) : []) print.line(line);
   return 0;

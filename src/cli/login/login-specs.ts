@@ -22,7 +22,7 @@ const config: OptionSpec = { type: 'string', value: 'FILE', text: 'the configura
 export const LOGIN_SPECS: readonly CommandSpec[] = [
   {
     name: 'login',
-    summary: 'log in at a server with your browser, for all commands and gateways of yours',
+    summary: 'log in at a server with your browser, for all your commands and gateways',
     usage: ['SERVER|URL [options]'],
     about: [
       'Opens the page in your browser ($BROWSER, or "none" to only print the link) and waits until you are back. Tokens are kept',

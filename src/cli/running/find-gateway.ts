@@ -72,7 +72,7 @@ async function byProcess(
   const one = running.find((gateway) => gateway.pid === pid);
   const { found } = one ? await ask(one, ms) : {};
   if (one && !found) print.problem(noAnswer(one));
-  if (!one) print.problem(`no gateway of yours is process ${pid}.`);
+  if (!one) print.problem(`none of your gateways is process ${pid}.`);
   if (!one) for (const other of running) print.note(`One runs ${describeGateway(other)}${choiceOf(other, hasUrl)}.`);
   return { found, isTold: !found };
 }

@@ -64,7 +64,7 @@ export function createStatusPage(gateway: () => StatusSource, started: string): 
   return (request, response) => {
     if (request.method !== 'GET') return answer(response, 405, { error: 'GET' });
     const asked = readStatus(gateway(), started).then((status) => answer(response, 200, status));
-    asked.catch(() => answer(response, 500, { error: 'the status cannot be told' }));
+    asked.catch(() => answer(response, 500, { error: 'the status is not available' }));
   };
 }
 

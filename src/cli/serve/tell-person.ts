@@ -15,7 +15,7 @@ export function tellPerson(stderr: NodeJS.WriteStream = process.stderr): NotifyP
     const isOpened = mayOpen && openBrowser(code === undefined ? link : `${link}&c=${code}`);
     if (isOpened || !stderr.isTTY) return;
     const what = printableLine([about.tool, about.server && `(${about.server})`].filter(Boolean).join(' '));
-    stderr.write(`A person has to answer before ${what} goes on. Open this page: ${link}\n`);
+    stderr.write(`A person has to answer before ${what} continues. Open this page: ${link}\n`);
     if (code !== undefined) stderr.write(`No browser is paired yet. The page asks for this code: ${code}\n`);
   };
 }

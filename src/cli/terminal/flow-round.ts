@@ -63,7 +63,7 @@ async function whatNow(isFirst: boolean, signal: AbortSignal): Promise<'back' | 
     signal,
     options: [
       ...(isFirst ? [] : [{ value: 'back' as const, label: 'Back to the question before' }]),
-      { value: 'go on' as const, label: 'Go on' },
+      { value: 'go on' as const, label: 'Continue' },
       { value: 'cancel' as const, label: 'Cancel' },
     ],
   });

@@ -5,16 +5,14 @@ import type { TypeOf } from './shape.ts';
 
 const MODEL = object(
   {
-    url: text(
-      'Endpoint of the chat completions of OpenAI, or of anything that speaks them: https://api.example.com/v1.',
-    ),
+    url: text("Endpoint of OpenAI's chat completions, or of anything compatible: https://api.example.com/v1."),
     key: text('Sent as a bearer token; name a variable.'),
     headers: record(plain('Its value.'), 'Further headers.'),
     model: either(
       [list(text('A name.'), 'Names.'), text('One name.')],
       'What the endpoint calls the model; of several, servers may choose by a hint, and the first is the default.',
     ),
-    maxTokens: integer('At most so many for one answer. Default: 4096.', { min: 1 }),
+    maxTokens: integer('Most tokens for one answer. Default: 4096.', { min: 1 }),
     maxConcurrent: integer('Answers that one principal may wait for at once. Default: 4.', { min: 1 }),
     timeoutMs: integer('How long the model may take. Default: 120000.', { min: 1, max: MAX_MS }),
     maxBytes: integer('Of a request, and of an answer. Default: 16777216.', { min: 1 }),
@@ -33,7 +31,7 @@ export const ASK = object(
         list(text('stdio, key:NAME or user:NAME.', { notEmpty: true }), 'A list of clients.'),
         choice(['all'], 'all: everybody.'),
       ],
-      'The clients whose forms are a person\'s word, for approvals and questions that only a human may answer: "stdio", "key:NAME" (the name of a key of `parley key`), "user:NAME" (the user of a key or a login). Others answer on the page, in a browser of `parley pair`. "all" believes every client, and everyone who has a link. Default: ["stdio"].',
+      'The clients whose forms may answer for a person, for approvals and questions that only a human may answer: "stdio", "key:NAME" (the name of a key of `parley key`), "user:NAME" (the user of a key or a login). Others answer on the page, in a browser of `parley pair`. "all" believes every client, and everyone who has a link. Default: ["stdio"].',
     ),
     model: MODEL,
   },

@@ -24,7 +24,7 @@ const ISSUER = object(
     issuer: text('Its URL, as tokens name it in `iss`.', { notEmpty: true }),
     audience: either(
       [list(text('One of them.'), 'Any of them.'), text('What `aud` may be.')],
-      'What `aud` may be beside the URL of the endpoint, for issuers that know no resource indicators.',
+      'What else `aud` may be besides the URL of the endpoint, for issuers without resource indicators.',
     ),
     jwksUrl: text('Where its keys are. Default: as its metadata says.'),
     algorithms: list(text('Such as RS256.'), 'How tokens may be signed. Default: the asymmetric ways.'),
@@ -87,7 +87,7 @@ const FRONT = object(
 
 export const AUTH = object(
   {
-    keys: list(API_KEY, 'API keys, beside those that `parley key add` makes.'),
+    keys: list(API_KEY, 'API keys, in addition to those of `parley key add`.'),
     keyFile: text('The file of `parley key`, relative to this file. Default: the one in your state folder.', {
       notEmpty: true,
     }),
@@ -111,7 +111,7 @@ export const AUTH = object(
       'Tokens that are bound to a key of their client (DPoP, RFC 9449). Their proofs are always checked.',
     ),
   },
-  'Who may call (docs/logins.md). Without it: who has the token of the gateway, on loopback alone (docs/safety.md).',
+  'Who may call (docs/logins.md). Without it: anybody who has the token of the gateway, on loopback only (docs/safety.md).',
 );
 
 export type AuthInput = TypeOf<typeof AUTH>;

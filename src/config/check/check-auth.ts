@@ -45,7 +45,11 @@ export function checkLogin(
   const isExchanged = auth.grant === 'token_exchange';
   if ((account === 'user' || isExchanged) && !users) {
     const at = [...path, ...(isExchanged ? ['auth', 'grant'] : ['account'])];
-    problems.error(at, 'users must be told apart', 'Say beside the servers how users of the gateway log in: "auth".');
+    problems.error(
+      at,
+      'users must be told apart',
+      'Add "auth" next to the servers: it says how users of the gateway log in.',
+    );
   }
   if (auth.grant !== 'client_credentials') return;
   const { clientId = auth.CLIENT_ID, clientSecret = auth.CLIENT_SECRET, clientKey } = auth;

@@ -15,5 +15,5 @@ export const RATE = object(
       "Rates by tool: the server's own name, `server__name`, or a glob such as `github__*`. What one glob matches is counted together.",
     ),
   },
-  'How often callers may call (docs/safety.md). Default: as often as they like.',
+  'How often callers may call (docs/safety.md). Default: without limit.',
 );

@@ -63,7 +63,7 @@ const SERVER = object(
     description: text('What it is for; shown by `parley ls`.'),
     command: text('The program to start; it is found on PATH.', { notEmpty: true }),
     args: list(plain('One argument; no shell reads it.'), 'Arguments of the command.'),
-    env: record(plain('Its value.'), 'Environment variables of the process, beside the few that it inherits.'),
+    env: record(plain('Its value.'), 'Environment variables of the process, in addition to the few that it inherits.'),
     envFile: text('A file with more of them, NAME=value on each line; "env" wins.'),
     cwd: text('Working folder of the process, relative to this file. Default: where Parley was started.'),
     sandbox: either(
@@ -110,12 +110,12 @@ const SERVER = object(
     timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),
     timeout: integer('The same as "timeoutMs", as Claude Code writes it.', { max: MAX_MS }),
     idleMs: integer(
-      'A connection nobody has used for this long is closed, unless a client is subscribed to a resource.',
+      'A connection that is unused for this long is closed, unless a client is subscribed to a resource.',
       { min: 1, max: MAX_MS },
     ),
     tools: TOOL_RULES,
     trustAnnotations: flag(
-      'true: rules believe what it says of its own tools, such as that one only reads. Default: false.',
+      'true: rules believe what the server says about its own tools, such as that one only reads. Default: false.',
     ),
     rate: { ...RATE, about: 'How often callers may call this server. Default: the rates for all servers.' },
     pins: { ...PINS, about: `${PINS.about} Default: the one for all servers.` },
@@ -180,7 +180,7 @@ const LISTEN = object(
       ],
       'Proxies whose `X-Forwarded-For` or `Forwarded` says where clients come from (docs/guides/service.md). Default: none.',
     ),
-    allowedHosts: list(text('A host name.'), 'Host names answered to, beside loopback ones.'),
+    allowedHosts: list(text('A host name.'), 'Host names to answer to, in addition to loopback names.'),
     allowedOrigins: list(text('Such as https://app.example.com.'), 'Origins of web pages that may call.'),
   },
   'Where clients come in.',
@@ -234,7 +234,7 @@ export const CONFIG = object(
     rate: RATE,
     keys: either(
       [list(text('A key.'), 'Keys.'), text('One key.')],
-      'What seals state that clients carry; newest first.',
+      'Keys that encrypt and sign state that clients carry; newest first.',
     ),
     observe: object(
       {
@@ -270,7 +270,7 @@ export const CONFIG = object(
     roots: ROOTS,
     ask: ASK,
     auth: AUTH,
-    publicUrl: text('How browsers of users reach this gateway, where it is not its own address.'),
+    publicUrl: text('The URL under which browsers reach this gateway, if it is not its own address.'),
     log: either(
       [object({ level }, 'What is logged.'), level],
       'What is logged, or just the level. Default: warn, or info with the step "log".',

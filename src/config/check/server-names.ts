@@ -34,6 +34,6 @@ export function checkServerNames(paths: readonly ConfigPath[], problems: ConfigP
 
 function troubleWith(name: string): string | undefined {
   if (name === '') return 'a name needs letters or digits';
-  if (name.includes('__')) return 'a name cannot hold "__": it stands between a server and its tool';
+  if (name.includes('__')) return 'a name cannot contain "__": it separates a server from its tool';
   return name.length > MAX_LENGTH ? `a name has at most ${MAX_LENGTH} characters` : undefined;
 }

@@ -51,7 +51,7 @@ function readJson(text: string, places: SourcePositions, problems: ConfigProblem
   if (/^\s*$/.test(text)) throw new ConfigSyntaxError(0, 'the file is empty', 'Start with { "mcpServers": { … } }.');
   const { value, duplicates } = parseJson(text, places);
   for (const { path } of duplicates) {
-    problems.ofKey(path, { message: 'this key stands here twice', hint: 'Keep one of the two.' });
+    problems.ofKey(path, { message: 'this key is here twice', hint: 'Keep one of the two.' });
   }
   return value;
 }

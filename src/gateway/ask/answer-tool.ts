@@ -23,7 +23,7 @@ export const answerTool: JsonObject = toGatewayTool({
       },
       decline: {
         type: 'boolean',
-        description: 'True if the user declines: the tool then goes on without an answer, or ends.',
+        description: 'True if the user declines: the tool then continues without an answer, or ends.',
       },
     },
     required: ['handle'],

@@ -39,8 +39,8 @@ export function toPersonText(
 ): JsonObject {
   const lines = [
     ...(problem === undefined ? [] : [problem, '']),
-    `${whoOf(round)} has not finished: only a person may allow it to go on. A person has been asked. You cannot answer for them, and do not call the tool again.`,
-    ...(page === undefined ? [] : [`Tell the user: they find the question at ${page}, after a login.`]),
+    `${whoOf(round)} has not finished: only a person may allow it to continue. A person has been asked. You cannot answer for them. Do not call the tool again.`,
+    ...(page === undefined ? [] : [`Tell the user: they find the question at ${page}, after logging in.`]),
     `To wait for their answer, call ${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}.`,
     ...(hasChanges ? [changeWords(round.handle)] : []),
     `It waits until ${new Date(round.expiresAt).toISOString()}.`,
@@ -52,7 +52,7 @@ export function toPersonText(
 function toWaitingWords(round: QuestionRound, waitsFor: string): JsonObject {
   const call = `${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}`;
   const lines = [
-    `${whoOf(round)} has not finished: ${quoteForeign(waitsFor)}. Tell the user. There is nothing to answer here, and do not call the tool again.`,
+    `${whoOf(round)} has not finished: ${quoteForeign(waitsFor)}. Tell the user. There is nothing to answer here. Do not call the tool again.`,
     `To check whether it has continued, call ${call}, now or when the user asks.`,
   ];
   return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };

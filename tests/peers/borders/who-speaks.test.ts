@@ -20,7 +20,7 @@ const server = {
 test("a question of the gateway is not said to be the server's", async () => {
   home.write('asking.json', { mcpServers: { shop: server }, steps: [{ approve: { when: 'always' } }] });
   const { stderr, status } = await home.run(['call', 'buy', '--config', 'asking.json'], 'n\n');
-  expect(stderr).toMatch(/^parley: Only a person may answer this, and here is no terminal/m);
+  expect(stderr).toMatch(/^parley: Only a person may answer this, and there is no terminal here/m);
   expect(stderr).not.toContain('shop asks');
   expect(status).toBe(1);
 });

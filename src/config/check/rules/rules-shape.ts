@@ -44,7 +44,7 @@ const RULE = object(
 
 export const RULES = list(
   RULE,
-  'What clients may use; the first rule with an effect that matches decides (docs/guides/block-or-approve.md).',
+  'What clients may use; the first matching rule with an effect decides (docs/guides/block-or-approve.md).',
 );
 
 export type RuleInput = TypeOf<typeof RULE>;

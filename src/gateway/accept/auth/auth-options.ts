@@ -53,7 +53,7 @@ export interface ApiKeyOptions {
 
 export interface IssuerOptions {
   issuer: string;
-  /** What `aud` may be beside the URL of the endpoint, for issuers that know no resource indicators. */
+  /** What else `aud` may be besides the URL of the endpoint, for issuers without resource indicators. */
   audience?: string | readonly string[] | undefined;
   /** Default: what the metadata of the issuer says. */
   jwksUrl?: string | undefined;

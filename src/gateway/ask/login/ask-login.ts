@@ -48,7 +48,7 @@ function toAsk({ client }: Exchange, { server, link, id }: { server: string; lin
     const message = `${server} needs a login. Open ${link} in your browser, log in, and confirm here.`;
     return { ...rest, params: { message, requestedSchema: { type: 'object', properties: {} } } };
   }
-  const message = `${server} needs a login. Open the page and log in; the call goes on afterwards.`;
+  const message = `${server} needs a login. Open the page and log in; the call then continues.`;
   return { ...rest, params: { mode: 'url', message, url: link, elicitationId: id } };
 }
 

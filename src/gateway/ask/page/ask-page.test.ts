@@ -219,7 +219,7 @@ describe('a form', () => {
     await browser.post(url, { csrf, do: 'accept', 'q0.0': 'one' });
     const second = await browser.post(url, { csrf, do: 'accept', 'q0.0': 'two' });
     expect(second.status).toBe(409);
-    expect(second.text).toContain('It was answered before');
+    expect(second.text).toContain('It was already answered');
     expect(round.answers).toEqual({ only: { action: 'accept', content: { name: 'one' } } });
     expect((await browser.get(url)).text).toContain('Your answer has been sent');
     expect(await new FakeBrowser().get(url)).toMatchObject({ status: 410 });

@@ -88,7 +88,7 @@ describe('the stateless era', () => {
   test('without a common version is an error that names the offered ones', async () => {
     await expect(probe(unsupported({ supported: ['2099-01-01'] })).verdict).rejects.toMatchObject({
       code: 'NO_COMMON_VERSION',
-      message: 'fake speaks no revision in common: it offers 2099-01-01',
+      message: 'fake and Parley have no revision in common: it offers 2099-01-01',
     });
   });
 });

@@ -21,8 +21,10 @@ function entry(name: string): string {
 export default defineConfig({
   test: {
     reporters: ['default', './tests/helpers/closing-line.ts', './tests/helpers/results-file.ts'],
-    // Two on two cores, where vitest would take one: tests wait for others much of their time.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Three on two cores, where vitest would take one: tests wait for processes, disks and timers a third of their time.
+    maxWorkers: Math.max(3, availableParallelism()),
+    // A file that has not changed is not transformed again in the next run.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         ...source,
@@ -43,6 +45,7 @@ export default defineConfig({
           name: 'package',
           globalSetup,
           include: ['tests/package/**/*.test.ts'],
+          isolate: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

@@ -7,6 +7,8 @@ import { STEP_ORDER } from '../../src/gateway/middleware/chain/step-order.ts';
 import { ROOT } from '../helpers/files.ts';
 
 const DIST = join(ROOT, 'dist');
+/** What was read of each file. */
+const imports = new Map<string, string[]>();
 
 describe('the built files', () => {
   it('import each other in one direction', () => {
@@ -66,8 +68,12 @@ function cycleFrom(file: string): string[] {
 
 /** Static imports only. */
 function importsOf(file: string): string[] {
+  const known = imports.get(file);
+  if (known) return known;
   const found = read(file).matchAll(/^(?:import|export)\b[^;]*?from "(\.[^"]+)";$|^import "(\.[^"]+)";$/gm);
-  return [...found].map(([, from, bare]) => posix.join(posix.dirname(file), (from ?? bare)!));
+  const all = [...found].map(([, from, bare]) => posix.join(posix.dirname(file), (from ?? bare)!));
+  imports.set(file, all);
+  return all;
 }
 
 function read(file: string): string {

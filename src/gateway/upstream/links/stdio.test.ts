@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createStdioLink, type StdioLinkOptions } from './stdio.ts';
 import { call, describeLink, started, type LinkPeer, type RecordedEvents } from '../upstream.contract.ts';
 
@@ -123,8 +123,14 @@ async function givenUp(alsoRuns = '') {
   const peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
   const pid = await saidPid(peer.told);
   const text = 'x'.repeat(2_000_000);
-  link.send(call('echo', { text })).catch(() => {}); // it waits in the pipe
-  await expect(link.send(call('echo', { text }))).rejects.toMatchObject({ code: 'UPSTREAM_BUSY' });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    link.send(call('echo', { text })).catch(() => {}); // it waits in the pipe
+    await expect(link.send(call('echo', { text }))).rejects.toMatchObject({ code: 'UPSTREAM_BUSY' });
+    vi.advanceTimersByTime(3000);
+  } finally {
+    vi.useRealTimers();
+  }
   return { peer, pid };
 }
 

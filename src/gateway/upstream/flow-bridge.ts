@@ -1,10 +1,9 @@
 // Connects the gateway to a server that runs interactive tools over MCP Flow: sends requests about sessions to the server, and
 // delivers its prompts and notifications to the clients of those sessions.
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
-import { flowOf, isInteraction, playsCalls } from '../../protocol/interaction.ts';
+import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
-import type { ServerView } from '../../protocol/server-view.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -16,7 +15,8 @@ import { UpstreamFlowSessions } from '../flow/play/upstream-flow-sessions.ts';
 import type { Player, SessionMessage } from '../flow/play/upstream-flow-sessions.ts';
 import type { FlowToolSession } from '../flow/play/run-flow-tool.ts';
 import { PromptInbox } from '../flow/play/prompt-inbox.ts';
-import type { ConnectionLeases } from './connections/connection-leases.ts';
+import { ServerCall } from './server-call.ts';
+import type { CallContext } from './server-call.ts';
 
 const GONE = 'The client has left';
 const NOT_INTERACTIVE = -32007;
@@ -26,16 +26,16 @@ const NOT_PLAYED = new Set([NOT_INTERACTIVE, -32601, -32602]);
 const MAX_PLAIN = 10_000;
 
 export class FlowBridge {
-  readonly #leases: ConnectionLeases;
+  readonly #calls: CallContext;
   readonly clock: Clock;
   readonly #sessions = new WeakMap<UpstreamConnection, UpstreamFlowSessions>();
   /** Non-interactive tools of an interactive server. */
   readonly #plain = new Set<string>();
   readonly #watchers = new Map<ClientView, Watcher>();
 
-  constructor(leases: ConnectionLeases, clock: Clock) {
-    this.#leases = leases;
-    this.clock = clock;
+  constructor(calls: CallContext) {
+    this.#calls = calls;
+    this.clock = calls.clock;
   }
 
   /** Registers a client; the returned function removes it. */
@@ -56,9 +56,8 @@ export class FlowBridge {
     );
   }
 
-  /** Whether a tool may be available over Flow only. */
-  plays({ params }: Exchange, { capabilities }: ServerView): boolean {
-    if (flowOf(capabilities)?.interactive !== true || playsCalls(capabilities)) return false;
+  /** Whether a tool of an interactive server may be available over Flow only. */
+  plays({ params }: Exchange): boolean {
     return !this.#plain.has(String(params.name));
   }
 
@@ -99,20 +98,20 @@ export class FlowBridge {
     work: (request: FlowToolSession['request']) => Promise<T>,
   ): Promise<T> {
     const put: AskHandler = (ask, signal) =>
-      isInteraction(ask.method) ? this.put(ask, connection, signal) : exchange.ask(ask, signal);
-    const lease = await this.#leases.lease(exchange, put);
-    const { connection } = lease;
-    const sessions = this.#sessionsOn(connection);
+      isInteraction(ask.method) ? this.put(ask, call.connection!, signal) : exchange.ask(ask, signal);
+    const call = new ServerCall(exchange, this.#calls, { put });
+    await call.lease();
+    const sessions = this.#sessionsOn(call.connection!);
     const request: FlowToolSession['request'] = (method, params, isLast = false) => {
-      const call = async (given = params): Promise<JsonObject> =>
-        toPlainObject(await lease.send({ method, params: given, ...(isLast && { signal: undefined }) }));
-      if (method === 'interaction.start') return sessions.start(player, call);
-      return sessions.goOn(player, { method, params }, call);
+      const send = async (given = params): Promise<JsonObject> =>
+        toPlainObject(await call.request({ method, params: given, ...(isLast && { signal: undefined }) }));
+      if (method === 'interaction.start') return sessions.start(player, send);
+      return sessions.goOn(player, { method, params }, send);
     };
     try {
       return await work(request);
     } finally {
-      lease.release();
+      call.release();
     }
   }
 

@@ -1,45 +1,33 @@
-// Sends each request to the server in the way that its method needs, and translates the server's errors. A handshake server may
-// refuse a call until its user has visited a page (-32042). A client that does not know this error is asked to open the page
-// instead, once per page. Its answer says only that the user will open it, so the call is repeated when the server reports the
-// visit, or after a while.
+// Answers each request in the way that its method needs, and translates the server's errors.
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { givesReceipts, hasStartId, isInteraction, withOwnStartId } from '../../protocol/interaction.ts';
+import { hasStartId, isInteraction, withOwnStartId } from '../../protocol/interaction.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { CALL_METHODS, TASK_METHODS } from '../../protocol/methods.ts';
 import { pages } from '../../protocol/pages.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
-import type { ToolFacts } from '../../protocol/tool-facts.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import type { ElicitationCompletions } from './questions/elicitation-completions.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { FlowBridge } from './flow-bridge.ts';
-import type { ConnectionLeases } from './connections/connection-leases.ts';
-import { ServerPause, asksForPause } from './server-pause.ts';
+import type { KnownServer } from './known-server.ts';
 import { withLanguages } from './languages.ts';
+import { LOGIN_TOOL, isLoginNeeded, loggedIn, loginTool } from './login/login-tool.ts';
+import type { ElicitationCompletions } from './questions/elicitation-completions.ts';
+import type { SentReceipts } from './receipts.ts';
+import { ServerCall } from './server-call.ts';
+import type { CallContext, CallRules, ServerCallOptions } from './server-call.ts';
+import { ServerPause, asksForPause } from './server-pause.ts';
 import { toTargetError } from './target-errors.ts';
 import type { ErrorSource } from './target-errors.ts';
-import type { TaskBridge } from './tasks/task-bridge.ts';
-import { checkCapability } from './call-from-exchange.ts';
-import { isObject } from '../../protocol/message.ts';
-import { CALL_METHODS } from '../../protocol/methods.ts';
-import { LOGIN_TOOL, isLoginNeeded, loggedIn, loginTool } from './login/login-tool.ts';
-import type { Abortable } from '../../shared/cancellation.ts';
-import type { SentReceipts } from './receipts.ts';
 import type { ListChecks } from './target-options.ts';
-import type { ResultHandler } from './result-handler.ts';
+import type { TaskBridge } from './tasks/task-bridge.ts';
 
 export interface ServerRequestsOptions {
   name: string;
-  clock: Clock;
-  /** The server as this client sees it; undefined until it is known. */
-  server: (client: ClientView) => ServerView | undefined;
-  connections: ConnectionPool;
-  leases: ConnectionLeases;
-  tools: (client: ClientView) => ToolFacts;
+  calls: CallContext;
   tasks: TaskBridge;
   flow: FlowBridge;
   completions: ElicitationCompletions;
@@ -48,10 +36,17 @@ export interface ServerRequestsOptions {
   definitions?: ListChecks | undefined;
 }
 
+type AnswerRequest = (exchange: Exchange, server: ViewedServer) => Promise<ResultObject>;
+
+/** A server that was opened at least once. */
+type ViewedServer = KnownServer & { view: ServerView };
+
 export class ServerRequests {
   readonly #options: ServerRequestsOptions;
-  readonly #calls: CallKind;
-  readonly #toolCalls: CallKind;
+  readonly #connections: ConnectionPool;
+  readonly #callOptions: ServerCallOptions & { rules: CallRules };
+  /** The methods that are not just sent to the server. */
+  readonly #answers: ReadonlyMap<string, AnswerRequest>;
   /** Undefined if nothing is ever held back. */
   readonly #judge: ListChecks | undefined;
   /** Once the server has asked for one. */
@@ -59,21 +54,37 @@ export class ServerRequests {
   #sent: SentReceipts | undefined;
 
   constructor(options: ServerRequestsOptions) {
-    const { server, leases, tasks } = options;
+    const { definitions, completions, tasks, logIn, calls } = options;
     this.#options = options;
-    this.#judge = options.definitions?.isJudging ? options.definitions : undefined;
-    this.#calls = {
-      send: (exchange, handler) => leases.send(exchange, handler),
-      read: (result) => result,
+    this.#connections = calls.connections;
+    this.#judge = definitions?.isJudging ? definitions : undefined;
+    const rules: CallRules = {
       toError: (thrown, exchange) => this.#toError(thrown, exchange),
-      completed: (ids, signal, attempt) => options.completions.wait(ids, signal, attempt),
-      logIn: options.logIn && ((exchange) => this.#logIn(exchange)),
+      completed: (ids, signal, attempt) => completions.wait(ids, signal, attempt),
+      logIn: logIn && ((exchange) => this.#logIn(exchange)),
+      tasks,
     };
-    this.#toolCalls = {
-      ...this.#calls,
-      send: (exchange, handler) => tasks.callTool(exchange, server(exchange.client)!, handler),
-      read: (result, exchange) => checkCapability(result, exchange),
-    };
+    this.#callOptions = { rules };
+    this.#answers = this.#createAnswers();
+  }
+
+  #createAnswers(): Map<string, AnswerRequest> {
+    const { tasks, flow } = this.#options;
+    const list: AnswerRequest = (exchange, { view }) => this.#checked(exchange, this.#call(exchange), view);
+    const subscription: AnswerRequest = (exchange) =>
+      this.#connections.home(exchange.client).handleSubscription(exchange);
+    const answers = new Map<string, AnswerRequest>([
+      ['tools/call', (exchange, server) => this.#callTool(exchange, server)],
+      ['tools/list', (exchange, server) => this.#listTools(exchange, server)],
+      ['prompts/list', list],
+      ['resources/list', list],
+      ['resources/templates/list', list],
+      ['resources/subscribe', subscription],
+      ['resources/unsubscribe', subscription],
+      ['interaction.start', (exchange) => flow.handle(withLanguages(exchange))],
+    ]);
+    for (const method of TASK_METHODS) answers.set(method, (exchange, { view }) => tasks.handle(exchange, view));
+    return answers;
   }
 
   handle(exchange: Exchange): Promise<ResultObject> {
@@ -103,110 +114,98 @@ export class ServerRequests {
   };
 
   #answer(exchange: Exchange): Promise<ResultObject> {
-    const { name, connections } = this.#options;
-    const { client, resumed } = exchange;
-    const server = this.#options.server(client);
-    if (resumed?.server !== undefined && resumed.server !== name) throw new GatewayError('STATE_INVALID');
+    const { resumed } = exchange;
+    if (resumed?.server !== undefined && resumed.server !== this.#options.name) throw new GatewayError('STATE_INVALID');
+    const server = this.#connections.serverFor(exchange.client);
     // Tool calls are the most frequent, take the shortest way, and translate their errors themselves.
-    if (server && exchange.method === 'tools/call') return this.#callTool(exchange, server);
-    const open = (): Promise<ResultObject> =>
-      connections
-        .homeOf(exchange)
-        .supervised.get()
-        .then((upstream) => this.#answerBy(upstream.server, exchange));
-    const answer = server ? this.#answerBy(server, exchange) : open();
+    if (isViewed(server) && exchange.method === 'tools/call') return this.#callTool(exchange, server);
+    const answer = isViewed(server) ? this.#answerBy(server, exchange) : this.#open(exchange);
     return answer
-      .catch((thrown) => this.#orLogIn(thrown, exchange, open))
+      .catch((thrown) => this.#orLogIn(thrown, exchange))
       .catch((thrown: unknown) => {
         throw toTargetError(thrown, exchange, this.#source(exchange));
       });
   }
 
+  async #open(exchange: Exchange): Promise<ResultObject> {
+    await this.#connections.homeOf(exchange).supervised.get();
+    return this.#answerBy(this.#connections.serverFor(exchange.client) as ViewedServer, exchange);
+  }
+
+  #answerBy(server: ViewedServer, exchange: Exchange): Promise<ResultObject> {
+    const answer = this.#answers.get(exchange.method);
+    if (answer) return answer(exchange, server);
+    return isInteraction(exchange.method) ? this.#options.flow.handle(exchange) : this.#call(exchange);
+  }
+
+  #call(exchange: Exchange): Promise<ResultObject> {
+    return new ServerCall(exchange, this.#options.calls, this.#callOptions).send();
+  }
+
   /** A server that lists nothing without a login lists how to log in. */
-  async #orLogIn(thrown: unknown, exchange: Exchange, again: () => Promise<ResultObject>): Promise<ResultObject> {
-    const { logIn, name, server } = this.#options;
+  async #orLogIn(thrown: unknown, exchange: Exchange): Promise<ResultObject> {
+    const { logIn, name } = this.#options;
     if (!logIn || !isLoginNeeded(thrown)) throw thrown;
     if (exchange.method === 'tools/list') return { tools: [loginTool(name)] };
     // Calls to a server that is known have asked already.
-    if (!CALL_METHODS.has(exchange.method) || server(exchange.client)) throw thrown;
-    return (await this.#logIn(exchange)) ?? again();
+    if (!CALL_METHODS.has(exchange.method) || this.#connections.serverFor(exchange.client).view) throw thrown;
+    return (await this.#logIn(exchange)) ?? this.#open(exchange);
   }
 
   /** The result of a call that was only for the login; undefined for others, which are to be sent again. */
   async #logIn(exchange: Exchange): Promise<ResultObject | undefined> {
-    const { logIn, name, tools } = this.#options;
+    const { logIn, name } = this.#options;
     const { method, params, client } = exchange;
     await logIn!(exchange);
-    const isOurs = method === 'tools/call' && params.name === LOGIN_TOOL && !tools(client).get(LOGIN_TOOL);
+    const { tools } = this.#connections.serverFor(client);
+    const isOurs = method === 'tools/call' && params.name === LOGIN_TOOL && !tools.get(LOGIN_TOOL);
     return isOurs ? loggedIn(name) : undefined;
   }
 
   #toError(thrown: unknown, exchange: Exchange): unknown {
-    const { name, clock } = this.#options;
-    if (asksForPause(thrown)) (this.#pause ??= new ServerPause(name, clock)).note(thrown, exchange);
+    const { name, calls } = this.#options;
+    if (asksForPause(thrown)) (this.#pause ??= new ServerPause(name, calls.clock)).note(thrown, exchange);
     return toTargetError(thrown, exchange, this.#source(exchange));
   }
 
   #source({ client }: Exchange): ErrorSource {
-    return { name: this.#options.name, dialect: this.#options.server(client)?.dialect };
+    return { name: this.#options.name, dialect: this.#connections.serverFor(client).view?.dialect };
   }
 
-  #answerBy(server: ServerView, exchange: Exchange): Promise<ResultObject> {
-    const { connections, tasks, flow } = this.#options;
-    switch (exchange.method) {
-      case 'resources/subscribe':
-      case 'resources/unsubscribe':
-        return connections.home(exchange.client).handleSubscription(exchange);
-      case 'tools/list':
-        return this.#list(exchange, server);
-      case 'prompts/list':
-      case 'resources/list':
-      case 'resources/templates/list':
-        return this.#checked(exchange, new CallWithUrls(exchange, this.#calls).send(), server);
-      case 'tools/call':
-        return this.#callTool(exchange, server);
-      case 'tasks/get':
-      case 'tasks/list':
-      case 'tasks/update':
-      case 'tasks/cancel':
-      case 'tasks/result':
-        return tasks.handle(exchange, server);
-      default:
-        if (exchange.method === 'interaction.start') return flow.handle(withLanguages(exchange));
-        if (isInteraction(exchange.method)) return flow.handle(exchange);
-        return new CallWithUrls(exchange, this.#calls).send();
+  #callTool(exchange: Exchange, server: ViewedServer, hasReceipt = false): Promise<ResultObject> {
+    const isStarted = exchange.params._meta !== undefined && hasStartId(exchange.params);
+    // The client repeats a suspended call and one with a start id, and fetches the result of a task.
+    const needsReceipt = server.givesReceipts && !hasReceipt && !isStarted;
+    if (needsReceipt && !exchange.maySuspend && !exchange.task?.requested) {
+      return this.#callWithReceipt(exchange, server);
+    }
+    const spoken = server.givesReceipts ? withLanguages(exchange) : exchange;
+    const own = isStarted ? withOwnStart(spoken) : spoken;
+    const mayBeTask = server.runsTasks && mayRunAsTask(own, server.view);
+    const options = mayBeTask ? { ...this.#callOptions, taskServer: server.view } : this.#callOptions;
+    const call = new ServerCall(own, this.#options.calls, options);
+    return server.hasFlowTools && this.#options.flow.plays(own) ? this.#play(own, call) : call.send();
+  }
+
+  /** A tool that turns out to be an ordinary one is called. */
+  async #play(exchange: Exchange, call: ServerCall): Promise<ResultObject> {
+    try {
+      const played = await this.#options.flow.callTool(exchange);
+      return played ? call.read(played) : await call.send();
+    } catch (thrown) {
+      throw toTargetError(thrown, exchange, this.#source(exchange));
     }
   }
 
-  #callTool(exchange: Exchange, server: ServerView, hasReceipt = false): Promise<ResultObject> {
-    const isOurs = server.capabilities.experimental !== undefined && givesReceipts(server.capabilities);
-    const isStarted = exchange.params._meta !== undefined && hasStartId(exchange.params);
-    // The client repeats a suspended call and one with a start id, and fetches the result of a task.
-    if (isOurs && !hasReceipt && !isStarted && !exchange.maySuspend && !exchange.task?.requested)
-      return this.#callWithReceipt(exchange, server);
-    const spoken = isOurs ? withLanguages(exchange) : exchange;
-    const own = isStarted ? withOwnStart(spoken) : spoken;
-    const call = new CallWithUrls(own, this.#toolCalls);
-    const { flow } = this.#options;
-    if (!flow.plays(own, server)) return call.send();
-    return flow
-      .callTool(own)
-      .then((played) => (played ? call.read(played) : call.send()))
-      .catch((thrown: unknown) => {
-        throw toTargetError(thrown, exchange, this.#source(exchange));
-      });
-  }
-
-  async #callWithReceipt(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+  async #callWithReceipt(exchange: Exchange, server: ViewedServer): Promise<ResultObject> {
     const { SentReceipts, callWithReceipt } = await import('./receipts.ts'); // few servers have flows
-    const { flow, connections } = this.#options;
     this.#sent ??= new SentReceipts();
     return callWithReceipt(exchange, {
-      clock: flow.clock,
+      clock: this.#options.calls.clock,
       sent: this.#sent,
       send: (own) => this.#callTool(own, server, true),
       acknowledge: async (sessionId) => {
-        const upstream = await connections.home(exchange.client).supervised.get();
+        const upstream = await this.#connections.home(exchange.client).supervised.get();
         return upstream.call({ method: 'interaction.acknowledge', params: { sessionId } });
       },
     });
@@ -217,116 +216,24 @@ export class ServerRequests {
     return definitions ? definitions.check(exchange, toPlainObject(await listed), server) : listed;
   }
 
-  async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {
-    const { leases, tools, tasks } = this.#options;
-    const result = toPlainObject(await this.#checked(exchange, leases.send(exchange), server));
-    tools(exchange.client).learn(result, exchange.params.cursor === undefined);
-    return tasks.toList(result, exchange, server);
+  async #listTools(exchange: Exchange, { view, tools }: ViewedServer): Promise<JsonObject> {
+    const { calls, tasks } = this.#options;
+    const listed = new ServerCall(exchange, calls).send();
+    const result = toPlainObject(await this.#checked(exchange, listed, view));
+    tools.learn(result, exchange.params.cursor === undefined);
+    return tasks.toList(result, exchange, view);
   }
+}
+
+function isViewed(server: KnownServer): server is ViewedServer {
+  return server.view !== undefined;
+}
+
+/** Whether the way of a call depends on tasks, at a server that runs them. A handshake server declares it for each tool. */
+function mayRunAsTask({ awaitsTask, task }: Exchange, { dialect }: ServerView): boolean {
+  return dialect === 'handshake' || awaitsTask === true || task?.requested === true;
 }
 
 function withOwnStart(exchange: Exchange): Exchange {
   return deriveExchange(exchange, { params: withOwnStartId(exchange.params, exchange.client.principal) });
-}
-
-const URL_ELICITATION_REQUIRED = -32042;
-/** How often a call may have its user log in: the second time with more scopes. */
-const MAX_LOGINS = 2;
-/** How often a call may send its user to further pages. */
-const MAX_ROUNDS = 8;
-/** How often a call is repeated for the same pages; about ten minutes in all. */
-const MAX_ATTEMPTS = 7;
-
-/** How to send calls of one kind and handle their results. */
-export interface CallKind {
-  send(exchange: Exchange, handler: ResultHandler): Promise<ResultObject>;
-  read(result: ResultObject, exchange: Exchange): ResultObject;
-  toError(thrown: unknown, exchange: Exchange): unknown;
-  completed(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void>;
-  /** Resolves with the result of a call that was only for the login. */
-  logIn?: ((exchange: Exchange) => Promise<ResultObject | undefined>) | undefined;
-}
-
-/** One call, with the pages that its user has to visit. */
-export class CallWithUrls implements ResultHandler {
-  readonly #exchange: Exchange;
-  readonly #kind: CallKind;
-  /** Ids and URLs of the pages asked for; created on first use, because most calls need none. */
-  #asked: Set<string> | undefined;
-  #round = 0;
-  #attempt = 0;
-  #logins = 0;
-
-  constructor(exchange: Exchange, kind: CallKind) {
-    this.#exchange = exchange;
-    this.#kind = kind;
-  }
-
-  send(): Promise<ResultObject> {
-    return this.#kind.send(this.#exchange, this);
-  }
-
-  read(result: ResultObject): ResultObject {
-    return this.#kind.read(result, this.#exchange);
-  }
-
-  async failed(thrown: unknown): Promise<ResultObject> {
-    const { logIn } = this.#kind;
-    if (logIn && isLoginNeeded(thrown) && this.#logins++ < MAX_LOGINS) {
-      return (await logIn(this.#exchange)) ?? this.send();
-    }
-    const pages = pagesOf(thrown);
-    const fresh = pages.filter((page) => !namesOf(page).some((name) => this.#asked?.has(name)));
-    if (fresh.length > 0) this.#attempt = 0;
-    const isOver = fresh.length > 0 ? this.#round === MAX_ROUNDS : this.#attempt === MAX_ATTEMPTS;
-    if (pages.length === 0 || isOver || !isToBeAsked(this.#exchange)) {
-      throw this.#kind.toError(thrown, this.#exchange);
-    }
-    const refused = fresh.length > 0 ? await this.#ask(fresh) : undefined;
-    if (refused) return notDone(this.#exchange, thrown as ProtocolError, refused);
-    const { cancellation, signal } = this.#exchange;
-    const ids = pages.flatMap(({ elicitationId }) => (typeof elicitationId === 'string' ? [elicitationId] : []));
-    await this.#kind.completed(ids, cancellation ?? signal, this.#attempt++);
-    return this.send();
-  }
-
-  /** Returns the answer of a user who refuses. */
-  async #ask(pages: JsonObject[]): Promise<JsonObject | undefined> {
-    const round = ++this.#round;
-    const known = (this.#asked ??= new Set());
-    for (const page of pages) for (const name of namesOf(page)) known.add(name);
-    const asked = pages.map((page, index) => this.#exchange.ask(toAsk(page, `${round}-${index}`)));
-    return (await Promise.all(asked)).find(({ action }) => action !== 'accept');
-  }
-}
-
-/** A handshake client that opens pages knows the error, and for one that cannot be asked the error is still the best answer. */
-function isToBeAsked(exchange: Exchange): boolean {
-  const { dialect, capabilities } = exchange.client;
-  if (dialect === 'stateless') return true;
-  return (
-    capabilities.elicitation?.url === undefined &&
-    exchange.canAsk({ method: 'elicitation/create', params: { mode: 'url' } })
-  );
-}
-
-function pagesOf(thrown: unknown): JsonObject[] {
-  if (!(thrown instanceof ProtocolError) || thrown.code !== URL_ELICITATION_REQUIRED) return [];
-  const pages = isObject(thrown.data) ? thrown.data.elicitations : undefined;
-  return Array.isArray(pages) ? pages.filter(isObject) : [];
-}
-
-/** Some servers give a page a new id with each call. */
-function namesOf({ elicitationId, url }: JsonObject): string[] {
-  return [elicitationId, url].filter((name) => typeof name === 'string');
-}
-
-function toAsk({ message, url, elicitationId }: JsonObject, key: string) {
-  return { method: 'elicitation/create', params: { mode: 'url', message, url, elicitationId }, key: `url-${key}` };
-}
-
-function notDone({ method }: Exchange, error: ProtocolError, { action }: JsonObject): JsonObject {
-  const reason = `${error.message} (${String(action)})`;
-  if (method !== 'tools/call') throw new GatewayError('ASK_REFUSED', { method: 'elicitation/create', reason });
-  return { content: [{ type: 'text', text: reason }], isError: true };
 }

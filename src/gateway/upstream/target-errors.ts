@@ -4,7 +4,10 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { CALL_METHODS } from '../../protocol/methods.ts';
+import { fieldOf } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { META } from '../dialect/meta.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
@@ -32,6 +35,16 @@ export function toTargetError(thrown: unknown, exchange: Exchange, source: Error
     return new GatewayError('TOOL_UNREACHABLE', { reason: named.message, server }, { cause: thrown });
   }
   return named;
+}
+
+/** A Parley server names the missing capability in a failed result; a stateless client expects an error instead. */
+export function checkCapability(result: ResultObject): ResultObject {
+  if (fieldOf(result, 'isError') !== true) return result;
+  const meta = fieldOf(result, '_meta');
+  const requiredCapabilities = isObject(meta) ? meta[META.required] : undefined;
+  if (!isObject(requiredCapabilities)) return result;
+  const what = Object.keys(requiredCapabilities).join(', ');
+  throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what, requiredCapabilities });
 }
 
 /** The error for a server that is not available; without a failure it is still starting. */

@@ -9,13 +9,13 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { WIRE_NOTIFICATIONS, isRequestMethod } from '../../protocol/methods.ts';
-import { ToolFacts } from '../../protocol/tool-facts.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
+import type { CallContext } from './server-call.ts';
 import { ServerRequests } from './server-requests.ts';
 import { ChangeListeners } from './connections/change-listeners.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
@@ -28,7 +28,6 @@ import { ConnectionPool } from './connections/connection-pool.ts';
 import { FlowBridge } from './flow-bridge.ts';
 import { CHANGEABLE_LISTS, catchUp, onServerChange } from './connections/on-server-change.ts';
 import type { ChangeContext } from './connections/on-server-change.ts';
-import { ConnectionLeases } from './connections/connection-leases.ts';
 import { OpenCall } from './questions/open-call.ts';
 import { superviseUpstream } from './connections/supervise-upstream.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
@@ -37,7 +36,6 @@ import { withTasksOf } from './tasks/task-support.ts';
 import { isLoginNeeded } from './login/login-tool.ts';
 import { toAwayError } from './target-errors.ts';
 import type { ServerTarget, TargetStatus, UpstreamTargetOptions } from './target-options.ts';
-import { TaskOwners } from './tasks/task-owners.ts';
 import type { Upstream } from './upstream.ts';
 
 const WAIT_MS = 60_000;
@@ -53,20 +51,15 @@ export class UpstreamTarget implements ServerTarget {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #connections: ConnectionPool;
-  readonly #leases: ConnectionLeases;
   readonly #listeners: ChangeListeners;
-  readonly #tools: Record<SpokenEra, ToolFacts> = { handshake: new ToolFacts(), stateless: new ToolFacts() };
   readonly #tasks: TaskBridge;
   readonly #flow: FlowBridge;
-  readonly #taskOwners = new TaskOwners();
   readonly #completions: ElicitationCompletions;
   readonly #requests: ServerRequests;
   readonly #unlisten: () => void;
   readonly #clients = new ClientPresence();
   /** Undefined if the server runs elsewhere. */
   readonly #processes: ProcessCap | undefined;
-  /** What was last known of the server in each era, also while it is away. */
-  readonly #views: Partial<Record<SpokenEra, ServerView>> = {};
 
   constructor(options: UpstreamTargetOptions) {
     this.name = options.name;
@@ -94,33 +87,24 @@ export class UpstreamTarget implements ServerTarget {
     }
     this.#completions = new ElicitationCompletions(clock);
     this.#listeners = new ChangeListeners((client) => this.#connections.known(client));
-    this.#leases = new ConnectionLeases(this.#connections, {
-      clock,
-      timeoutMs: options.timeoutMs,
-      taskOwners: this.#taskOwners,
-    });
-    this.#flow = new FlowBridge(this.#leases, clock);
+    const calls: CallContext = { connections: this.#connections, clock, timeoutMs: options.timeoutMs };
+    this.#flow = new FlowBridge(calls);
     this.#tasks = new TaskBridge({
-      tools: (client) => this.#toolsOf(client),
-      clock,
+      tools: (client) => this.#connections.serverFor(client).tools,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       tell: (change) => this.#listeners.tellAll(change),
-      leases: this.#leases,
+      calls,
     });
-    this.#requests = this.#createRequests();
+    this.#requests = this.#createRequests(calls);
     this.#unlisten = options.definitions?.onAccepted((kind) => this.#listeners.tellAll({ kind })) ?? (() => {});
   }
 
-  #createRequests(): ServerRequests {
+  #createRequests(calls: CallContext): ServerRequests {
     const { name, logIn, definitions } = this.#options;
     return new ServerRequests({
       name,
-      clock: this.#clock,
+      calls,
       definitions,
-      connections: this.#connections,
-      leases: this.#leases,
-      server: (client) => this.viewFor(client),
-      tools: (client) => this.#toolsOf(client),
       tasks: this.#tasks,
       flow: this.#flow,
       completions: this.#completions,
@@ -129,11 +113,11 @@ export class UpstreamTarget implements ServerTarget {
   }
 
   get info(): Implementation {
-    return this.#anyView?.info ?? NOBODY;
+    return this.#connections.view?.info ?? NOBODY;
   }
 
   get instructions(): string | undefined {
-    return this.#anyView?.instructions;
+    return this.#connections.view?.instructions;
   }
 
   greeting(client: ClientView): JsonObject | undefined {
@@ -157,7 +141,7 @@ export class UpstreamTarget implements ServerTarget {
     const { address, definitions } = this.#options;
     return {
       state,
-      server: this.#anyView,
+      server: this.#connections.view,
       transport: current?.transport,
       failure: failure?.message,
       problem,
@@ -168,7 +152,7 @@ export class UpstreamTarget implements ServerTarget {
 
   /** The server in the era used for this client; undefined until it is known. */
   viewFor(client: Pick<ClientView, 'dialect'>): ServerView | undefined {
-    return this.#views[this.#connections.eraFor(client)];
+    return this.#connections.serverFor(client).view;
   }
 
   /** Resolves when it is known what the server offers to this client, or why not (see `status`). */
@@ -181,13 +165,13 @@ export class UpstreamTarget implements ServerTarget {
   }
 
   capabilities(client: ClientView): ServerCapabilities {
-    const server = this.viewFor(client) ?? this.#anyView;
+    const server = this.viewFor(client) ?? this.#connections.view;
     if (server) return withTasksOf(server);
     return this.#options.logIn && isLoginNeeded(this.status.problem) ? { tools: { listChanged: true } } : {};
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
-    return this.#toolsOf(client).get(tool)?.inputSchema;
+    return this.#connections.serverFor(client).tools.get(tool)?.inputSchema;
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
@@ -291,19 +275,11 @@ export class UpstreamTarget implements ServerTarget {
     void own?.supervised.retire();
   }
 
-  get #anyView(): ServerView | undefined {
-    return this.#views.handshake ?? this.#views.stateless;
-  }
-
-  #toolsOf(client: ClientView): ToolFacts {
-    return this.#tools[this.#connections.eraFor(client)];
-  }
-
-  #contextOf({ era }: UpstreamConnection): ChangeContext {
+  #contextOf(connection: UpstreamConnection): ChangeContext {
     return {
-      tools: this.#tools[era],
+      tools: this.#connections.serverOf(connection).tools,
       tasks: this.#tasks,
-      taskOwners: this.#taskOwners,
+      taskOwners: this.#connections.taskOwners,
       completions: this.#completions,
       definitions: this.#options.definitions,
       listeners: this.#listeners,
@@ -317,7 +293,7 @@ export class UpstreamTarget implements ServerTarget {
       maxAsked: this.#options.limits?.maxInFlight,
       onPing: (ask: Ask, signal: AbortSignal) => connection.asks.ping(ask, signal),
       onLateAsk: (ask: Ask, signal: AbortSignal) => connection.asks.putLate(ask, signal),
-      track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#leases.habits }),
+      track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#connections.habits }),
       onUnnamed: (change: UnattributedChange) => this.#onUnnamed(connection, change),
       onChange: (change: Change) => onServerChange(change, connection, this.#contextOf(connection)),
       onNotice: (notification: NotificationMessage) => this.#flow.notice(notification, connection),
@@ -381,15 +357,13 @@ export class UpstreamTarget implements ServerTarget {
 
   #onOpen(connection: UpstreamConnection, upstream: Upstream, isAgain: boolean): void {
     const { server } = upstream;
-    const wanted = connection.era;
     this.#connections.learn(connection, server);
-    const { era } = connection;
-    const isNews = !this.#views[era];
-    if (era !== wanted) delete this.#views[wanted];
-    this.#views[era] = server;
+    const known = this.#connections.serverOf(connection);
+    const isNews = known.view === undefined;
+    known.learn(server);
     if (!this.#listeners.isEmpty) upstream.watch();
     if (isAgain) catchUp(upstream, connection, this.#contextOf(connection));
-    else if (isNews) this.#tellNews(server, era);
+    else if (isNews) this.#tellNews(server, connection.era);
   }
 
   /** Tells present clients what the server offers, now that it is known. */

@@ -1,20 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import { handleResult } from './result-handler.ts';
-import type { ResultHandler } from './result-handler.ts';
-import { CallWithUrls } from './server-requests.ts';
+import { fakeCalls } from './fake-calls.contract.ts';
+import { ServerCall } from './server-call.ts';
+import type { CallRules } from './server-call.ts';
 
 function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>, waited: (readonly string[])[] = []) {
-  const kind = {
+  const rules = {
     completed: async (ids: readonly string[]) => void waited.push(ids),
-    send: (_: Exchange, handler: ResultHandler) => handleResult(call(), handler),
-    read: (result: ResultObject) => result,
     toError: (thrown: unknown) => thrown,
-  };
-  return new CallWithUrls(exchange, kind).send();
+  } as unknown as CallRules;
+  const calls = fakeCalls({ server: { dialect: 'handshake' }, relay: call });
+  return new ServerCall(exchange, calls, { rules }).send();
 }
 
 const page = { mode: 'url', elicitationId: 'e', url: 'https://example.com', message: 'Log in' };
@@ -28,6 +26,7 @@ function exchange(
   const asked: unknown[] = [];
   const made = {
     method: given.method ?? 'tools/call',
+    params: {},
     client: { dialect: given.dialect ?? 'stateless', capabilities: given.capabilities ?? {} } as ClientView,
     canAsk: () => true,
     async ask(ask: unknown) {

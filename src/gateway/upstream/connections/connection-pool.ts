@@ -4,8 +4,13 @@
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import type { ServerView } from '../../../protocol/server-view.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import { eraOf, spokenEraOf } from '../../dialect/revisions.ts';
 import type { RevisionPin, SpokenEra } from '../../dialect/revisions.ts';
+import type { KnownServer } from '../known-server.ts';
+import type { Link } from '../links/link.ts';
+import { CallHabits, subjectOf } from '../questions/open-call.ts';
+import { TaskOwners } from '../tasks/task-owners.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import { signatureOf } from './connection-signature.ts';
 import { EraPool } from './era-pool.ts';
@@ -29,6 +34,9 @@ const LISTING: ReadonlySet<string> = new Set([
 export class ConnectionPool {
   /** By the era of the client; the same pool twice if the server speaks one era. */
   readonly #pools: Record<SpokenEra, EraPool>;
+  /** Which calls to the server ask. */
+  readonly habits: CallHabits = new CallHabits();
+  readonly taskOwners: TaskOwners = new TaskOwners();
   /** The first client (stateless: its principal and capabilities) while no other has come. */
   #only: ClientOpening | string | undefined;
   #isMany = false;
@@ -51,6 +59,21 @@ export class ConnectionPool {
   /** The era spoken with the server on behalf of this client, as far as it is known. */
   eraFor({ dialect }: Pick<ClientView, 'dialect'>): SpokenEra {
     return this.#of(dialect).era;
+  }
+
+  /** The server as this client sees it. */
+  serverFor({ dialect }: Pick<ClientView, 'dialect'>): KnownServer {
+    return this.#of(dialect).server;
+  }
+
+  /** The server as any client sees it; undefined until it was opened. */
+  get view(): ServerView | undefined {
+    return this.#pools.handshake.server.view ?? this.#pools.stateless.server.view;
+  }
+
+  /** The server behind a connection. */
+  serverOf({ era }: UpstreamConnection): KnownServer {
+    return this.#pools[era].server;
   }
 
   /** The connection that shows what the server offers to such a client. */
@@ -94,6 +117,33 @@ export class ConnectionPool {
 
   known(client: ClientView): UpstreamConnection | undefined {
     return this.#of(client.dialect).known(client);
+  }
+
+  /** The connection on which the task of a request runs; undefined if that is unknown. */
+  placeOfTask({ params: { taskId }, client }: Exchange, home: UpstreamConnection): UpstreamConnection | undefined {
+    const connection = this.taskOwners.connectionOf(taskId, client);
+    const isForeign = this.taskOwners.isForeign(taskId, client, connection ?? home);
+    if (isForeign) throw new GatewayError('TASK_NOT_FOUND', { taskId });
+    return connection;
+  }
+
+  /**
+   * The connection for a call during which the server may ask. Calls share a connection and run side by side there, except those that
+   * are known to ask.
+   */
+  placeFor(
+    exchange: Exchange,
+    home: UpstreamConnection,
+    transport: Link['kind'],
+  ): UpstreamConnection | Promise<UpstreamConnection> {
+    const { client, expectsQuestions } = exchange;
+    // On HTTP a question arrives on the stream of its call, unless the server has been seen to ignore that.
+    const isNamed = transport === 'streamable-http' && !this.habits.asksUnnamed;
+    // On a client's own connection a call is alone unless the client makes another one.
+    const isWatched = !isNamed && client.assisted?.elicitation && (home.isShared || !home.asks.isFree);
+    if (isWatched && (expectsQuestions || this.habits.asks(subjectOf(exchange)))) return this.takeAlone(client);
+    if (home.isShared) return this.calm(client, home);
+    return isNamed ? home : this.take(client, this.habits.isQuiet(subjectOf(exchange)));
   }
 
   take(client: ClientView, isQuiet?: boolean): UpstreamConnection | Promise<UpstreamConnection> {

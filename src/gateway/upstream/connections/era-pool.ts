@@ -17,6 +17,7 @@ import type { ClientOpening } from '../../../protocol/target.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
+import { KnownServer } from '../known-server.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import type { UpstreamConnectionOptions } from './upstream-connection.ts';
 import {
@@ -64,6 +65,7 @@ interface Group {
 
 export class EraPool {
   era: SpokenEra;
+  readonly server: KnownServer = new KnownServer();
   readonly #options: EraPoolOptions;
   readonly #shared = new Map<string, UpstreamConnection>();
   /** The connection of all clients, if the server needs no other. */

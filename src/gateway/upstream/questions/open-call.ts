@@ -22,7 +22,8 @@ export interface OpenCallOptions {
   method: string;
   /** The tool, prompt or resource, as in `CallHabits`. */
   subject: string;
-  habits: CallHabits;
+  /** Undefined for a server that asks only in its answers. */
+  habits: CallHabits | undefined;
   /** The task of the request. */
   taskId?: string | undefined;
   /** Whether the answer may be a new task. */
@@ -62,7 +63,7 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
     const { startsTask, habits, subject } = this.#options;
     const started = startsTask ? taskIn(result) : undefined;
     if (started === undefined) {
-      if (!this.isAbandoned) habits.learnAnswered(subject);
+      if (!this.isAbandoned) habits?.learnAnswered(subject);
       this.leave();
       if (this.taskId !== undefined && this.#endsTask(result)) this.#routing.endTask(this.taskId);
       return;
@@ -76,12 +77,13 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
     const { habits, subject } = this.#options;
     this.isAbandoned = true;
     this.caller = this.#request = undefined; // so that the call does not keep them in memory
-    this.#routing.abandon(this, habits.isQuiet(subject));
+    this.#routing.abandon(this, habits?.isQuiet(subject) ?? false);
   }
 
   /** Called when the server asks without naming a call; `maySuspect`: this call should be alone next time. */
   learnUnnamed(maySuspect: boolean): void {
     const { habits, subject } = this.#options;
+    if (!habits) return;
     habits.asksUnnamed = true;
     if (maySuspect) habits.learnAsked(subject);
   }

@@ -9,7 +9,9 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { META } from '../../dialect/meta.ts';
 import { delayAbort } from './delayed-abort.ts';
-import type { Send } from '../connections/connection-leases.ts';
+import type { ServerCall } from '../server-call.ts';
+
+type Send = ServerCall['request'];
 
 export type StatusListener = (statusMessage: string) => void;
 

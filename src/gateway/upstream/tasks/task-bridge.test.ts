@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import type { ServerView } from '../../../protocol/server-view.ts';
+import type { OutgoingCall, ServerView } from '../../../protocol/server-view.ts';
 import { fieldOf } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
 import { ToolFacts } from '../../../protocol/tool-facts.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
@@ -11,11 +12,11 @@ import { FakeClock, settled } from '../../dialect/fake-context.contract.ts';
 import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 import { FakeExchange } from '../../middleware/fake-exchange.contract.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
-import type { ConnectionLeases } from '../connections/connection-leases.ts';
-import { PASS_THROUGH, handleResult } from '../result-handler.ts';
+import { fakeCalls } from '../fake-calls.contract.ts';
+import { ServerCall } from '../server-call.ts';
+import type { CallRules } from '../server-call.ts';
 import { TaskBridge } from './task-bridge.ts';
 import { runsTasks } from './task-support.ts';
-import type { CallOverrides } from '../call-from-exchange.ts';
 
 const handshake = {
   dialect: 'handshake',
@@ -39,45 +40,38 @@ const task = (more: object = {}): JsonObject => ({
 
 /** `answer` is the server. */
 function setUp(
-  answer: (wanted: CallOverrides, ask: AskHandler) => JsonObject | Promise<JsonObject>,
+  server: ServerView,
+  answer: (call: OutgoingCall, ask: AskHandler) => JsonObject | Promise<JsonObject>,
   tools: JsonObject[] = [],
 ) {
-  const sent: CallOverrides[] = [];
+  const sent: OutgoingCall[] = [];
   const told: Change[] = [];
   const clock = new FakeClock();
   const book = new ToolFacts();
   if (tools.length > 0) book.learn({ tools }, true);
-  let leased = 0;
-  const lease = (exchange: Exchange, given?: AskHandler) => {
-    const ask: AskHandler = given ?? ((question, signal) => exchange.ask(question, signal));
-    leased++;
-    return {
-      release: () => void leased--,
-      async send(wanted = {}) {
-        sent.push({ method: exchange.method, ...wanted });
-        return answer({ method: exchange.method, ...wanted }, ask);
-      },
-    };
-  };
-  const send: ConnectionLeases['send'] = (exchange, handler) => {
-    const one = lease(exchange);
-    return handleResult(one.send().finally(one.release), handler ?? PASS_THROUGH);
-  };
-  const bridge = new TaskBridge({
-    tools: () => book,
+  const calls = fakeCalls({
+    server,
     clock,
-    limits: DEFAULT_LIMITS,
-    tell: (change) => void told.push(change),
-    leases: { lease, send },
+    async relay(call) {
+      sent.push(call);
+      return answer(call, (ask, signal) => call.ask!(ask, signal!));
+    },
   });
-  return { bridge, sent, told, clock, leased: () => leased };
+  const tell = (change: Change): void => void told.push(change);
+  const bridge = new TaskBridge({ tools: () => book, limits: DEFAULT_LIMITS, tell, calls });
+  const rules = { toError: (thrown: unknown) => thrown, tasks: bridge } as unknown as CallRules;
+  const callTool = (exchange: Exchange): Promise<ResultObject> =>
+    new ServerCall(exchange, calls, { rules, taskServer: server }).send();
+  const onTask = (state: JsonObject): boolean =>
+    bridge.onTask(state as unknown as TaskState, calls.connections.all[0]!);
+  return { bridge, callTool, onTask, sent, told, clock, leased: () => calls.leased };
 }
 
 function calling(client: Partial<ClientView>, given: { task?: Exchange['task']; name?: string } = {}) {
   return Object.assign(new FakeExchange('tools/call', { name: given.name ?? 'x' }, client), { task: given.task });
 }
 
-const methods = (sent: CallOverrides[]) => sent.map(({ method }) => method);
+const methods = (sent: OutgoingCall[]) => sent.map(({ method }) => method);
 const supporting = (taskSupport: string) => [{ name: 'x', execution: { taskSupport } }];
 
 describe('a stateless client and a handshake server', () => {
@@ -86,14 +80,18 @@ describe('a stateless client and a handshake server', () => {
 
   it('a tool that supports tasks runs as one, and becomes a task for the client when it reports its status', async () => {
     let finish: (result: JsonObject) => void = () => {};
-    const { bridge, sent, told, leased } = setUp(({ method }) => {
-      if (method === 'tools/call') return { task: task() };
-      return new Promise((resolve) => (finish = resolve));
-    }, supporting('optional'));
+    const { bridge, callTool, onTask, sent, told, leased } = setUp(
+      handshake,
+      ({ method }) => {
+        if (method === 'tools/call') return { task: task() };
+        return new Promise((resolve) => (finish = resolve));
+      },
+      supporting('optional'),
+    );
     const exchange = calling(modern, able);
-    const created = bridge.callTool(exchange, handshake);
+    const created = callTool(exchange);
     await settled();
-    expect(bridge.onTask(task({ statusMessage: 'on its way' }) as unknown as TaskState)).toBe(true);
+    expect(onTask(task({ statusMessage: 'on its way' }))).toBe(true);
     const { taskId, statusMessage } = fieldOf(await created, 'task') as TaskState;
     expect(statusMessage).toBe('on its way');
     finish({ ...done, _meta: { 'io.modelcontextprotocol/related-task': { taskId: 't' } } });
@@ -106,51 +104,62 @@ describe('a stateless client and a handshake server', () => {
     ]);
     expect(told.length).toBeGreaterThan(0);
     expect(leased()).toBe(0);
-    expect(bridge.onTask(task() as unknown as TaskState)).toBe(false);
+    expect(onTask(task())).toBe(false);
   });
 
   it('a question before the first status message is asked before there is a task', async () => {
-    const { bridge, sent } = setUp(async ({ method }, ask) => {
-      if (method === 'tools/call') return { task: task() };
-      if (method === 'tasks/get') return task({ status: 'input_required' });
-      const params = { message: 'Sure?', task: { ttl: 1 }, _meta: { 'io.modelcontextprotocol/related-task': {} } };
-      await ask({ method: 'elicitation/create', params });
-      return done;
-    }, supporting('optional'));
+    const { callTool, sent, clock } = setUp(
+      handshake,
+      async ({ method }, ask) => {
+        if (method === 'tools/call') return { task: task() };
+        if (method === 'tasks/get') return task({ status: 'input_required' });
+        const params = { message: 'Sure?', task: { ttl: 1 }, _meta: { 'io.modelcontextprotocol/related-task': {} } };
+        await ask({ method: 'elicitation/create', params });
+        return done;
+      },
+      supporting('optional'),
+    );
     const exchange = calling(modern, able);
-    expect(await bridge.callTool(exchange, handshake)).toEqual(done);
+    const called = callTool(exchange);
+    await settled();
+    clock.advance(40); // questions that come together are asked together
+    expect(await called).toEqual(done);
     expect(exchange.sent).toEqual([{ method: 'elicitation/create', params: { message: 'Sure?' } }]);
     expect(methods(sent)).toEqual(['tools/call', 'tasks/result', 'tasks/get']);
   });
 
   it('a tool without task support is called directly, after its list was fetched', async () => {
-    const { bridge, sent } = setUp(({ method }) => {
+    const { callTool, sent } = setUp(handshake, ({ method }) => {
       return method === 'tools/list' ? { tools: [{ name: 'x' }] } : done;
     });
-    expect(await bridge.callTool(calling(modern, able), handshake)).toBe(done);
-    expect(await bridge.callTool(calling(modern, able), handshake)).toBe(done);
+    expect(await callTool(calling(modern, able))).toBe(done);
+    expect(await callTool(calling(modern, able))).toBe(done);
     expect(methods(sent)).toEqual(['tools/list', 'tools/call', 'tools/call']);
   });
 
   it('without the extension, a tool that runs only as a task is refused before it is called', async () => {
-    const { bridge, sent } = setUp(() => done, supporting('required'));
-    await expect(bridge.callTool(calling(modern), handshake)).rejects.toMatchObject({ code: 'TASK_REQUIRED' });
+    const { callTool, sent } = setUp(handshake, () => done, supporting('required'));
+    await expect(callTool(calling(modern))).rejects.toMatchObject({ code: 'TASK_REQUIRED' });
     expect(sent).toEqual([]);
-    const optional = setUp(() => done, supporting('optional'));
-    expect(await optional.bridge.callTool(calling(modern), handshake)).toBe(done);
+    const optional = setUp(handshake, () => done, supporting('optional'));
+    expect(await optional.callTool(calling(modern))).toBe(done);
   });
 
   it('cancelling the task cancels it at the server', async () => {
-    const { bridge, sent, leased } = setUp(({ method, signal }) => {
-      if (method === 'tools/call') return { task: task() };
-      if (method === 'tasks/cancel') return {};
-      return new Promise((_, reject) => {
-        signal!.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
-      });
-    }, supporting('optional'));
-    const created = bridge.callTool(calling(modern, able), handshake);
+    const { bridge, callTool, onTask, sent, leased } = setUp(
+      handshake,
+      ({ method, signal }) => {
+        if (method === 'tools/call') return { task: task() };
+        if (method === 'tasks/cancel') return {};
+        return new Promise((_, reject) => {
+          signal!.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
+        });
+      },
+      supporting('optional'),
+    );
+    const created = callTool(calling(modern, able));
     await settled();
-    bridge.onTask(task({ statusMessage: 'on its way' }) as unknown as TaskState);
+    onTask(task({ statusMessage: 'on its way' }));
     const { taskId } = fieldOf(await created, 'task') as TaskState;
     await bridge.handle(new FakeExchange('tasks/cancel', { taskId }, modern), handshake);
     await settled();
@@ -161,47 +170,47 @@ describe('a stateless client and a handshake server', () => {
 
 describe('a handshake client and a stateless server', () => {
   const november = { revision: '2025-11-25' };
+  const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
 
   it('a client that requests a task gets one at once, whether or not the server creates one', async () => {
     for (const answer of [done, { task: task({ status: 'completed' }) }]) {
-      const { bridge, sent } = setUp(({ method }) =>
+      const { bridge, callTool, sent } = setUp(stateless, ({ method }) =>
         method === 'tasks/get' ? task({ status: 'completed', result: done }) : answer,
       );
       const exchange = calling(november, { task: { requested: true, ttl: 5000 } });
-      const created = fieldOf(await bridge.callTool(exchange, stateless), 'task') as TaskState;
+      const created = fieldOf(await callTool(exchange), 'task') as TaskState;
       expect(created).toMatchObject({ status: 'working', ttlMs: 5000 });
       const { taskId } = created;
       const result = await bridge.handle(new FakeExchange('tasks/result', { taskId }, november), stateless);
       expect(result).toMatchObject({ ...done, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } });
-      expect(sent[0]).toMatchObject({ method: 'tools/call', mayBecomeTask: true });
+      expect(sent[0]).toMatchObject({ method: 'tools/call', capabilities: requiredCapabilities });
       const list = await bridge.handle(new FakeExchange('tasks/list', {}, november), stateless);
       expect((fieldOf(list, 'tasks') as TaskState[]).map((one) => one.taskId)).toEqual([taskId]);
     }
   });
 
   it('without a requested task the call is direct, and a task that the server requires is followed within the call', async () => {
-    const plain = setUp(() => done);
-    expect(await plain.bridge.callTool(calling(november), stateless)).toBe(done);
-    expect(plain.sent[0]!.mayBecomeTask).toBeUndefined();
+    const plain = setUp(stateless, () => done);
+    expect(await plain.callTool(calling(november))).toBe(done);
+    expect(plain.sent[0]!.capabilities).toEqual({});
 
-    const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
-    const { bridge, sent } = setUp(({ method, mayBecomeTask }) => {
+    const { callTool, sent } = setUp(stateless, ({ method, capabilities }) => {
       if (method === 'tasks/get') return task({ status: 'completed', result: done });
-      if (!mayBecomeTask) throw new ProtocolError(-32021, 'tasks!', { requiredCapabilities });
+      if (!capabilities?.extensions) throw new ProtocolError(-32021, 'tasks!', { requiredCapabilities });
       return { task: task() };
     });
-    expect(await bridge.callTool(calling(november), stateless)).toBe(done);
+    expect(await callTool(calling(november))).toBe(done);
     expect(methods(sent)).toEqual(['tools/call', 'tools/call', 'tasks/get']);
   });
 
   it('other missing capabilities are reported to the client', async () => {
     const missing = new ProtocolError(-32021, 'no', { requiredCapabilities: { sampling: {} } });
-    const { bridge } = setUp(() => Promise.reject(missing));
-    await expect(bridge.callTool(calling(november), stateless)).rejects.toBe(missing);
+    const { callTool } = setUp(stateless, () => Promise.reject(missing));
+    await expect(callTool(calling(november))).rejects.toBe(missing);
   });
 
   it('the client sees that each tool may run as a task', () => {
-    const { bridge } = setUp(() => done);
+    const { bridge } = setUp(stateless, () => done);
     const list = { tools: [{ name: 'a' }, { name: 'b', execution: { taskSupport: 'required' } }] };
     const exchange = new FakeExchange('tools/list', {}, november);
     expect(bridge.toList(list, exchange, stateless).tools).toEqual([
@@ -215,25 +224,24 @@ describe('a handshake client and a stateless server', () => {
 
 describe('client and server of one era', () => {
   it('tasks pass unchanged between a client and a server of one era', async () => {
-    const { bridge, sent, leased } = setUp(() => done);
-    for (const [dialect, server] of [
-      ['handshake', handshake],
-      ['stateless', stateless],
-    ] as const) {
+    for (const server of [handshake, stateless]) {
+      const { bridge, callTool, sent, leased } = setUp(server, () => done);
+      const { dialect } = server;
       const client = { dialect, revision: '2025-11-25' };
-      await bridge.callTool(calling(client, { task: { requested: true } }), server);
+      await callTool(calling(client, { task: { requested: true } }));
       await bridge.handle(new FakeExchange('tasks/get', { taskId: 't' }, client), server);
+      expect(methods(sent)).toEqual(['tools/call', 'tasks/get']);
+      expect(leased()).toBe(0);
     }
-    expect(methods(sent)).toEqual(['tools/call', 'tasks/get', 'tools/call', 'tasks/get']);
-    expect(leased()).toBe(0);
   });
 
   it('a client whose revision has no tasks waits for the end of a required task', async () => {
-    const { bridge, sent } = setUp(
+    const { callTool, sent } = setUp(
+      handshake,
       ({ method }) => (method === 'tools/call' ? { task: task() } : done),
       supporting('required'),
     );
-    expect(await bridge.callTool(calling({ revision: '2025-06-18' }), handshake)).toBe(done);
+    expect(await callTool(calling({ revision: '2025-06-18' }))).toBe(done);
     expect(methods(sent)).toEqual(['tools/call', 'tasks/result']);
   });
 });

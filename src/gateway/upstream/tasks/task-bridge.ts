@@ -10,7 +10,6 @@ import type { OutgoingCall, ServerView } from '../../../protocol/server-view.ts'
 import type { Change, TaskState } from '../../../protocol/target.ts';
 import { pages } from '../../../protocol/pages.ts';
 import type { ToolFacts } from '../../../protocol/tool-facts.ts';
-import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import { featuresOf } from '../../dialect/revisions.ts';
@@ -20,26 +19,18 @@ import { Tasks } from '../../tasks/tasks.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
 import { delayAbort } from './delayed-abort.ts';
-import { PASS_THROUGH, handleResult } from '../result-handler.ts';
-import type { ResultHandler } from '../result-handler.ts';
-import type { ConnectionLeases, ConnectionLease, Send } from '../connections/connection-leases.ts';
+import { ServerCall } from '../server-call.ts';
+import type { CallContext } from '../server-call.ts';
 import { AwaitedTask } from './awaited-task.ts';
 import type { StatusListener } from './awaited-task.ts';
-import { isCrossing, needsTask, runsTasks } from './task-support.ts';
-
-type Calls = Pick<ConnectionLease, 'send' | 'release'> & { connection?: UpstreamConnection };
+import { isCrossing, runsTasks } from './task-support.ts';
 
 export interface TaskBridgeOptions {
   /** The tools as this client sees them. */
   tools: (client: ClientView) => ToolFacts;
-  clock: Clock;
   limits: Limits;
   tell: (change: Change) => void;
-  leases: {
-    send: ConnectionLeases['send'];
-    /** Leases one connection for several calls; `ask` answers questions that arrive on it. */
-    lease(exchange: Exchange, ask?: AskHandler): Calls | Promise<Calls>;
-  };
+  calls: CallContext;
 }
 
 /** How long a call stays an ordinary one; most questions and status messages come long before. */
@@ -50,31 +41,30 @@ export class TaskBridge {
   readonly #store: TaskStore;
   readonly #tasks: Tasks;
   /** Listeners for the status of the server's tasks, by connection and task id. */
-  readonly #followed = new WeakMap<object, Map<string, StatusListener>>();
+  readonly #followed = new WeakMap<UpstreamConnection, Map<string, StatusListener>>();
 
   constructor(options: TaskBridgeOptions) {
-    const { clock, limits, tell } = options;
+    const { calls, limits, tell } = options;
+    const { clock } = calls;
     this.#options = options;
     this.#store = new TaskStore({ clock, limits, tell });
     this.#tasks = new Tasks(this.#store, { clock, taskGraceMs: GRACE_MS });
   }
 
-  callTool(exchange: Exchange, server: ServerView, handler: ResultHandler = PASS_THROUGH): Promise<ResultObject> {
+  /** Runs a call as a task of a server that runs tasks, if the client or the tool wants that; undefined for an ordinary call. */
+  callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> | undefined {
     const { client } = exchange;
-    if (exchange.awaitsTask && runsTasks(server)) return handleResult(this.#toEnd(exchange, server), handler);
-    if (server.dialect === 'stateless' && client.dialect !== 'stateless')
-      return this.#toStateless(exchange, server, handler);
-    if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange, handler);
-    return client.dialect === 'stateless'
-      ? this.#fromStateless(exchange, handler)
-      : this.#toHandshake(exchange, handler);
+    if (exchange.awaitsTask) return this.#toEnd(exchange, server);
+    if (server.dialect === 'stateless') {
+      return client.dialect !== 'stateless' && exchange.task?.requested ? this.#start(exchange, server) : undefined;
+    }
+    return client.dialect === 'stateless' ? this.#fromStateless(exchange) : this.#toHandshake(exchange);
   }
 
-  #fromStateless(exchange: Exchange, handler: ResultHandler): Promise<ResultObject> {
+  #fromStateless(exchange: Exchange): Promise<ResultObject> | undefined {
     const tools = this.#options.tools(exchange.client);
     const name = String(exchange.params.name);
-    if (!tools.misses(name) && !tools.get(name)?.taskSupport) return this.#send(exchange, handler);
-    return handleResult(this.#asSupported(exchange), handler);
+    return tools.misses(name) || tools.get(name)?.taskSupport ? this.#asSupported(exchange) : undefined;
   }
 
   async #asSupported(exchange: Exchange): Promise<ResultObject> {
@@ -112,7 +102,7 @@ export class TaskBridge {
   }
 
   /** Handles a task notification; returns true if the task is followed here. */
-  onTask({ taskId, statusMessage }: TaskState, connection: object = this): boolean {
+  onTask({ taskId, statusMessage }: TaskState, connection: UpstreamConnection): boolean {
     const say = this.#followed.get(connection)?.get(taskId);
     if (say && statusMessage !== undefined) say(statusMessage);
     return say !== undefined;
@@ -122,63 +112,51 @@ export class TaskBridge {
     this.#store.clear();
   }
 
-  #send(exchange: Exchange, handler: ResultHandler = PASS_THROUGH): Promise<ResultObject> {
-    return this.#options.leases.send(exchange, handler);
+  #send(exchange: Exchange): Promise<ResultObject> {
+    return new ServerCall(exchange, this.#options.calls).send();
   }
 
-  async #with<T>(exchange: Exchange, work: (send: Send, lease: Calls) => Promise<T>, ask?: AskHandler): Promise<T> {
-    const lease = await this.#options.leases.lease(exchange, ask);
+  /** Leases one connection for several requests; `put` answers questions that arrive on it. */
+  async #with<T>(exchange: Exchange, work: (call: ServerCall) => Promise<T>, put?: AskHandler): Promise<T> {
+    const call = new ServerCall(exchange, this.#options.calls, { put });
+    await call.lease();
     try {
-      return await work((wanted) => lease.send(wanted), lease);
+      return await work(call);
     } finally {
-      lease.release();
+      call.release();
     }
   }
 
   /** Leases the connection first, so that only the time of the call itself counts. */
   async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<ResultObject> {
     let put: AskHandler = (ask, signal) => exchange.ask(ask, signal);
-    const lease = await this.#options.leases.lease(exchange, (ask, signal) => put(ask, signal));
+    const call = new ServerCall(exchange, this.#options.calls, { put: (ask, signal) => put(ask, signal) });
+    await call.lease();
     return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
       const waiting = this.#awaited(own, say);
       put = (ask, signal) => waiting.ask(ask, signal);
       try {
-        return await waiting.run((wanted) => lease.send(wanted), this.#followedOn(lease));
+        return await waiting.run((wanted) => call.request(wanted), this.#followedOn(call));
       } finally {
-        lease.release();
+        call.release();
       }
     });
   }
 
-  /** Without the tasks extension the server answers directly, with progress. If it refuses, it has not started yet. */
-  #toStateless(exchange: Exchange, server: ServerView, handler: ResultHandler): Promise<ResultObject> {
-    if (exchange.task?.requested && runsTasks(server)) return handleResult(this.#start(exchange, server), handler);
-    return this.#send(exchange, {
-      read: (result) => handler.read(result),
-      failed: (thrown) =>
-        needsTask(thrown)
-          ? handleResult(
-              this.#follow(exchange, server, () => {}),
-              handler,
-            )
-          : handler.failed(thrown),
-    });
-  }
-
   async #start(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    return this.#tasks.start(exchange, (own, say) => this.#follow(own, server, say));
+    return this.#tasks.start(exchange, (own, say) => this.follow(own, server, say));
   }
 
   /** Clients whose revision has no tasks wait for the end of the task. */
-  #toHandshake(exchange: Exchange, handler: ResultHandler): Promise<ResultObject> {
+  #toHandshake(exchange: Exchange): Promise<ResultObject> | undefined {
     const isRequired =
       this.#options.tools(exchange.client).get(String(exchange.params.name))?.taskSupport === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).tasks;
-    return !isRequired || knowsTasks ? this.#send(exchange, handler) : handleResult(this.#await(exchange), handler);
+    return !isRequired || knowsTasks ? undefined : this.#await(exchange);
   }
 
   async #toEnd(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    if (server.dialect === 'stateless') return this.#follow(exchange, server, () => {});
+    if (server.dialect === 'stateless') return this.follow(exchange, server);
     return (await this.#supportOf(exchange)) === 'required' ? this.#await(exchange) : this.#send(exchange);
   }
 
@@ -186,23 +164,26 @@ export class TaskBridge {
     const waiting = this.#awaited(exchange, () => {});
     return this.#with(
       exchange,
-      (send, lease) => waiting.run(send, this.#followedOn(lease)),
+      (call) => waiting.run((wanted) => call.request(wanted), this.#followedOn(call)),
       (ask, signal) => waiting.ask(ask, signal),
     );
   }
 
-  /** Calls a stateless server, and follows the task that the call may become. */
-  #follow(exchange: Exchange, server: ServerView, say: StatusListener): Promise<ResultObject> {
+  /**
+   * Calls a stateless server, and follows the task that the call may become. Without the tasks extension the server answers directly, with
+   * progress; if it refuses that, it has not started yet.
+   */
+  follow(exchange: Exchange, server: ServerView, say: StatusListener = () => {}): Promise<ResultObject> {
     const { signal, trace } = exchange;
-    return this.#with(exchange, async (send) => {
-      const { signal: late, end } = delayAbort(signal, this.#options.clock);
-      const result = await send({ mayBecomeTask: true, signal: late }).finally(end);
+    return this.#with(exchange, async (sent) => {
+      const { signal: late, end } = delayAbort(signal, this.#options.calls.clock);
+      const result = await sent.request({ mayBecomeTask: true, signal: late }).finally(end);
       const task = fieldOf(result, 'task');
       if (!isObject(task)) return result;
       const host = {
         server,
         call: async ({ method, params = {}, signal }: OutgoingCall) =>
-          toPlainObject(await send({ method, params, signal, mayBecomeTask: true })),
+          toPlainObject(await sent.request({ method, params, signal, mayBecomeTask: true })),
       };
       const onTask = ({ statusMessage }: TaskState): void => void (statusMessage !== undefined && say(statusMessage));
       const answers = { answer: (ask: Parameters<AskHandler>[0], lost: AbortSignal) => exchange.ask(ask, lost) };
@@ -211,13 +192,13 @@ export class TaskBridge {
   }
 
   #awaited(exchange: Exchange, say: StatusListener): AwaitedTask {
-    return new AwaitedTask(exchange, { say, clock: this.#options.clock });
+    return new AwaitedTask(exchange, { say, clock: this.#options.calls.clock });
   }
 
   /** Two processes may use the same task ids. */
-  #followedOn({ connection = this }: { connection?: object }): Map<string, StatusListener> {
-    let followed = this.#followed.get(connection);
-    if (!followed) this.#followed.set(connection, (followed = new Map()));
+  #followedOn({ connection }: ServerCall): Map<string, StatusListener> {
+    let followed = this.#followed.get(connection!);
+    if (!followed) this.#followed.set(connection!, (followed = new Map()));
     return followed;
   }
 

@@ -1,9 +1,6 @@
 // Remembers which client owns each upstream task, and on which connection it runs. A shared server reports everyone's tasks, and
 // two processes of one server may use the same ids.
 import type { ClientView } from '../../../protocol/exchange.ts';
-import { isObject } from '../../../protocol/message.ts';
-import { fieldOf } from '../../../protocol/raw/raw-object.ts';
-import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
@@ -15,11 +12,8 @@ export class TaskOwners {
   readonly #principals = new WeakMap<UpstreamConnection, BoundedMap<string, string>>();
   readonly #connections = new BoundedMap<string, UpstreamConnection>(MAX_TASKS);
 
-  /** Records the owner if the result of a call is a task. */
-  note(result: ResultObject, { principal }: ClientView, connection: UpstreamConnection): void {
-    const task = fieldOf(result, 'task');
-    if (!isObject(task)) return;
-    const taskId = String(task.taskId);
+  /** Records the owner of a task that was started. */
+  note(taskId: string, { principal }: ClientView, connection: UpstreamConnection): void {
     const principals = this.#principals.get(connection) ?? new BoundedMap<string, string>(MAX_TASKS);
     this.#principals.set(connection, principals);
     principals.set(taskId, principal);

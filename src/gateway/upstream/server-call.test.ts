@@ -1,11 +1,56 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { TASKS_EXTENSION } from '../dialect/meta.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
-import { checkCapability, callFromExchange } from './call-from-exchange.ts';
-import type { CallOverrides } from './call-from-exchange.ts';
+import { fakeCalls } from './fake-calls.contract.ts';
+import { ServerCall, callFromExchange } from './server-call.ts';
+import type { CallOverrides, CallRules } from './server-call.ts';
+
+/** One connection, and calls of several users on it. */
+function setUp(relay: () => Promise<ResultObject>) {
+  const calls = fakeCalls({ server: { dialect: 'handshake' }, relay });
+  return {
+    calls,
+    send: (method = 'tools/call', params: JsonObject = { name: 'a' }, principal = 'p') =>
+      new ServerCall(new FakeExchange(method, params, { principal }), calls).send(),
+    restart: () => calls.connections.all.forEach((one) => calls.connections.taskOwners.forget(one)),
+  };
+}
+
+describe('the connection of a call', () => {
+  it('is released when the call has its answer', async () => {
+    const { calls, send } = setUp(async () => ({ content: [] }));
+    expect(await send()).toEqual({ content: [] });
+    expect([calls.leased, calls.released]).toEqual([0, 1]);
+  });
+
+  it.each([
+    [
+      'at once',
+      () => {
+        throw new TypeError('no name');
+      },
+    ],
+    ['later', () => Promise.reject(new TypeError('no name'))],
+  ])('is released when sending fails %s', async (_, relay) => {
+    const { calls, send } = setUp(relay);
+    await expect(send()).rejects.toThrow('no name');
+    expect([calls.leased, calls.released]).toEqual([0, 1]);
+  });
+
+  it("after a restart, an old task whose id another user's task reuses is unknown", async () => {
+    const { send, restart } = setUp(async () => ({ task: { taskId: 'task-1' } }));
+    await send('tools/call', { name: 'a' }, 'alice');
+    expect(await send('tasks/get', { taskId: 'task-1' }, 'alice')).toBeDefined();
+    restart();
+    await send('tools/call', { name: 'a' }, 'bob');
+    await expect(send('tasks/get', { taskId: 'task-1' }, 'alice')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
+    expect(await send('tasks/get', { taskId: 'task-1' }, 'bob')).toBeDefined();
+  });
+});
 
 const server = (dialect: ServerView['dialect']) => ({ dialect }) as ServerView;
 
@@ -80,25 +125,27 @@ describe('a call to a handshake server', () => {
 describe('a failed result that names what the client lacked', () => {
   const meta = { 'mcp-parley/required-capabilities': { sampling: {} } };
   const result = { content: [], isError: true, _meta: meta };
+  const answer = (given: JsonObject, dialect: ClientView['dialect']) => {
+    const calls = fakeCalls({ server: { dialect: 'handshake' }, relay: async () => given });
+    const rules = { toError: (thrown: unknown) => thrown } as unknown as CallRules;
+    return new ServerCall(new FakeExchange('tools/call', {}, { dialect }), calls, { rules }).send();
+  };
 
-  it('is an error to a stateless client', () => {
-    const exchange = new FakeExchange('tools/call', {}, { dialect: 'stateless' });
-    expect(() => checkCapability(result, exchange)).toThrow(
-      expect.objectContaining({
-        code: 'CLIENT_CANNOT_BE_ASKED',
-        details: expect.objectContaining({ what: 'sampling' }),
-      }),
-    );
+  it('is an error to a stateless client', async () => {
+    await expect(answer(result, 'stateless')).rejects.toMatchObject({
+      code: 'CLIENT_CANNOT_BE_ASKED',
+      details: { what: 'sampling' },
+    });
     for (const other of [
       { content: [], _meta: meta },
       { content: [], isError: true },
       { ...result, _meta: {} },
     ]) {
-      expect(checkCapability(other, exchange)).toBe(other);
+      expect(await answer(other, 'stateless')).toBe(other);
     }
   });
 
-  it('passes to others as it is', () => {
-    expect(checkCapability(result, new FakeExchange('tools/call'))).toBe(result);
+  it('passes to others as it is', async () => {
+    expect(await answer(result, 'handshake')).toBe(result);
   });
 });

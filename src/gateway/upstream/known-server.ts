@@ -1,0 +1,25 @@
+// What is known of a server in one era, also while it is away. What its declarations mean for calls is found out once, when it is
+// opened, and not for each call.
+import { flowOf, givesReceipts, playsCalls } from '../../protocol/interaction.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
+import { ToolFacts } from '../../protocol/tool-facts.ts';
+import { runsTasks } from './tasks/task-support.ts';
+
+export class KnownServer {
+  /** Undefined until the server was opened for the first time. */
+  view: ServerView | undefined;
+  readonly tools: ToolFacts = new ToolFacts();
+  runsTasks = false;
+  /** Whether a tool may be available over MCP Flow only. */
+  hasFlowTools = false;
+  /** Whether it keeps the result of a flow until the client has it. */
+  givesReceipts = false;
+
+  learn(view: ServerView): void {
+    const { capabilities } = view;
+    this.view = view;
+    this.runsTasks = runsTasks(view);
+    this.hasFlowTools = flowOf(capabilities)?.interactive === true && !playsCalls(capabilities);
+    this.givesReceipts = givesReceipts(capabilities);
+  }
+}

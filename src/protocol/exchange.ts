@@ -83,7 +83,7 @@ export interface ClientView {
    * Capabilities that the gateway provides in the client's place: by a page, by the model, or from the configuration.
    */
   assisted?: ClientCapabilities | undefined;
-  /** Nobody vouches for it: what comes by its forms and prompts is not a person's word (gateway/ask/word/). */
+  /** The operator does not trust this client: answers from its forms and prompts do not count as a person's (gateway/ask/word/). */
   isUnproven?: boolean | undefined;
 }
 
@@ -152,7 +152,7 @@ export interface TraceContext {
 /** Whether the client may access this resource; `name` is its URI on the server. */
 export type ResourceGuard = (resource: { server: string; name: string; isPosing?: boolean | undefined }) => boolean;
 
-/** A task or session that goes on, as its public id tells. */
+/** A running task or session, as read from its public id. */
 export interface Run {
   /** Its public id. */
   id: string;
@@ -163,13 +163,13 @@ export interface Run {
   rules?: string | undefined;
 }
 
-/** Judges what goes on after its start. */
+/** Judges running tasks and sessions again. */
 export interface RunGuard {
   /** A digest of the rules. */
   readonly rules: string;
   /** A task or session has begun under this public id. */
   began(id: string): void;
-  /** Throws if it may not go on. */
+  /** Throws if it may not continue. */
   require(run: Run): void;
   /** A question was answered. Rejects if the answer may not reach the server. */
   answered(): Promise<void>;
@@ -250,8 +250,8 @@ export interface Exchange extends ClientChannel {
 }
 
 /**
- * The caller that a limit counts: the principal where callers are identified, else the network address. What a client can have many of, such
- * as a session, gives it no further allowance.
+ * The caller that a limit counts: the principal where callers are identified, else the network address. Things that a client can
+ * have many of, such as sessions, do not raise its allowance.
  */
 export function callerOfClient({ principal, connection }: Pick<ClientView, 'principal' | 'connection'>): string {
   const { identity, address } = connection ?? {};

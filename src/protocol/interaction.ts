@@ -56,7 +56,7 @@ export function isUnacknowledged({ _meta: meta }: JsonObject): boolean {
 export const RECEIPT = 'mcp-parley/receipt';
 
 export interface ReceiptRequest {
-  /** Whom the result is for, among all for whom the gateway calls. */
+  /** Which of the gateway's callers the result is for. */
   caller: string;
   /** The process that holds the result, if no other process can recognize the caller. */
   holder?: string | undefined;

@@ -1,4 +1,4 @@
-// A layer stands before a target. It handles what it is about and passes everything else on.
+// A layer wraps a target. It handles what concerns it and passes everything else on.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';

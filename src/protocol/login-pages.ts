@@ -32,7 +32,7 @@ export interface PageLogin {
   hostFor(principal: string | undefined): string | undefined;
   /** The principal that is logged in at this browser. */
   visitorOf(request: HttpRequest): string | undefined;
-  /** Leads the browser to the login, and from there to a page of ours. */
+  /** Sends the browser to the login, and from there to one of our pages. */
   begin(visit: PageLoginVisit): Promise<void>;
   /** Ends the login of this browser: its cookie is removed, and no copy of it counts. The answer is still to be written. */
   logOut(visit: Pick<PageLoginVisit, 'request' | 'response'>): Promise<void>;
@@ -41,6 +41,6 @@ export interface PageLogin {
 export interface PageLoginVisit {
   request: HttpRequest;
   response: HttpResponse;
-  /** The page of ours, with its query. */
+  /** Our page, with its query. */
   back: string;
 }

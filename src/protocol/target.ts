@@ -56,7 +56,7 @@ export interface Target {
   readonly takesOwnTools?: boolean | undefined;
   /** Its own metrics for /metrics. Labels come from its code, never from clients. */
   metrics?(): Promise<Family[]>;
-  /** Pages for anyone who knows the URL, beside MCP. Absent if there are none. */
+  /** Pages next to MCP, for anyone who knows the URL. Absent if there are none. */
   readonly open?: OpenPages | undefined;
   /** The tool's input schema, for mirroring arguments into HTTP headers; undefined if unknown. */
   inputSchema?(tool: string, client: ClientView): JsonObject | undefined;
@@ -128,7 +128,7 @@ export function hasEnded({ status }: Pick<TaskState, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Paths served beside MCP to anyone who knows the URL. The URL itself proves the right to use them, so no identity is required. */
+/** Paths served next to MCP, to anyone who knows the URL. The URL itself proves the right to use them, so no identity is required. */
 export interface OpenPages {
   readonly pages: Readonly<Record<string, HttpHandler>>;
   servedAt(place: PagesHost): void;
@@ -142,6 +142,6 @@ export interface PagesHost {
   identify?: ((request: HttpRequest) => Promise<string | undefined>) | undefined;
   /** A link is enough for a browser that `identify` does not know: browsers send no tokens. */
   trustsLinks?: boolean | undefined;
-  /** By which a browser proves whose it is. */
+  /** How a browser proves who its user is. */
   pageLogin?: PageLogin | undefined;
 }

@@ -1,6 +1,6 @@
 // The byte budget of the process: what it holds for others, such as bodies that are arriving, messages that wait for a slow reader, and
 // events that are kept. Each peer has its own limits, but many peers at their limits would fill the memory.
-// 1. When more is held than allowed, the owner who holds most loses its largest holding that can be cut; others go on.
+// 1. When more is held than allowed, the owner who holds most loses its largest holding that can be cut; others are not affected.
 // 2. Small holdings are not counted: what is never large costs nothing here.
 
 /** Up to this many bytes a holding is not counted. */

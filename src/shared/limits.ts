@@ -150,7 +150,7 @@ export const MAX_OPEN_VISITS = { perAddress: 100, all: 2000 };
 export const MAX_VISIT_CHARS = 8 * 1024;
 export const MAX_VISIT_PARAMETER_CHARS = 2048;
 
-/** Logins at pages that were ended before their time, whose cookies count no more. */
+/** Logins at pages that were ended early; their cookies no longer count. */
 export const MAX_LOGGED_OUT = 10_000;
 
 /** For how long a gateway takes answers to the questions of a server, at most, if the server says how long it does. */

@@ -34,7 +34,7 @@ export class RateLimiter {
     this.#wholeAt = new BoundedMap(maxKeys);
   }
 
-  /** How long this key has to wait; 0 if it may go on now. Counts nothing. */
+  /** How long this key has to wait; 0 if it may proceed now. Counts nothing. */
   waitMs(key: string): number {
     const wholeAt = this.#wholeAt.peek(key);
     return wholeAt === undefined ? 0 : Math.max(0, Math.ceil(wholeAt - ticksOf(this.#clock) - this.#burstMs));
@@ -45,7 +45,7 @@ export class RateLimiter {
     this.#wholeAt.set(key, Math.max(now, this.#wholeAt.peek(key) ?? 0) + this.#stepMs);
   }
 
-  /** Counts it if it may go on. Returns how long it has to wait otherwise, else 0. */
+  /** Counts it if it may proceed, and returns 0; otherwise returns how long it has to wait. */
   take(key: string): number {
     const waitMs = this.waitMs(key);
     if (waitMs === 0) this.count(key);

@@ -1,4 +1,4 @@
-// Who may have a resource that nobody lists, and therefore gets its URI.
+// Finds the members that may have an unlisted resource, and so may see its URI.
 import { fitsTemplate } from './fits-template.ts';
 import type { CatalogList } from './catalog.ts';
 import type { Member } from './member.ts';
@@ -9,7 +9,7 @@ export interface MemberResources {
   templates: CatalogList;
 }
 
-/** In the order to ask them. A single one with resources is always asked: nobody else can be meant. */
+/** In the order to ask them. If only one member has resources, it is always asked: no other can be meant. */
 export function likelyMembers(uri: string, able: readonly MemberResources[]): Member[] {
   if (able.length === 1) return [able[0]!.member];
   const ranked = able.map((one) => ({ member: one.member, rank: rankOf(uri, one) })).filter(({ rank }) => rank > 0);

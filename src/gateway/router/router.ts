@@ -37,9 +37,9 @@ export interface RouterOptions {
   /** The router's name and version; default: those of the only server behind it. */
   info: Implementation;
   isNamed?: boolean | undefined;
-  /** Whether it stands for all servers or a group, and not for a single named server. */
+  /** Whether it serves all servers or a group, and not a single named server. */
   isSet?: boolean | undefined;
-  /** Whether it stands for all servers of the gateway. */
+  /** Whether it serves all servers of the gateway. */
   isWhole?: boolean | undefined;
   instructions?: string | undefined;
   names: NamingRules;

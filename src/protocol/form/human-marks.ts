@@ -7,13 +7,13 @@ import { isObject } from '../message.ts';
 /** Of a question: only a person may answer it, and only after it was asked. */
 export const HUMAN = 'mcp-parley/human';
 
-/** Of a request about a task or a session: nobody vouches for the client behind this one. It takes rights away, so everybody may say it. */
+/** Of a request about a task or a session: the client behind this one is not trusted. The mark only takes rights away, so anybody may set it. */
 const UNPROVEN = 'mcp-parley/unproven';
 
-/** Of a cancelled question: the client has asked nobody, because nobody is there. It could, for the next question. */
+/** Of a cancelled question: the client could not ask, because no person was present. It may be able to ask the next one. */
 const UNASKED = 'mcp-parley/unasked';
 
-/** The answer of a client at which nobody is who may answer. */
+/** The answer of a client without anybody who may answer. */
 export const UNASKED_CANCEL = { action: 'cancel' as const, _meta: { [UNASKED]: true } };
 
 export function isUnasked(answer: JsonObject): boolean {
@@ -28,7 +28,7 @@ export function markHuman(params: JsonObject | undefined): JsonObject {
   return withMark(params, HUMAN);
 }
 
-/** Whether an answer that comes with this request is not a person's word. */
+/** Whether an answer in this request does not count as a person's. */
 export function isUnproven({ client, params }: Pick<Exchange, 'client' | 'params'>): boolean {
   return client.isUnproven === true || saysUnproven(params);
 }
@@ -38,8 +38,8 @@ export function saysUnproven(params: JsonObject): boolean {
 }
 
 /**
- * The params of `method`, sent to a server because of this request. Questions of a call come back to us, and so do those of a task that we
- * follow; what a client says to a task or a session goes to the server, which has to know what it is worth.
+ * The params of `method`, sent to a server because of this request. Questions of a call, or of a task that we follow, come back to us. What a
+ * client sends to a task or a session goes to the server, which must know whether a person can have said it.
  */
 export function withProof(params: JsonObject, method: string, { client, method: said }: Exchange): JsonObject {
   if (client.isUnproven !== true || !(isInteraction(method) || said.startsWith('tasks/'))) return params;

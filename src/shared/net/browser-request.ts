@@ -1,4 +1,4 @@
-// What a request of a browser carries beside its URL: cookies, and the origin of the page whose form it sends.
+// What a browser sends besides the URL: cookies, and the origin of the page whose form it submits.
 import type { HttpRequest } from '../http.ts';
 
 /** In the order in which the browser sent them: other hosts, ports and paths can add cookies of the same name. */
@@ -29,9 +29,9 @@ export function isSecureVisit({ socket }: Pick<HttpRequest, 'socket'>, base: URL
 }
 
 /**
- * Whether a form was sent by a page of ours: of `base`, the URL at which browsers reach us, or of another name of this port, such as localhost.
+ * Whether a form was sent by one of our pages: of `base`, the URL at which browsers reach us, or of another name of this port, such as localhost.
  * Browsers send the origin of the page with a form; a request without one is not from a current browser. Behind a proxy that speaks https and is
- * not in `base`, only the word of the browser tells its pages from others of that host.
+ * not in `base`, only the browser itself can tell its pages from others of that host.
  */
 export function isOwnOrigin(request: Pick<HttpRequest, 'headers' | 'socket'>, base: URL): boolean {
   const { origin, host, 'sec-fetch-site': site } = request.headers;

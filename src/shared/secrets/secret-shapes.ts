@@ -1,4 +1,4 @@
-// What may be a secret in a configuration, by its name or its look. Rather too much than too little: it is only hidden from view.
+// What may be a secret in a configuration, by its name or its look. It errs on the side of too much, since a value is only hidden from view.
 import { secrets } from './secrets.ts';
 
 const SECRET_NAME =
@@ -9,7 +9,7 @@ const SECRET_VALUE =
 const SECRET_VARIABLE = /pass|pwd|creds|pin$|key$/i;
 /** Values that say nothing about anybody. */
 const PLAIN = /^(?:true|false|null|none|\d{1,3})$/i;
-/** Paths, numbers and single words, of variables that are not called like secrets. */
+/** Paths, numbers and single words, of variables whose names do not suggest a secret. */
 const HARMLESS = /^(?:~|\.{0,2}[/\\]|[A-Za-z]:[/\\])|^[\d.,:]+$|^[A-Za-z]{1,12}$/;
 
 /** Whether a header, variable or option may be secret, by its name or its value. */

@@ -1,22 +1,22 @@
-// The secrets that this process knows, and the mask that takes them out of Parley's own words: errors, log, status, audit log. Never used on
+// The secrets that this process knows, and the mask that removes them from what Parley itself writes: errors, log, status, audit log. Never used on
 // results, which pass unchanged. Invariants:
-// 1. Nothing is done until something is said: a call that succeeds costs nothing.
+// 1. Masking happens only when something is written: a call that succeeds costs nothing.
 // 2. What a client sent is not masked when it is quoted back: the difference would tell whether a guess was right.
 import { MAX_PASSING_SECRETS } from '../limits.ts';
 
 export const MASKED = '[redacted]';
 
-/** Shorter ones are found only where they stand alone: letters in a row occur by chance. */
+/** Shorter values are found only as whole words: a few letters in a row occur by chance. */
 const LONG = 8;
 /** Shorter ones are not masked. */
 const SHORTEST = 4;
-/** Signed tokens (JWT), of whomever. */
+/** Signed tokens (JWT), from anybody. */
 const SIGNED = String.raw`(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+`;
 
 export class Secrets {
   /** Of the configuration. */
   readonly #lasting = new Set<string>();
-  /** Tokens, which are replaced by and by; the oldest are forgotten. */
+  /** Tokens, which are replaced over time; the oldest are forgotten. */
   readonly #passing = new Set<string>();
   #pattern: RegExp | undefined;
 
@@ -45,7 +45,7 @@ export class Secrets {
     return text.replace(this.#pattern, MASKED);
   }
 
-  /** The same for all texts inside. What holds no secret is returned as it is: a copy would lose how its numbers were written. */
+  /** Masks all texts inside. A value without secrets is returned unchanged: a copy would lose how its numbers were written. */
   maskDeep<T>(value: T): T {
     if (typeof value === 'string') return this.mask(value) as T;
     if (typeof value !== 'object' || value === null) return value;
@@ -57,7 +57,7 @@ export class Secrets {
   }
 }
 
-/** Those of this process. One for all its gateways: each would hide too little of what the others know. */
+/** The secrets of this process. All its gateways share them, because each alone would not hide those of the others. */
 export const secrets: Secrets = new Secrets();
 
 function toPattern(values: string[]): RegExp {

@@ -1,4 +1,4 @@
-// Invisible characters that carry a message: each is needed by some language or emoji, so only an order in which none of them writes them counts.
+// Invisible characters that carry a message: each is needed by some language or emoji, so only sequences count that no language or emoji uses.
 // What is written with them one by one, far apart, cannot be told from ordinary text.
 
 /** Zero-width spaces and joiners, word joiners, byte order marks, fillers of Hangul. */

@@ -1,5 +1,5 @@
 // Writes text of a server into a text that a model reads. It stays on one line, has no hidden characters and cannot end its own quotation:
-// so it is never taken for words of the gateway.
+// so a model never takes it for text of the gateway.
 import { withoutHidden } from './hidden.ts';
 
 /** The limit for one text. */

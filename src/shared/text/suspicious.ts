@@ -1,5 +1,5 @@
 // Finds what looks like an attempt to steer a model, or to have it run something: orders, and commands that are written out or encoded. It works
-// offline, on the text alone, and is right about words and never about intentions: what it finds may be harmless.
+// offline, on the text alone. It recognizes wording and not intentions, so what it finds may be harmless.
 
 export type TextFinding = 'injection' | 'payload';
 

@@ -1,5 +1,5 @@
 // Imports a user's TypeScript or JavaScript file and everything it imports by path, without caching. The loader itself is
-// imported on first use. Imports of Parley in the file resolve to this running package, whether or not it is installed beside the
+// imported on first use. Imports of Parley in the file resolve to this running package, whether or not it is installed next to the
 // file.
 export async function importFresh(path: string, entries: readonly string[]): Promise<unknown> {
   const { createJiti } = await import('jiti');

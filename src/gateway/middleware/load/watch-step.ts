@@ -1,4 +1,4 @@
-// Loads a step from a file and reloads it when the file, or one beside it, changes. If the new version cannot be loaded or
+// Loads a step from a file and reloads it when the file, or one next to it, changes. If the new version cannot be loaded or
 // started, the old one stays and the log says why. Calls under way finish with their version, which is then closed.
 import { watch } from 'node:fs';
 import { dirname } from 'node:path';

@@ -14,7 +14,7 @@ export function withValues(outcome: Outcome, isShown: (value: string) => boolean
   return outcome;
 }
 
-/** The arguments that are there, with this value for the one that is being completed. */
+/** The arguments so far, with this value for the one that is being completed. */
 export function completedArguments({ argument, context }: JsonObject, value: string): JsonObject {
   const given = isObject(context) && isObject(context.arguments) ? context.arguments : {};
   return isObject(argument) ? { ...given, [String(argument.name)]: value } : given;

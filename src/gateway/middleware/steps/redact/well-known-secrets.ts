@@ -9,7 +9,7 @@ export const SECRET_PATTERNS: string[] = [
   '-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----',
 ];
 
-/** Globs over argument names. Rather too many than too few: a person still sees that the argument exists. */
+/** Globs over argument names. The list errs on the side of too many: a person still sees that the argument exists. */
 export const SECRET_KEYS: string[] = [
   '*password*',
   '*passphrase*',

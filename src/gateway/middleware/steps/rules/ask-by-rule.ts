@@ -23,7 +23,7 @@ export class AskByRule {
     this.#clock = clock;
   }
 
-  /** Goes on only after a yes. */
+  /** Continues only after a yes. */
   async ask(use: Use, exchange: StepExchange, goOn: () => Promise<Outcome>): Promise<Outcome> {
     const { kind, name, origin } = use;
     const refusal = await this.#approvalsOf(kind).ask({ name, origin }, exchange);

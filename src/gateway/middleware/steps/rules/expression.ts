@@ -1,5 +1,5 @@
 // Compiles the expressions of rules (CEL). Loaded only if a rule has one.
-// 1. An expression is small, and uses a fixed set of functions. None of them takes longer than the text it looks at is long: there are no
+// 1. An expression is small, and uses a fixed set of functions. Each takes time proportional to the text it reads: there are no
 //    regular expressions, and no loop inside a loop.
 // 2. It sees who calls, what would run, and its arguments; nothing that a server says of itself.
 import { Environment } from '@marcbachmann/cel-js';

@@ -1,4 +1,4 @@
-// The rules of a gateway, as its innermost step: they judge what a server will get. What they are made of is loaded only if there are any.
+// The rules of a gateway, as its innermost step: they judge what a server will get. Their code is loaded only if there are any.
 import type { Step } from '../../../../protocol/step.ts';
 import type { Change } from '../../../../protocol/target.ts';
 import type { Clock } from '../../../../shared/clock.ts';

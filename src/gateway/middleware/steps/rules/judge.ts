@@ -1,5 +1,5 @@
 // The one function that judges, for lists and calls. It sees what will run: the server, its own name for the thing, the method and the
-// arguments, and never the path, the era or the spelling by which a client came.
+// arguments, and never the path, the era or the spelling that a client used.
 // 1. The first rule with an effect that matches decides; if none does, it is allowed.
 // 2. What is unknown (the server of a custom method, the arguments in a list) is matched by rules that restrict, and not by rules that allow.
 // 3. A list shows what some arguments make callable.
@@ -36,7 +36,7 @@ export interface Use {
   readonly args: unknown;
   /** It runs, and its arguments are not known: a rule that may forbid it does. */
   readonly mustBeSure?: boolean | undefined;
-  /** Not all arguments are there yet: an expression that fails is not a fault of its rule. */
+  /** Some arguments are not known yet, so a failing expression is not a fault of its rule. */
   readonly isPartial?: boolean | undefined;
   readonly annotations?: JsonObject | undefined;
 }
@@ -50,7 +50,7 @@ export interface JudgeOptions {
   servers: readonly string[];
   /** Those whose annotations the operator believes. */
   believed?: ReadonlySet<string> | undefined;
-  /** Told once for each rule whose expression failed. */
+  /** Called once for each rule whose expression failed. */
   onFailed?: ((rule: string, reason: string) => void) | undefined;
 }
 
@@ -159,7 +159,7 @@ export class RuleJudge {
     return this.#names.of(origin, isAllowing).some(fits);
   }
 
-  /** A server that is not believed loosens nothing by what it says of its tools. */
+  /** Claims of a server that is not believed cannot loosen a rule. */
   #hasAnnotation(words: readonly RuleAnnotation[], { kind, origin, annotations = {} }: Use): boolean {
     const isBelieved = origin !== undefined && this.#options.believed?.has(origin.server) === true;
     return kind === 'tool' && words.some((word) => claims(annotations, word, isBelieved));
@@ -216,7 +216,7 @@ interface Candidates {
 }
 
 const NO_MARKS: readonly RuleMark[] = [];
-/** A URI that nobody can read for sure is not judged by its text. */
+/** A URI that can be read in several ways is not judged by its text. */
 const UNCLEAR: RuleDecision = { rule: 'rules', effect: 'deny' };
 
 /** Whether the rules for it are found by its name, once. */
@@ -257,7 +257,7 @@ function matchesMethod({ method, effect }: ReadyRule, { method: uses, asked }: U
   return method(uses) || (effect !== 'allow' && asked !== undefined && method(asked));
 }
 
-/** What a server does not say counts as the protocol says; that it does no harm, only if it is believed. */
+/** Missing hints have the protocol's defaults; a hint that the tool is harmless counts only if the server is believed. */
 function claims(annotations: JsonObject, word: RuleAnnotation, isBelieved: boolean): boolean {
   const { readOnlyHint, destructiveHint, openWorldHint, idempotentHint } = annotations;
   if (word === 'destructive' || word === 'openWorld') {

@@ -24,7 +24,7 @@ export class ListedNames {
     return this.#known[kind].peek(`${scope} ${name}`);
   }
 
-  /** The same after a look at the list. Rejects if there is none: then nobody knows what would run. */
+  /** The same after listing. Rejects if there is no list, because then it is unknown what would run. */
   async require(
     kind: Kind,
     name: string,

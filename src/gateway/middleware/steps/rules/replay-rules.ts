@@ -1,5 +1,5 @@
-// Says what rules would have decided about a call of the past. The audit log has the name, the server and the principal of a call, and not
-// its arguments, the groups and scopes of its caller, or the claims about its tool: what depends on them is said.
+// Says what rules would have decided about a past call. The audit log has a call's name, server and principal, but not its arguments, its
+// caller's groups and scopes, or the claims about its tool; a decision that depends on them names them.
 import type { RuleDecision } from '../../../../protocol/audit.ts';
 import type { ClientView } from '../../../../protocol/exchange.ts';
 import type { Clock } from '../../../../shared/clock.ts';

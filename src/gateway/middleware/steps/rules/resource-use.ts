@@ -1,5 +1,5 @@
 // Judges reads and subscriptions. Which server a URI leads to is known for sure only when the router has found it, so it is judged there
-// (`resourceGuard`); a question to a person has to be put before.
+// (`resourceGuard`); but a person has to be asked before that.
 import type { Exchange, ResourceGuard } from '../../../../protocol/exchange.ts';
 import type { Next, Outcome, StepExchange } from '../../../../protocol/step.ts';
 import { fieldOf } from '../../../../protocol/raw/raw-object.ts';

@@ -1,5 +1,5 @@
 // What each principal, and each session, has read: one time per mark, set when the call starts, so that calls in flight count.
-// Bounded: what has to be forgotten holds for everybody until it is too old, so nobody gets rid of a mark by filling this table.
+// The table is bounded. Marks of a forgotten entry count for everybody until they are too old, so nobody sheds a mark by filling it.
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
@@ -44,7 +44,7 @@ export class RuleHistory {
   }
 }
 
-/** Callers without a login are one: each connection of theirs has a principal of its own, and any of them may open another one. */
+/** Callers without a login count as one: each connection has its own principal, and anybody can open another connection. */
 function principalKey({ principal }: ClientView): string {
   return `p ${nameOfPrincipal(principal)}`;
 }

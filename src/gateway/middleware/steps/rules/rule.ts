@@ -31,16 +31,16 @@ export interface RuleOptions {
   /** The server's own name, or `server__name`. */
   tool?: OneOrMore<string> | undefined;
   prompt?: OneOrMore<string> | undefined;
-  /** URIs, in every spelling that a server may take for the same. */
+  /** URIs, in every spelling that a server may treat as the same. */
   resource?: OneOrMore<string> | undefined;
   method?: OneOrMore<string> | undefined;
-  /** Not with `allow`: what a server says of itself permits nothing. */
+  /** Not with `allow`: a server's claims about itself permit nothing. */
   annotation?: OneOrMore<RuleAnnotation> | undefined;
   /** Has one of these marks, from another rule. */
   marked?: OneOrMore<RuleMark> | undefined;
   /** The caller has read, or is just reading, something with each of these marks. */
   after?: OneOrMore<RuleMark> | undefined;
-  /** Whose calls `after` is about. Default: all calls of the principal. */
+  /** Which earlier calls `after` considers. Default: all calls of the principal. */
   per?: 'principal' | 'session' | undefined;
   /** How long ago that may be. Default: a day. */
   withinMs?: number | undefined;

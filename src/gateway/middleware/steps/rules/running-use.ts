@@ -1,5 +1,5 @@
-// Judges again what runs: a task, a session, a call whose question is open. Rules may change while it waits for somebody.
-// 1. What was judged by the same rules goes on. Their digest is sealed into its public id, so this holds after a restart, too.
+// Judges again what is under way: a task, a session, a call whose question is open. Rules may change while it waits for somebody.
+// 1. What was judged by the same rules continues. Their digest is sealed into its public id, so this holds after a restart, too.
 // 2. Arguments are kept here, as far as they are small. Where they are not known, a rule that may forbid it does.
 // 3. A rule that asks now forbids what began without a question: it has to begin again.
 import type { RuleDecision } from '../../../../protocol/audit.ts';
@@ -51,7 +51,7 @@ interface BegunUse {
 interface Around {
   rules: CurrentRules;
   begun: BegunUses;
-  /** The rules when it is called; undefined if there are none any more. */
+  /** The rules at the time of the call; undefined if there are no rules any more. */
   current: () => Promise<CurrentRules> | undefined;
 }
 

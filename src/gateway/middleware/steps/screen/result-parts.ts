@@ -6,7 +6,7 @@ import { withoutHidden } from '../../../../shared/text/hidden.ts';
 
 /** One text on its way to a model. */
 export interface ScreenPart {
-  /** `data`: structured content as JSON; `error`: the words of an error. */
+  /** `data`: structured content as JSON; `error`: the message of an error. */
   kind: 'text' | 'data' | 'error';
   text: string;
 }

@@ -29,7 +29,7 @@ export async function reviewByPerson(
   return refusal;
 }
 
-/** Line by line, so that no line can be taken for one of ours. */
+/** Line by line, so that no line can pass for one of ours. */
 function quoted(text: string): string {
   const lines = text.split(/\r\n|[\n\r]/);
   return lines.map((line) => `> ${visible(line)}`).join('\n');

@@ -1,4 +1,4 @@
-// Looks at what a server answers before a model reads it: offline checks, and a function of your own. What is found is flagged, which changes
+// Checks what a server answers before a model reads it: with offline checks, and with a function of the user. What is found is flagged, which changes
 // nothing, or held: then a person is asked, with the whole text before them, and a no replaces the answer. The tool has run by then.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
@@ -76,7 +76,7 @@ class Screening {
     this.#limit = limit;
   }
 
-  /** An answer in which nothing is found stays as it came, also if it was not parsed. */
+  /** An answer without findings passes unchanged, and unparsed if it was not parsed. */
   async judge(outcome: Outcome, exchange: StepExchange): Promise<Outcome> {
     const whole = toPlainObject(resultIn(outcome));
     const result = exchange.method === 'tasks/get' ? whole.result : whole;

@@ -41,7 +41,7 @@ export async function runCheck(command: CheckCommand, print: Printer): Promise<n
   return isGood ? 0 : 1;
 }
 
-/** Said beside the verdict: the file may be right and not in force. */
+/** Printed next to the verdict: the file may be correct but not in effect. */
 function tellChanged(loaded: LoadedConfig, print: Printer): void {
   const { path } = loaded;
   if (path !== undefined && judgeTrust(loaded, readEnvironment()) === 'changed')

@@ -113,7 +113,7 @@ function toWrapped({ server, startMs, port }: WrapCommand, parts: WrappedParts):
   });
 }
 
-/** Whom to ask, and who may answer what only a person may. */
+/** How people are asked, and which clients may answer for a person. */
 function personOf({ isAsking }: WrapCommand, name: string): HumanChannelOptions {
   const ask = { notify: tellPerson(), ...(isAsking ? {} : { channels: [] }) };
   return { ask, stateFolder: ownStateFolder(), pairedAs: `wrap ${name}` };

@@ -1,4 +1,4 @@
-// The logins of this user, kept in the state folder for all commands. Nothing but the presence of a file is looked at before a login is used.
+// The logins of this user, kept in the state folder for all commands. Until a login is used, only the existence of a file is checked.
 import { join } from 'node:path';
 import { hasLoginFile } from '../../gateway/upstream/login/login-file.ts';
 import type { LoginStore } from '../../gateway/upstream/login/login-store.ts';

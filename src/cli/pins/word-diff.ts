@@ -1,4 +1,4 @@
-// Two versions of a definition side by side: what differs, member by member and word by word. `[-…-]` was there, `{+…+}` is there now.
+// Two versions of a definition side by side: what differs, member by member and word by word. `[-…-]` was removed, `{+…+}` was added.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 

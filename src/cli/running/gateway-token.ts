@@ -20,7 +20,7 @@ export function ownToken(folder: string = ownStateFolder()): string {
   const fresh = `${path}.${randomId()}`;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    rmSync(path, { force: true }); // what is there cannot be used
+    rmSync(path, { force: true }); // the existing file cannot be used
     writeFileSync(fresh, `${made}\n`, { mode: 0o600, flag: 'wx' });
     linkSync(fresh, path); // fails if another gateway was first
   } catch {

@@ -20,7 +20,7 @@ export interface Printer {
   problem(text: string): void;
   /** The text in this style, if colours are on; only the methods above can print it. */
   style(style: Style, text: string): string;
-  /** Resolves when all output has left the process, or cannot leave it any more. */
+  /** Resolves when all output has left the process, or can no longer leave it. */
   flush(): Promise<void>;
 }
 

@@ -58,7 +58,7 @@ function toSources(files: readonly string[]): Sources {
   return readSources([...new Set(files)].filter(isCode), isCode);
 }
 
-/** A script may stand in a longer text: `--import=./hook.mjs`, `sh -c "node x.js"`. */
+/** A script may be part of a longer text: `--import=./hook.mjs`, `sh -c "node x.js"`. */
 function wordsOf(text: string): string[] {
   return [...new Set([text, ...text.split(/[\s'"`=:;,&|()<>]+/)])].filter((word) => word !== '');
 }

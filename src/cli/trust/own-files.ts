@@ -1,5 +1,5 @@
 // Which configurations are the user's own: those in the user's config folder, the files of clients in the home, and those that the caller
-// vouches for. Clients keep folders of others beside their files. Paths are compared as written: a link in another folder may lead anywhere tomorrow.
+// vouches for. Clients keep other people's folders next to their files. Paths are compared as written: a link in another folder may lead anywhere tomorrow.
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve, sep } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';

@@ -1,4 +1,4 @@
-// The login of a wrapped server: at the first 401 the link is printed and opened. A client that cannot wait so long is told the link,
+// The login of a wrapped server: at the first 401 the link is printed and opened. A client that cannot wait that long gets the link,
 // and finds the server ready when it comes back.
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
 import { loginAddress } from '../../gateway/upstream/login/server-login.ts';
@@ -10,7 +10,7 @@ import type { Printer } from '../terminal/print.ts';
 export interface WrapLogin {
   /** Undefined for a server without HTTP. */
   login: ServerLogin | undefined;
-  /** What a client is told while nobody has logged in; undefined at all other times. */
+  /** The error for clients while nobody has logged in; undefined at all other times. */
   readonly request: string | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface WatchOptions extends LoadOptions {
   onChange(change: ConfigChange): Promise<unknown> | void;
   /** Called if the new configuration is unusable; the current one stays. */
   onProblems(problems: ConfigProblem[]): void;
-  /** Further files whose change is a reason to look again. */
+  /** Further files whose changes cause a reload. */
   besides?: readonly string[] | undefined;
   intervalMs?: number | undefined;
 }

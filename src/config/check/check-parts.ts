@@ -15,7 +15,7 @@ import { problemsWithReferences } from '../references.ts';
 import { isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
 
 export interface CheckPartsOptions {
-  /** Loads the files of steps, which runs them. Default: only looks whether they are there. */
+  /** Loads the files of steps, which runs them. Default: only checks that they exist. */
   runsSteps?: boolean | undefined;
 }
 

@@ -40,7 +40,7 @@ export function checkShape(value: unknown, shape: Shape, path: ConfigPath, conte
   }
 }
 
-/** A single word where only some words may stand alone belongs into the list. */
+/** A single word that may not stand alone belongs in the list. */
 function checkEither(value: unknown, shapes: readonly Shape[], path: ConfigPath, context: CheckContext): unknown {
   const picked = pick(value, shapes);
   const isWord = picked.kind === 'choice' && typeof value === 'string' && !context.filled.has(toPathId(path));

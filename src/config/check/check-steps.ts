@@ -11,7 +11,7 @@ import { didYouMean } from './suggest.ts';
 
 interface StepCheck {
   problems: ConfigProblems;
-  /** Paths of text that came from variables, where text may stand for a number. */
+  /** Paths of text that came from variables: there, text may be a number. */
   filled: ReadonlySet<string>;
 }
 

@@ -7,7 +7,7 @@ interface Described {
 
 export interface TextOptions {
   notEmpty?: boolean;
-  /** A regular expression for the whole text, and what fits it in words. */
+  /** A regular expression for the whole text, and a description of what matches it. */
   pattern?: string;
   like?: string;
 }

@@ -1,4 +1,4 @@
-// The channels by which a gateway asks people whose clients cannot be asked: a web page, the model's own words, and
+// The channels by which a gateway asks people whose clients cannot be asked: a web page, the client's model, and
 // stand-ins.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';

@@ -1,6 +1,6 @@
 // Asks a question on our page while the call waits.
 // `askOnPage`: the client opens the page, because it opens URLs but shows no forms. Its confirmation is not the answer; the page brings it.
-// `askAside`: the person is told by the gateway, and the client knows nothing of the question.
+// `askAside`: the gateway notifies the person, and the client does not learn of the question.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { rejectOnAbort } from '../../shared/timing.ts';

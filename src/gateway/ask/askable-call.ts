@@ -109,7 +109,7 @@ export class AskableCall implements ChannelPart {
   }
 
   whenTaken(callback: () => void): void {
-    if (this.#carrier || this.#isOver) callback(); // a task that goes on after its call is fetched in its own way
+    if (this.#carrier || this.#isOver) callback(); // a task that continues after its call is fetched in its own way
     else this.#onTaken = callback;
   }
 
@@ -169,7 +169,7 @@ export class AskableCall implements ChannelPart {
     return this.#channels.canOpenPage(this.#inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
   }
 
-  /** An answered request cannot be asked any more. */
+  /** A request that was answered can no longer be asked. */
   #byWire(ask: Ask, signal: AbortSignal | undefined): (() => Promise<JsonObject>) | undefined {
     if (this.#carrier !== this.#inner) return undefined;
     if (this.#inner.canAsk(ask)) return () => this.#inner.ask(ask, signal);

@@ -87,7 +87,7 @@ export function closeQuietly(fd: number): void {
   try {
     closeSync(fd);
   } catch {
-    // it is of no use any more
+    // it is no longer of use
   }
 }
 

@@ -1,4 +1,4 @@
-// The Ed25519 key that signs checkpoints of the audit log. It is made once for each user and kept beside the log, so it proves that the log was
+// The Ed25519 key that signs checkpoints of the audit log. It is made once for each user and kept next to the log, so it proves that the log was
 // written by this user's gateways, and not that this user has left it alone. Keep the public key, or a head, elsewhere for that.
 import type { KeyObject } from 'node:crypto';
 import { constants, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Records each call of a client with its outcome and duration. It stands before all other layers, so it sees what the client gets. What is
+// Records each call of a client with its outcome and duration. It wraps all other layers, so it sees what the client gets. What is
 // learned on the way is collected in the exchange: the server's own name (`audited`), the decision of a rule (`decision`). The first answer
 // of a call that waits for a person is only a question: such a call is recorded when it really ends (`audited.ending`). A call that takes long
 // has a line before its end, `running`, so that it is in the log even if the process is killed.
@@ -44,7 +44,7 @@ export interface AuditLayerOptions {
   showArguments?: ((given: unknown) => unknown) | undefined;
 }
 
-/** How often calls are looked at that have not ended. */
+/** How often running calls are checked. */
 const RUNNING_MS = 5000;
 
 export class AuditLayer extends TargetLayer {

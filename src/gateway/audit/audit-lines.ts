@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { printable } from '../../shared/visible.ts';
 
-/** What stands before the first line of a chain. */
+/** The previous hash of the first line of a chain. */
 export const FIRST = '';
 
 /** A line as it is read back. */

@@ -6,7 +6,7 @@ import { readLine } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 
 const PIECE_BYTES = 256 * 1024;
-/** A line of ours is far shorter. What is longer was not written by us. */
+/** Our lines are far shorter. A longer one was not written by us. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 /** Calls back for each complete line from `offset` on. Returns where the rest begins, and its length. */

@@ -1,7 +1,7 @@
 // Writes the audit log: JSON lines, chained by hashes, with signed checkpoints.
 // 1. Recording costs a call no disk: events wait in memory, at most FLUSH_MS or MAX_WAITING of them. Approvals are written at once.
 // 2. Each process writes a chain of its own, so processes never wait for each other. A new chain names the heads of those before it.
-// 3. If the log cannot be written, the gateway goes on. That is logged once, and how many lines are missing is recorded when it works again.
+// 3. If the log cannot be written, the gateway continues. That is logged once, and the number of missing lines is recorded when writing works again.
 import type { KeyObject } from 'node:crypto';
 import { fstatSync, ftruncateSync, writeSync } from 'node:fs';
 import type { AuditEvent } from '../../protocol/audit.ts';

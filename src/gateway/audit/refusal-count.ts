@@ -18,7 +18,7 @@ export class RefusalCount {
   #kinds = new Map<string, Counted>();
   #ended: { at: number; event: AuditEvent }[] = [];
 
-  /** Whether this one is recorded by itself. */
+  /** Whether this one is recorded with a line of its own. */
   admits(event: AuditEvent, at: number): boolean {
     if (at - this.#since >= WINDOW_MS) this.#start(at);
     const key = this.#keyOf(event.outcome ?? '');

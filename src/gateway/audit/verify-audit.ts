@@ -1,4 +1,4 @@
-// Verifies an audit log: each chain by itself, and that no chain is missing which a later one names.
+// Verifies an audit log: each chain by itself, and that no chain is missing that a later one names.
 import type { KeyObject } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -12,7 +12,7 @@ import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 export interface VerifyOptions {
   /** A hash that was noted earlier: its line must still be there. */
   head?: string | undefined;
-  /** The public key, kept elsewhere. Default: the one beside the log. */
+  /** The public key, kept elsewhere. Default: the one next to the log. */
   key?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ import { readLines } from './audit-reader.ts';
 
 export interface ChainReport {
   chain: string;
-  /** Files of the chain that are there, oldest first. */
+  /** The existing files of the chain, oldest first. */
   files: AuditFile[];
   lines: number;
   /** Lines after the last signature: they could be replaced without a trace. */
@@ -56,7 +56,7 @@ export function verifyChain(chain: string, files: readonly AuditFile[], key: Key
 }
 
 interface FileContext {
-  /** What has to follow; undefined at the first file that is there. */
+  /** What has to follow; undefined at the first existing file. */
   at: Position | undefined;
   key: KeyObject | undefined;
   isLast: boolean;

@@ -16,7 +16,7 @@ export interface PingOptions {
   isHeld?: () => boolean;
 }
 
-/** Needs a socket with `autoPong: false`. Call what it returns when something was sent: reading goes on when enough was. */
+/** Needs a socket with `autoPong: false`. Call the returned function when something was sent: reading resumes when enough was. */
 export function answerPings(socket: WebSocket, { onSent, isHeld }: PingOptions): () => void {
   let pings = 0;
   let last: Buffer;

@@ -8,7 +8,7 @@ export interface FoundId {
   isCall: boolean;
 }
 
-/** How much of the beginning and the end is looked at. */
+/** How much of the beginning and the end is searched. */
 export const EDGE_CHARS = 1024;
 /** A member whose value is text or a number. */
 const MEMBER = /\s*"(\w{1,10})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*,?/y;

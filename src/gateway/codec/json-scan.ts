@@ -75,7 +75,7 @@ export class JsonScan {
     return this.#take(CLOSE_BRACE);
   }
 
-  /** Skips the current value, with at most so many levels of nesting. */
+  /** Skips the current value, which may have at most this many levels of nesting. */
   value(maxDepth: number): boolean {
     /** The open brackets, innermost last. */
     const open: number[] = [];

@@ -1,5 +1,5 @@
 // Judges the shape of JSON before it is parsed, because parsing is what a hostile shape makes expensive: 60 MB of `[` cost
-// gigabytes as objects. Only the text is looked at.
+// gigabytes as objects. Only the text is scanned.
 // 1. What it lets pass is at most as deep, and has at most as many values, as allowed.
 // 2. It takes linear time and allocates nothing; most texts are judged by a few searches for brackets.
 // 3. Nothing here decides whether the text is valid JSON.

@@ -15,7 +15,7 @@ export interface LineOptions {
   /** Receives large lines as bytes; without it they arrive as text. */
   onBytes?(line: Buffer): void;
   onOversize(beginning: string, end: string): void;
-  /** A line goes on far beyond the limit. */
+  /** A line is far longer than the limit. */
   onEndless?(): void;
 }
 

@@ -29,7 +29,7 @@ export interface SseOptions {
   maxBytes: number;
   onEvent(event: SseEvent): void;
   onOversize(): void;
-  /** An event goes on far beyond the limit. */
+  /** An event is far longer than the limit. */
   onEndless?(): void;
   onRetry?(ms: number): void;
 }

@@ -28,7 +28,7 @@ export interface WriteBatcherOptions {
 export class WriteBatcher {
   readonly #stream: Writable;
   readonly #options: WriteBatcherOptions;
-  /** The stream has taken a line whose sender waits for that. */
+  /** The stream has accepted a line whose sender waits for that. */
   onTaken: (() => void) | undefined;
   #held = '';
   #isDue = false;

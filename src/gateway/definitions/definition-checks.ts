@@ -61,7 +61,7 @@ export class DefinitionChecks {
   }
 
   /**
-   * Rejects if what the request uses is held back. Undefined if it may go on at once, as almost always. A call that comes before the
+   * Rejects if what the request uses is held back. Undefined if it may continue at once, as it nearly always may. A call that comes before the
    * list waits for it: only the list shows whether something has changed.
    */
   admit(exchange: Exchange, list: FetchList): Promise<void> | undefined {

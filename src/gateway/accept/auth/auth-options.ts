@@ -3,7 +3,7 @@ import type { FrontOptions } from './front/front-options.ts';
 
 export interface AuthOptions {
   /**
-   * One secret for all callers, who stay nameless: it keeps out others who reach the port. Instead of everything below but `keyFile`, whose
+   * One secret for all callers, who stay anonymous: it keeps out others who reach the port. Instead of everything below but `keyFile`, whose
    * keys are taken as well and name their callers. `parley serve` makes one by itself.
    */
   token?: string | undefined;

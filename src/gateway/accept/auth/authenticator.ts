@@ -50,7 +50,7 @@ export class Authenticator {
   /** Who has called before, for the audit log. */
   readonly #known = new WeakSet<Identity>();
   readonly #callers = new BoundedMap<string, true>(MAX_CALLERS);
-  /** Tokens of an address that were not good. After too many, only what the keys that are here can verify is looked at. */
+  /** Bad tokens of an address. After too many, only tokens that can be verified with the keys at hand are checked. */
   readonly #tries: RateLimiter;
   /** What every caller needs. */
   readonly #scopes: readonly string[];
@@ -109,7 +109,7 @@ export class Authenticator {
     }
   }
 
-  /** Keys, tokens that were seen before, and tokens whose signature can be checked here, are taken all the same. */
+  /** API keys, known tokens, and tokens whose signature can be checked here are accepted nevertheless. */
   #checkTries({ remoteAddress = '' }: IdentifyRequest): void {
     const retryAfterMs = this.#tries.waitMs(networkOf(remoteAddress));
     if (retryAfterMs === 0) return;

@@ -1,4 +1,4 @@
-// Asks an issuer what it knows of a token (RFC 7662).
+// Asks an issuer about a token (RFC 7662).
 import type { JWTPayload } from 'jose';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { IntrospectionOptions } from './auth-options.ts';

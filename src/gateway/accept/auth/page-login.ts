@@ -1,7 +1,7 @@
 // Lets people log in at the pages of the gateway, at the issuer that also names them as callers.
 // 1. Nothing is kept here but the logins that were ended: what a login needs when it comes back is sealed into a cookie of the browser that
 //    began it.
-// 2. It leads to a page of ours only, which was sealed with it.
+// 2. It leads only to one of our pages, which was sealed with it.
 // 3. There is one place to log in: of two issuers, one could have the code of the other sent to itself.
 // 4. A cookie counts if there is one of its name: other hosts and ports can add theirs. On https they cannot (`__Host-`).
 // 5. A person who is logged in is a principal as callers are, and may do at a page what that caller may, for some hours.

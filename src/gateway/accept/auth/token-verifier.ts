@@ -24,7 +24,7 @@ export interface GoodToken {
 /** A token that was found good, for some time. */
 interface KnownToken extends GoodToken {
   audiences: readonly string[];
-  /** The audiences that the configuration allows beside URLs. */
+  /** The audiences that the configuration allows in addition to URLs. */
   allowed: readonly string[];
   expires: number;
   /** When to verify it again. */

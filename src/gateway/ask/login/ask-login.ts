@@ -1,5 +1,5 @@
 // Asks the user of a call to log in at a server, and waits until they have. The link goes by whatever channel the client has: its own
-// page opener, its form, or the words of its model. The client's answer only says that the user will go there.
+// page opener, its form, or its model. The client's answer only says that the user will go there.
 import type { Ask, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';

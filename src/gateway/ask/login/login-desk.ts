@@ -92,7 +92,7 @@ export class LoginDesk {
     return [...this.#open.values()].find(({ attempt }) => attempt?.state === state);
   }
 
-  /** Somebody has logged in: everybody who waits for the same account goes on. */
+  /** Somebody has logged in: everybody who waits for the same account continues. */
   finish({ login }: OpenLogin): void {
     for (const one of this.#open.values()) if (one.login === login) one.end();
   }

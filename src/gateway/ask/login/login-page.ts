@@ -1,7 +1,7 @@
 // The pages of a login at a server: the first says who logs in where and leads to the authorization server, the second is where that
 // server sends the browser back to.
-// 1. Opening the link changes nothing, so previews cannot use it up. The first browser that continues gets a cookie; no other can go on.
-// 2. Where callers can log in at pages, only a browser in which the caller is logged in can go on.
+// 1. Opening the link changes nothing, so previews cannot use it up. The first browser that continues gets a cookie; no other can continue.
+// 2. Where callers can log in at pages, only a browser in which the caller is logged in can continue.
 // 3. What comes back counts once, in that browser, for the state that was sent out.
 // 4. A link or state that does not work gives no reason.
 import { randomId } from '../../../shared/crypto/ids.ts';

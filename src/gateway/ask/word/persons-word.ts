@@ -3,7 +3,7 @@
 // 1. its question was put first: an answer that came before is ignored (`mustBeAskedFirst`, protocol/exchange.ts), and
 // 2. it comes by a proven channel: the page in a browser that the operator has paired or that a login proves, or the form of a
 //    client that the operator trusts: by key, by login, or because it is the client of a stdio entry.
-// Nothing else counts: no words of a model, no link alone, no prompt of a client that nobody vouches for, and never the name that a
+// Nothing else counts: no message of a model, no link alone, no prompt of a client that is not trusted, and never the name that a
 // client gives itself. `trust: 'all'` switches this off: then everybody who has the link or speaks the protocol is believed.
 import { namesOfCaller } from '../../../protocol/exchange.ts';
 import type { AnswerWay, Ask, ClientView, Exchange } from '../../../protocol/exchange.ts';
@@ -198,9 +198,9 @@ function digestOf({ params }: Ask): string {
   return `sha256:${sha256(shown, 'hex')}`;
 }
 
-/** Whether the question is the browser's to answer. `user`: the login of the caller whose question it is; undefined where nobody logs in. */
+/** Whether this browser may answer the question. `user`: the login of the caller whose question it is; undefined where nobody logs in. */
 export function mayAnswer(browser: { user?: string | undefined }, user: string | undefined): boolean {
   if (user === undefined) return true;
-  // A name given to `parley pair` or `parley key` stands for the login of its API keys, too.
+  // A name given to `parley pair` or `parley key` also stands for the login of its API keys.
   return browser.user !== undefined && (user === browser.user || user === `key:${browser.user}`);
 }

@@ -138,7 +138,7 @@ export function addListing(record: PinRecord, listing: SeenPage): void {
   if (!known.includes(knownKey(listing))) known.push(knownKey(listing));
 }
 
-/** Takes what is seen for accepted; a pin that is not listed any more is dropped. */
+/** Accepts what is seen now; pins that are no longer listed are dropped. */
 export function acceptPin(record: PinRecord, key: string): void {
   const pin = record.pins[key];
   if (pin?.seen) setPinned(pin, pin.seen);

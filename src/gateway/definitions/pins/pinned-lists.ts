@@ -43,7 +43,7 @@ export interface PinnedListsOptions {
   onAccepted: (area: PinArea) => void;
 }
 
-/** One page as it came from the server. */
+/** One page, unchanged from the server. */
 export interface ListedPage {
   area: PinArea;
   /** The entries by name. */
@@ -202,7 +202,7 @@ export class PinnedLists {
     }
   }
 
-  /** If the operator has put another server in the place of the old one, which has none of its tools, nothing of the old one is compared. */
+  /** If the operator has configured another server under the old name, and the two have no tools in common, nothing is compared. */
   #identified(record: PinRecord, entries: readonly ListedDefinition[], info: string): PinRecord {
     const { address, pins } = record;
     const program = this.#program ?? record.program;

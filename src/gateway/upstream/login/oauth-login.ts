@@ -308,7 +308,7 @@ export class OAuthLogin implements ServerLogin {
   }
 }
 
-/** The other kind of login, beside this one so that both are loaded as one. */
+/** The other kind of login, in this file so that both are loaded together. */
 export function exchangeTokens(options: ExchangedLoginOptions): ServerLogin {
   return new ExchangedLogin(options);
 }

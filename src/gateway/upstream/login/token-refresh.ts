@@ -19,7 +19,7 @@ export interface TokenRefreshOptions {
 
 /** Renewed a little before they expire: a tenth of their life, at most this. */
 const MAX_EARLY_MS = 30_000;
-/** The tokens themselves are no good any more. */
+/** The tokens themselves are no longer valid. */
 const REFUSED = ['invalid_grant', 'invalid_client', 'unauthorized_client'];
 
 export function isStale({ issuedAt, expiresAt, refresh }: LoginTokens, now: number): boolean {

@@ -54,7 +54,7 @@ export class Consent {
     this.#setup = setup;
   }
 
-  /** `path`: behind the path of the authorization server. False if the path is not one of ours. */
+  /** `path`: the part after the path of the authorization server. False if it is not one of ours. */
   async handle(path: string, visit: NodeVisit): Promise<boolean> {
     const { method } = visit.request;
     const [, uid, rest] = /^\/interaction\/([\w-]{1,64})(\/done)?$/.exec(path) ?? [];

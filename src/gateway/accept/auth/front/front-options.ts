@@ -30,7 +30,7 @@ export interface FrontClient {
   redirects?: readonly string[] | undefined;
 }
 
-/** Where the authorization server is, beside /mcp. */
+/** The path of the authorization server, next to /mcp. */
 export const FRONT_PATH = '/oauth';
 
 /** Whether everybody can have an account at this issuer. */
@@ -38,7 +38,7 @@ export function isForEverybody(issuer: string): boolean {
   return /^https:\/\/(accounts\.google\.com|login\.microsoftonline\.com\/(common|consumers))/.test(issuer);
 }
 
-/** The engine, which is installed beside Parley. Throws BAD_OPTION if it is not. */
+/** The engine, which has to be installed next to Parley. Throws BAD_OPTION if it is not. */
 export async function loadFrontEngine() {
   return import('oidc-provider').catch((cause: unknown) => {
     const reason = 'it needs the package oidc-provider: npm install oidc-provider';

@@ -1,6 +1,6 @@
 // An authorization server in front of an identity provider at which clients cannot register (Entra, Google, Okta): clients register here, or have
 // a document that describes them; a person agrees to each of them, and logs in at the identity provider. The tokens are ours, and for our URLs alone.
-// The engine is oidc-provider, which is installed beside Parley (load-front-engine.ts).
+// The engine is oidc-provider, which has to be installed next to Parley (load-front-engine.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
@@ -267,7 +267,7 @@ async function keepAccount(accounts: FrontAdapter, claims: PersonClaims, options
   return sub;
 }
 
-/** What steps learn of the person, beside `sub`. */
+/** What steps learn about the person, besides `sub`. */
 async function claimsFor(accounts: FrontAdapter, token: object): Promise<Record<string, string> | undefined> {
   const { accountId } = token as { accountId?: string };
   const found = accountId === undefined ? undefined : await accounts.find(accountId);
@@ -287,7 +287,7 @@ function toClients({ clients = [], assertions = [] }: FrontOptions): Configurati
   })) as Configuration['clients'];
 }
 
-/** No page of ours shows what somebody has put into a link. */
+/** None of our pages shows text that somebody has put into a link. */
 function renderError(ctx: KoaContextWithOIDC, { error }: { error: string }): void {
   if (ctx.status < 400) ctx.status = 400;
   ctx.type = 'text/plain';

@@ -223,7 +223,7 @@ describe('subscriptions', () => {
     expect(heard).toEqual(['file:///a', 'file:///a/b', 'file:///a?x']);
   });
 
-  test('end once', async () => {
+  test('a subscription ends once', async () => {
     const { client, told, listeners } = setUp();
     const heard: string[] = [];
     const end = await client.subscribe('a', (uri) => heard.push(uri));

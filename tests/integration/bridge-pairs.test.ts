@@ -36,7 +36,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     });
   });
 
-  test('calls, and results of every shape', async () => {
+  test('calls return results of every shape', async () => {
     expect(await textOf(client, 'echo', { text: 'Grüße' })).toBe('Grüße');
     expect(await client.callTool('broken')).toMatchObject({ isError: true });
     const { structuredContent } = await client.callTool('list');
@@ -45,7 +45,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     expect(structuredContent).toEqual(isWrapped ? { result: [1, 2] } : [1, 2]);
   });
 
-  test('lists, page by page', async () => {
+  test('lists are read page by page', async () => {
     const names = (await client.listTools()).map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
     expect(names).toContain('echo');
@@ -68,7 +68,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     expect(completion.values).toEqual(['Bob']);
   });
 
-  test('progress, all of it, in order, before the answer', async () => {
+  test('all progress arrives in order, before the answer', async () => {
     const heard: unknown[] = [];
     await client.callTool('work', {}, { onProgress: (progress) => heard.push(progress) });
     expect(heard).toEqual([
@@ -78,7 +78,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     ]);
   });
 
-  test('log messages, from the level on that the client set', async () => {
+  test('log messages arrive from the level that the client set', async () => {
     // On stdio, log messages name no call: only a client that shares its connection with nobody is told.
     await using alone = await bridge(pair);
     const own = await alone.connect();
@@ -112,7 +112,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     await until('the server to notice', async () => Number(await textOf(client, 'cancelled')) === before + 1);
   });
 
-  test('changed lists', async () => {
+  test('a client is notified of changed lists', async () => {
     let told = 0;
     const off = client.on('tools', () => void (told += 1));
     // A stateless client is told only once its stream is acknowledged: something has to change after that.
@@ -124,7 +124,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     if ((await client.listTools()).some(({ name }) => name === 'dynamic')) await client.callTool('toggle');
   });
 
-  test('subscriptions, told only to who is subscribed', async () => {
+  test('only subscribers are notified of a changed resource', async () => {
     const [mine, others]: [string[], string[]] = [[], []];
     await using other = await between.connect();
     const stop = await client.subscribe('note://a', (uri) => void mine.push(uri));
@@ -156,7 +156,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     expect(await errorOf(client.request('tools/list', { cursor: 'nonsense' }))).toMatchObject({ code: -32602 });
   });
 
-  test('many calls at once take their turns at nobody’s cost', async () => {
+  test('many calls at once all succeed', async () => {
     const texts = Array.from({ length: 20 }, (_, index) => `call ${index}`);
     expect(await Promise.all(texts.map((text) => textOf(client, 'echo', { text })))).toEqual(texts);
   });

@@ -67,7 +67,7 @@ export const race = flow({ name: 'race' }, async (ask) => {
   expect(stderr).toContain('Waits for ops-lead (approve)');
 });
 
-test('by hand: the terminal asks for whom, and takes what an event brings', async () => {
+test('on a terminal, the question says for whom it is, and an event is typed as JSON', async () => {
   await using terminal = terminalOf(['run', release]);
   await terminal.sees('Which version?');
   await terminal.types(`2.0${ENTER}`, 'for ops-lead: Release 2.0?');

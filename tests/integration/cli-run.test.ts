@@ -24,7 +24,7 @@ export default trip;
 );
 const answers = (values: object) => home.write('answers.json', values);
 
-test('with all answers from a file and arguments', async () => {
+test('parley run takes all answers from a file and from arguments', async () => {
   const file = answers({ seat: 'window', ok: true });
   const { status, stdout } = await home.run(['run', trip, '--arg', 'city=Oslo', '--answers', file]);
   expect({ status, result: JSON.parse(stdout) }).toEqual({
@@ -58,7 +58,7 @@ export const quiz = flow({ name: 'quiz' }, async (ask) => {
   });
 });
 
-test('a flow that only waits for its time is waited for', async () => {
+test('parley run waits for a flow that only sleeps', async () => {
   const patient = home.write(
     'patient.mjs',
     `import { flow } from 'mcp-parley/flow';
@@ -78,7 +78,7 @@ export const patient = flow({ name: 'patient' }, async (ask) => {
   });
 });
 
-test('where nobody can type, what has no answer that fits is named', async () => {
+test('without a terminal, questions without a valid answer are named', async () => {
   const missing = await home.run(['run', trip, '--arg', 'city=Oslo']);
   expect(missing).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('seat: Which seat?\nGive') });
   const wrong = await home.run(['run', trip, '--answers', answers({ city: 'X' })]);
@@ -147,7 +147,7 @@ test('an argument or answer that does not fit is named with the reason and what 
   expect(unknown.stderr).toContain('--answers: trip did not ask for sea. It asked for seat, ok.');
 });
 
-test('a file without a flow, with several, and no file', async () => {
+test('a file without a flow, a file with several, and a missing file are errors that say what to do', async () => {
   const none = home.write('none.ts', 'export const a = 1;');
   expect(await home.run(['run', none])).toMatchObject({ status: 1, stderr: expect.stringContaining('no flow') });
   const two = home.write(
@@ -175,7 +175,7 @@ const ENTER = '\r';
 const ESC = '\u001b';
 const DOWN = `${ESC}[B`;
 
-test('by hand: what is wrong is said in place, arrow keys choose, Esc goes back', async () => {
+test('on a terminal, problems are shown in place, arrow keys choose, and Esc goes back', async () => {
   await using terminal = terminalOf(['run', trip]);
   await terminal.sees('Where to?');
   await terminal.types(`O${ENTER}`, 'at least 2');
@@ -209,7 +209,7 @@ export const late = flow({ name: 'late' }, async (ask) => {
   expect(await terminal.status()).toBe(0);
 });
 
-test('by hand: cancelled', async () => {
+test('on a terminal, a flow can be cancelled', async () => {
   await using terminal = terminalOf(['run', trip]);
   await terminal.sees('Where to?');
   await terminal.types(ESC, 'What now?');
@@ -217,14 +217,14 @@ test('by hand: cancelled', async () => {
   expect(await terminal.status()).toBe(1);
 });
 
-test('by hand, on a terminal that does not know its size: 80 columns', async () => {
+test('a terminal that does not know its size has 80 columns', async () => {
   await using terminal = terminalOf(['run', trip], { columns: 0, rows: 0 });
   await terminal.sees('Where to?');
   await terminal.types(`Oslo${ENTER}`, 'Which seat?');
   expect(terminal.shown).toContain('window');
 });
 
-test('by hand: Esc at a question of yes or no shows that it was not answered', async () => {
+test('on a terminal, Esc at a yes-or-no question shows that it was not answered', async () => {
   const sure = home.write(
     'sure.mjs',
     `import { flow } from 'mcp-parley/flow';

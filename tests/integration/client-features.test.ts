@@ -14,7 +14,7 @@ const CASES = ['2025-11-25', '2026-07-28'].flatMap((revision) =>
 describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
   const open = (options: ConnectOptions = {}) => setUp(revision, transport, options);
 
-  test('forms: accepted with defaults, declined, cancelled, and refused by the approver', async () => {
+  test('a form is accepted with defaults, declined, cancelled, or refused by the approver', async () => {
     await using accepting = await open({ onElicit: () => ({ action: 'accept' }) });
     expect(await textOf(accepting.client, 'ask')).toBe('accept {"city":"Oslo"}');
     await using declining = await open({ onElicit: () => ({ action: 'decline' }) });
@@ -33,7 +33,7 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
     expect(called).toBe(0);
   });
 
-  test('many questions in one call, in turn', async () => {
+  test('one call asks many questions in turn', async () => {
     const asked: string[] = [];
     await using t = await open({
       onElicit({ message }, { server }) {
@@ -45,7 +45,7 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
     expect(asked).toEqual(['any: 1?', 'any: 2?', 'any: 3?']);
   });
 
-  test('samplings and roots', async () => {
+  test('a server gets samples and roots', async () => {
     await using t = await open({
       onSample: ({ messages, systemPrompt }) => ({
         role: 'assistant',
@@ -80,7 +80,7 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
     expect(heard.map(String).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(['1/2', '2/2', 'working']);
   });
 
-  test('a call that is given up is called off at the server', async () => {
+  test('a call that is given up is cancelled at the server', async () => {
     await using t = await open();
     const controller = new AbortController();
     const call = t.client.callTool('wait', {}, { signal: controller.signal });
@@ -100,7 +100,7 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
     expect(states.at(-1)).toBe('completed');
   });
 
-  test('a task whose caller gives up is called off', async () => {
+  test('a task whose caller gives up is cancelled', async () => {
     await using t = await open({ onElicit: () => ({ action: 'accept', content: {} }) });
     const controller = new AbortController();
     const call = t.client.callTool('wait-as-task', {}, { task: true, signal: controller.signal });
@@ -123,7 +123,7 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
     expect(heard).not.toContain('test://b');
   });
 
-  test('pages, prompts, resources and completion', async () => {
+  test('pages, prompts, resources and completion work', async () => {
     await using t = await open();
     expect((await t.client.listTools()).length).toBeGreaterThan(5);
     expect((await t.client.listResources()).map(({ uri }) => uri)).toEqual(['test://a', 'test://b']);

@@ -45,7 +45,7 @@ function head(url: string, headers: Record<string, string>, body: Json): string 
 }
 
 describe('a client that hangs up in the middle of a call', () => {
-  it('in the handshake era: the call goes on', async () => {
+  it('in the handshake era leaves its call running', async () => {
     const session = await openSession(server.url);
     const socket = await openSocket(server.port);
     socket.write(head(server.url, session.headers, rpc('tools/call', { name: 'wait', arguments: { key: 'legacy' } })));
@@ -57,7 +57,7 @@ describe('a client that hangs up in the middle of a call', () => {
     await became('legacy', 'finished');
   });
 
-  it.each(['reset', 'close'])('in the stateless era (%s): the call is cancelled', async (how) => {
+  it.each(['reset', 'close'])('in the stateless era (%s) cancels its call', async (how) => {
     const socket = await openSocket(server.port);
     const key = `modern-${how}`;
     const { headers, body } = modern('tools/call', { name: 'wait', arguments: { key } });
@@ -68,7 +68,7 @@ describe('a client that hangs up in the middle of a call', () => {
     await became(key, 'cancelled');
   });
 
-  it('in the middle of its body: nothing comes of it', async () => {
+  it('in the middle of its body starts no call', async () => {
     for (let round = 0; round < 20; round++) {
       const socket = await openSocket(server.port);
       const { headers, body } = modern('tools/call', { name: 'wait', arguments: { key: 'half' } });
@@ -78,7 +78,7 @@ describe('a client that hangs up in the middle of a call', () => {
     expect(await state('half')).toBe('unknown');
   });
 
-  it('on a WebSocket: everything it asked for is cancelled', async () => {
+  it('on a WebSocket cancels all its calls', async () => {
     const { wire, socket } = await socketWire(server.port);
     await wire.initialize();
     wire.write(rpc('tools/call', { name: 'wait', arguments: { key: 'ws' } }));
@@ -87,7 +87,7 @@ describe('a client that hangs up in the middle of a call', () => {
     await became('ws', 'cancelled');
   });
 
-  it('on its event stream of 2024-11-05: everything it asked for is cancelled', async () => {
+  it('on its event stream of 2024-11-05 cancels all its calls', async () => {
     const stream = await openStream(server.url.replace('/mcp', '/sse'));
     await stream.until('the endpoint', ({ events }) => events.length > 0);
     const endpoint = new URL(stream.events[0]!.data!, server.url).href;
@@ -168,7 +168,7 @@ describe('a client that does not read', () => {
     expect(child.exitCode).toBe(1);
   });
 
-  it('and whose session nobody listens to: what waits for it is bounded', async () => {
+  it('and whose session has no listener has a bounded queue', async () => {
     const before = await memory();
     const session = await openSession(server.url);
     const params = { name: 'flood', arguments: { key: 'flood-queue', ...FLOOD }, _meta: { progressToken: 1 } };

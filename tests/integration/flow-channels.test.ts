@@ -83,7 +83,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (revision) => {
-  test('with forms', async () => {
+  test('that shows forms is asked in them', async () => {
     const asked: string[] = [];
     await using client = await connected(url, { revision, onElicit: filling(ANSWERS, asked) });
     expect(await textOf(client, 'trip')).toBe('Oslo 30');
@@ -114,7 +114,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     expect(asked[1]).toMatch(/at least 2.*\nWhere to\?$/s);
   });
 
-  test('that declines', async () => {
+  test('that declines a confirmation has said no', async () => {
     await using client = await connected(url, {
       revision,
       onElicit: (request, context) =>
@@ -123,7 +123,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     expect(await textOf(client, 'trip')).toBe('nothing');
   });
 
-  test('that cancels', async () => {
+  test('that cancels ends the session', async () => {
     await using client = await connected(url, { revision, onElicit: () => ({ action: 'cancel' }) });
     const { isError, content } = await client.callTool('trip', {});
     expect({ isError, content }).toMatchObject({

@@ -53,14 +53,14 @@ it('exempts nothing that does not occur', () => {
 });
 
 describe('the survey in a client that gives a call up after 10 rounds', () => {
-  it('asked together', async () => {
+  it('forty questions that may be asked together fit into a few rounds', async () => {
     const explored = await exploredOf('survey');
     const tested = testFlow(await flowOf('survey')).asClient('input-required', { maxRounds: 10, explored });
     const played = await tested.answer(answersOf('survey'));
     expect(played).toMatchObject({ result: wanted.get('survey'), ways: ['form'], rounds: 4, kept: false });
   });
 
-  it('one by one: the call goes on by its handle', async () => {
+  it('forty questions asked one by one continue by the handle of the call', async () => {
     const survey = await flowOf('survey');
     const tested = testFlow(survey).asClient('input-required', { maxRounds: 10 });
     const played = await tested.answer(answersOf('survey'));

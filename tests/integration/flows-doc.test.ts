@@ -30,7 +30,7 @@ test('explores the flow as shown', async () => {
   await terminal.types(`${explore!.join(ENTER)} --out ${out}${ENTER}`, 'book_trip: city, day, travellers');
 });
 
-test('on the terminal', async () => {
+test('plays the flow on the terminal as shown', async () => {
   await using terminal = await shell();
   await terminal.types(play!.join(ENTER) + ENTER, 'Where to?');
   await terminal.types(`Oslo${ENTER}`, 'Which seat?');
@@ -38,7 +38,7 @@ test('on the terminal', async () => {
   await terminal.types('y', 'Booked: Oslo, window, 40');
 });
 
-test('served, called, killed while it asks, started again, and answered', async () => {
+test('serves the flow, kills the server while it asks, starts it again and answers', async () => {
   const port = String(await freePort());
   await using server = await shell({ PORT: port });
   await using client = await shell();

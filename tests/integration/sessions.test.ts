@@ -32,7 +32,7 @@ describe('the end of a session', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('by DELETE in the middle of a call: the call is cancelled and told so, streams end, the id is worth nothing', async () => {
+  it('by DELETE cancels the running call, ends the streams, and makes the id worthless', async () => {
     const session = await openSession(server.url);
     const stream = await session.stream();
     const waiting = rpc('tools/call', { name: 'wait', arguments: { key: 'plain' } }, 'waiting');
@@ -56,7 +56,7 @@ describe('the end of a session', () => {
     expect([204, 404]).toContain((await poll).status);
   });
 
-  it('by idleness, but not while somebody listens or waits', async () => {
+  it('comes when it is idle, but not while somebody listens or waits', async () => {
     await using impatient = await startStorm({ limits: { sessionIdleMs: 400 } });
     const [idle, listening, waiting] = await Promise.all(Array.from({ length: 3 }, () => openSession(impatient.url)));
     const stream = await listening!.stream();

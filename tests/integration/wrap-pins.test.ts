@@ -58,7 +58,7 @@ describe('a server behind `parley wrap`', () => {
     expect(await listed(home, server)).toEqual(['send']);
   });
 
-  test('on a port, too', async () => {
+  test('on a port is pinned, too', async () => {
     const [home, server] = [newHome(), newServer()];
     expect(await listed(home, server)).toEqual(['send']);
     server.says({ tools: [changed] });

@@ -46,20 +46,20 @@ const paid =
     if ((await ask.text('note')) === 'bad') throw new Error('Not that');
   };
 
-it('a session that is parked is named as `parley flows` finds it', async () => {
+it('the log names a parked session as `parley flows` finds it', async () => {
   const { deploy, sessionId, namedBy } = await begun(paid('charge'));
   const answers = [{ value: 'x' }];
   await expect(deploy(paid('charge-card')).answer({ ...me, sessionId, answers })).rejects.toThrow('charge-card');
   expect(await namedBy('flow.parked')).toBe(sessionId);
 });
 
-it('so is one that fails', async () => {
+it('the log names a failed session as `parley flows` finds it', async () => {
   const { sessions, sessionId, namedBy } = await begun(paid('charge'));
   await sessions.answer({ ...me, sessionId, answers: [{ value: 'bad' }] });
   expect(await namedBy('flow.failed')).toBe(sessionId);
 });
 
-it('and so is one whose effects could not be undone', async () => {
+it('the log names a session whose effects could not be undone', async () => {
   const undo = () => {
     throw new Error('away');
   };
@@ -69,7 +69,7 @@ it('and so is one whose effects could not be undone', async () => {
   expect(await namedBy('flow.not-undone')).toBe(sessionId);
 });
 
-it('so is one whose person could not be told', async () => {
+it('the log names a session whose person could not be notified', async () => {
   const notify = () => {
     throw new Error('no such mailbox');
   };
@@ -78,7 +78,7 @@ it('so is one whose person could not be told', async () => {
   expect(await namedBy('flow.person-not-told')).toBe(sessionId);
 });
 
-it('and so is one whose result is too large to be kept', async () => {
+it('the log names a session whose result is too large to keep', async () => {
   const { sessions, sessionId, namedBy } = await begun(async (ask) => (await ask.text('note')).repeat(2000));
   await sessions.answer({ ...me, sessionId, answers: [{ value: 'x' }] });
   expect(await namedBy('flow.result-not-kept')).toBe(sessionId);

@@ -29,7 +29,7 @@ const forever = async (ask: Ask) => {
 };
 
 describe('limits', () => {
-  it('so many answers in a second, of one session', async () => {
+  it('a session takes only so many answers in a second', async () => {
     const { sessions, clock, answer } = await begun(forever, { respondsPerSecond: 3 });
     for (let at = 0; at < 3; at++) await answer('x');
     clock.move(400);
@@ -40,7 +40,7 @@ describe('limits', () => {
     expect((await answer('x')).accepted).toBe(true);
   });
 
-  it('so many sessions of one principal, however many come at once', async () => {
+  it('a principal has only so many sessions, however many it starts at once', async () => {
     const { sessions, session } = await begun(forever, { sessionsPerPrincipal: 3 });
     const starts = await Promise.allSettled(Array.from({ length: 6 }, () => sessions.start({ ...me, tool: 'x' })));
     expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
@@ -59,7 +59,7 @@ describe('limits', () => {
     await expect(sessions.start({ principal: 'third', tool: 'x' })).resolves.toBeDefined();
   });
 
-  it('so long a journal: an answer too many is refused, and nothing is lost', async () => {
+  it('an answer beyond the limit of the journal is refused, and nothing is lost', async () => {
     const { sessions, session, answer } = await begun(forever, { journalBytes: 1000 });
     await answer('x'.repeat(500));
     const before = await sessions.getState(session);
@@ -71,7 +71,7 @@ describe('limits', () => {
     expect((await answer('x')).accepted).toBe(true);
   });
 
-  it('so long a journal: where a step goes beyond it the session ends, and the step is not done again', async () => {
+  it('a step beyond the limit of the journal ends the session, and is not done again', async () => {
     let times = 0;
     const work = async (ask: Ask) => {
       await ask.text('a');
@@ -88,7 +88,7 @@ describe('limits', () => {
     expect(times).toBe(3);
   });
 
-  it('so many questions', async () => {
+  it('a session asks only so many questions', async () => {
     const { answer } = await begun(forever, {}, { limits: { prompts: 3 } });
     await answer('x');
     await answer('x');
@@ -98,7 +98,7 @@ describe('limits', () => {
     });
   });
 
-  it('so many attempts at a question', async () => {
+  it('a question takes only so many attempts', async () => {
     const { sessions, session, answer } = await begun((ask) => ask.number('n'), { attemptsPerQuestion: 3 });
     expect((await answer('x')).accepted).toBe(false);
     expect((await answer('x')).accepted).toBe(false);
@@ -106,7 +106,7 @@ describe('limits', () => {
     expect((await sessions.getState(session)).header).toMatchObject({ state: 'error', reason: 'attempts' });
   });
 
-  it('so long a life, however busy', async () => {
+  it('a session lives only so long, however busy it is', async () => {
     const { clock, answer } = await begun(forever, {}, { limits: { duration: '10s' } });
     for (let at = 0; at < 9; at++) {
       clock.move(1000);

@@ -316,7 +316,7 @@ describe('the handshake era first', () => {
     expect(links[0]!.methods.at(-1)).toBe('server/discover');
   });
 
-  test('and where a URL answers neither, by the older transport', async () => {
+  test('a URL that answers neither is tried with the older transport', async () => {
     const gone: Responder = () => {
       throw new HttpRefusal(404, '');
     };

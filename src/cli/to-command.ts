@@ -174,7 +174,7 @@ function toCall(given: ParsedArgs): RunnableCommand {
   if (tool === undefined) throw new UsageError(`Name the tool to call. To see them: ${programName()} ls tools`);
   const [body, ...rest] = words.filter((word) => !isUrl(word));
   if (rest.length > 0)
-    throw new UsageError(`"call" takes a tool and one JSON object; "${rest.join(' ')}" is too much.`);
+    throw new UsageError(`"call" takes a tool and one JSON object; "${rest.join(' ')}" was not expected.`);
   return {
     name: 'call',
     tool,
@@ -227,7 +227,8 @@ function toFlows({ values, words }: ParsedArgs): RunnableCommand {
   if (wantsId && id === undefined) throw new UsageError(`Name the session. To see them: ${programName()} flows ls`);
   if (!wantsId) none(words.slice(1), `flows ${known}`);
   if (known !== 'answer') none(words.slice(2), `flows ${known}`);
-  if (more.length > 0) throw new UsageError(`"${more.join(' ')}" is too much: write an answer with spaces in quotes.`);
+  if (more.length > 0)
+    throw new UsageError(`Unexpected words "${more.join(' ')}": write an answer with spaces in quotes.`);
   const against = (values['against'] ?? []) as string[];
   if (known === 'replay' && against.length === 0)
     throw new UsageError('Name the file with the new code: --against FILE.');
@@ -293,7 +294,7 @@ function toTargetOptions(
   known: readonly string[] = [],
 ): TargetOptions {
   const [word, ...rest] = words;
-  if (rest.length > 0) throw new UsageError(`"${rest.join(' ')}" is too much: give one URL or file.`);
+  if (rest.length > 0) throw new UsageError(`Unexpected words "${rest.join(' ')}": give one URL or file.`);
   const url = toUrl(values['url']) ?? (word !== undefined && isUrl(word) ? toUrl(word) : undefined);
   const config = (values['config'] as string | undefined) ?? (word !== undefined && !isUrl(word) ? word : undefined);
   const [first, ...args] = command ?? [];

@@ -11,7 +11,8 @@ export function toKeyCommand({ values, words }: ParsedArgs): KeyCommand {
   if (!known) throw new UsageError(`Say what to do: ${KEY_ACTIONS.join(', ')}.`);
   if (known !== 'ls' && key === undefined) throw new UsageError('Name the key.');
   if (known === 'ls') none(words.slice(1), 'key ls');
-  if (more.length > 0) throw new UsageError(`"${more.join(' ')}" is too much: a key has one name, without spaces.`);
+  if (more.length > 0)
+    throw new UsageError(`Unexpected words "${more.join(' ')}": a key has one name, without spaces.`);
   if (key !== undefined && !/^[\w.@+-]{1,100}$/.test(key))
     throw new UsageError(`"${key}" cannot be the name of a key: use letters, digits and . _ @ + -`);
   return {

@@ -20,7 +20,7 @@ export function toLogins({ values, words }: ParsedArgs): RunnableCommand {
 function toLoginCommand({ values, words }: ParsedArgs, name: 'login' | 'logout') {
   const [server, ...rest] = words;
   if (server === undefined) throw new UsageError('Give the URL of the server, or its name in your configuration.');
-  if (rest.length > 0) throw new UsageError(`"${rest.join(' ')}" is too much: give one URL or name.`);
+  if (rest.length > 0) throw new UsageError(`Unexpected words "${rest.join(' ')}": give one URL or name.`);
   const login = toLoginOptions(values);
   if (login !== undefined && !/^https?:\/\//i.test(server)) {
     throw new UsageError('--client-id, --client-secret and --scope are for a URL; a file has them as "auth".');

@@ -9,7 +9,7 @@ export function toPairCommand({ values, words }: ParsedArgs): PairCommand {
     throw new UsageError(`"${action}" is not known here. To pair a browser, add nothing; else: ls, rm NAME.`);
   if (action === 'rm' && browser === undefined) throw new UsageError('Name the browser: parley pair ls shows them.');
   const tooMuch = action === 'rm' ? more : words.slice(1);
-  if (tooMuch.length > 0) throw new UsageError(`"${tooMuch.join(' ')}" is too much.`);
+  if (tooMuch.length > 0) throw new UsageError(`Unexpected words "${tooMuch.join(' ')}".`);
   return {
     name: 'pair',
     action: action ?? 'add',

@@ -35,7 +35,7 @@ export function toPins({ values, words }: ParsedArgs): PinsCommand {
   if (!isAction(action)) throw new UsageError(`"${action}" is not one of ${ACTIONS.join(', ')}.`);
   const isAll = values['all'] === true;
   const tooMuch = action === 'ls' ? words.slice(1) : more;
-  if (tooMuch.length > 0) throw new UsageError(`"${tooMuch.join(' ')}" is too much.`);
+  if (tooMuch.length > 0) throw new UsageError(`Unexpected words "${tooMuch.join(' ')}".`);
   if (action === 'accept' && (name === undefined) !== isAll)
     throw new UsageError('Say what to accept: a server, one of its tools as server__tool, or --all.');
   const config = values['config'] as string | undefined;

@@ -6,7 +6,8 @@ import type { ParsedArgs } from '../option-values.ts';
 export function toPolicyCommand({ values, words }: ParsedArgs): PolicyCommand {
   const [action, ...more] = words;
   if (action !== 'test') throw new UsageError('Say what to do: test.');
-  if (more.length > 0) throw new UsageError(`"${more.join(' ')}" is too much; name files with --config and --log.`);
+  if (more.length > 0)
+    throw new UsageError(`Unexpected words "${more.join(' ')}"; name files with --config and --log.`);
   return {
     name: 'policy',
     config: values['config'] as string | undefined,

@@ -70,7 +70,9 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
     ...about.map((line) => `  ${line}`),
     ...(token === undefined
       ? []
-      : [`  token   asked of every client; the lines below have it. Again: ${programName()} status --lines`]),
+      : [
+          `  token   every client must send it; the lines below contain it. To see them again: ${programName()} status --lines`,
+        ]),
     '',
     ...toClientLines(options),
   ];
@@ -100,10 +102,10 @@ export function toClientLines(options: WelcomeOptions): string[] {
     `  ${toLine({ mcpServers: { [name]: { url, ...headers } } })}`,
     ...(served === undefined ? [] : keepApart(served)),
     '',
-    bold('Claude Desktop, which starts its servers itself, in claude_desktop_config.json'),
+    bold('Claude Desktop, in claude_desktop_config.json; it starts its servers itself'),
     `  ${toLine({ mcpServers: { [name]: { ...toLaunchCommand(words), ...(Object.keys(env).length > 0 && { env }) } } })}`,
     ...(hidden.length > 0
-      ? [`  (in place of ${HIDDEN} the value of ${hidden.join(', ')}, which is not printed here)`]
+      ? [`  (replace ${HIDDEN} by the value of ${hidden.join(', ')}, which is not printed here)`]
       : []),
     '',
     bold('VS Code, in .vscode/mcp.json'),
@@ -113,7 +115,7 @@ export function toClientLines(options: WelcomeOptions): string[] {
     `  [mcp_servers.${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}]`,
     `  url = ${JSON.stringify(url)}`,
     ...(token === undefined ? [] : [`  http_headers = { "Authorization" = ${JSON.stringify(bearer)} }`]),
-    ...(sample ? ['', bold('No client at hand')] : []),
+    ...(sample ? ['', bold('Without a client')] : []),
     ...(sample ? toCurlCommand(url, sample.tool, sample.args).map((line) => `  ${line}`) : []),
   ];
 }
@@ -144,7 +146,7 @@ function notes({ host, open = false, port, isChosen, scheme }: WelcomeOptions): 
       ? ['Open without a token: every program of every user of this machine can call every tool.']
       : []),
     ...(isPlain
-      ? [`Listening on ${host} without TLS: others on the way can read and change everything, keys too.`]
+      ? [`Listening on ${host} without TLS: others on the network can read and change everything, including keys.`]
       : []),
   ];
 }

@@ -158,7 +158,7 @@ describe('the welcome', () => {
     const named = toWelcomeLines({ ...options, name: 'mcp.example.com', program: () => started }).join('\n');
     expect(named).toContain('claude mcp add --transport http mcp-example-com http');
     expect(named).toContain('"env": {"TOKEN": "…"}');
-    expect(named).toContain('in place of … the value of TOKEN');
+    expect(named).toContain('replace … by the value of TOKEN');
     expect(toWelcomeLines({ ...options, name: '127.0.0.1', program: () => started }).join('\n')).toContain(
       'http server http',
     );

@@ -73,7 +73,7 @@ function table(shape: Shape): string {
   const rows = Object.entries(keysOf(shape))
     .filter(([, { kind }]) => kind !== 'foreign')
     .map(([key, inner]) => `| \`${key}\` | ${typeOf(inner)} | ${inner.about.replaceAll('|', '\\|')} |`);
-  return ['| key | is | |', '|---|---|---|', ...rows].join('\n');
+  return ['| key | is | meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
 function typeOf(shape: Shape): string {

@@ -27,7 +27,7 @@ const ISSUER = object(
       'What else `aud` may be besides the URL of the endpoint, for issuers without resource indicators.',
     ),
     jwksUrl: text('Where its keys are. Default: as its metadata says.'),
-    algorithms: list(text('Such as RS256.'), 'How tokens may be signed. Default: the asymmetric ways.'),
+    algorithms: list(text('Such as RS256.'), 'How tokens may be signed. Default: all asymmetric algorithms.'),
     groupsClaim: text('The claim with the groups of a user. Default: groups.', { notEmpty: true }),
     pages: object(
       {
@@ -63,7 +63,7 @@ const FRONT = object(
     clientId: text('The id of this gateway there. Its redirect is `<publicUrl>/oauth/callback`.', { notEmpty: true }),
     clientSecret: text('Its secret; name a variable.'),
     scopes: scopes('What is asked for there. Default: openid, profile, email.'),
-    allow: record(claim, 'Who may log in, by claims of the ID token; all of them must fit. Default: everybody there.'),
+    allow: record(claim, 'Who may log in, by claims of the ID token; all of them must match. Default: everybody there.'),
     groupsClaim: text('The claim with the groups of a person. Default: groups.', { notEmpty: true }),
     folder: text('Where clients and logins are kept, relative to this file. Default: in your state folder.', {
       notEmpty: true,
@@ -99,7 +99,7 @@ export const AUTH = object(
     toolScopes: record(scopes('Scopes.'), 'Scopes that the call of a tool needs, by names or globs of tools.'),
     headers: list(
       text('Its name.', { notEmpty: true }),
-      'Headers that belong to who calls, for steps and rules (`headers`), such as one that a proxy sets. Clients can send any header that the proxy lets through.',
+      'Headers about the caller, for steps and rules (`headers`), such as one that a proxy sets. Clients can send any header that the proxy lets through.',
     ),
     adminScope: text('The scope for `/status` and `/metrics`. Default: admin.', { notEmpty: true }),
     front: FRONT,

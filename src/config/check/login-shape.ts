@@ -10,7 +10,7 @@ const IDP = object(
     clientId: text('The client registered there.', { notEmpty: true }),
     clientSecret: text('Its secret; name a variable.'),
     idToken: text('The ID token of the user; name a variable.'),
-    idTokenFile: text('Or a file with it, read for every login.'),
+    idTokenFile: text('Or a file that holds it, read for every login.'),
   },
   'The identity provider of a company, for `id_jag`.',
 );
@@ -38,7 +38,7 @@ export const SERVER_LOGIN = object(
       'How a service logs in without a person: client_credentials as the client itself; jwt_bearer with "assertion"; id_jag by "idp"; token_exchange with the token of each user, by "exchange". Default: a person logs in.',
     ),
     assertion: text('A JWT of the platform that runs Parley; name a variable.'),
-    assertionFile: text('Or a file with it, read for every login.'),
+    assertionFile: text('Or a file that holds it, read for every login.'),
     idp: IDP,
     exchange: EXCHANGE,
     dpop: flag('Bind tokens to a key (DPoP). Default: where the server demands it.'),

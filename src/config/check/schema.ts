@@ -103,10 +103,10 @@ const SERVER = object(
     ),
     start: choice(
       ['lazy', 'eager'],
-      'eager: connected at once; on stdio alone, when the client speaks. Default: when a client first needs it.',
+      'eager: connected at once; with only stdio, when the client sends its first message. Default: when a client first needs it.',
     ),
     era: choice(ERAS, 'The only era to speak with it. Default: the era of each client, where the server has it.'),
-    revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: found out.'),
+    revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: negotiated.'),
     timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),
     timeout: integer('The same as "timeoutMs", as Claude Code writes it.', { max: MAX_MS }),
     idleMs: integer(

@@ -18,7 +18,7 @@ export interface AuthOptions {
   /** Scopes that the call of a tool needs, by names or globs of tools. */
   toolScopes?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * Headers that belong to who calls, for steps and rules (`headers`), such as one that a proxy sets. Clients can send any header that the
+   * Headers about the caller, for steps and rules (`headers`), such as one that a proxy sets. Clients can send any header that the
    * proxy lets through.
    */
   headers?: readonly string[] | undefined;

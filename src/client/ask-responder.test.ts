@@ -26,7 +26,7 @@ describe('without a handler', () => {
 });
 
 describe('with a handler', () => {
-  test('what it can do is declared, beside what else was said', () => {
+  test('what it can do is declared, in addition to what else was said', () => {
     const onElicit = () => ({ action: 'cancel' as const });
     const onSample = () => ({ role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: '' } });
     expect(make({ onElicit, onSample, roots: [] }).capabilities).toEqual({

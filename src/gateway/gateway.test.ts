@@ -114,7 +114,7 @@ describe('a gateway before several servers', () => {
     await expect(client.callTool('nope')).rejects.toMatchObject({ code: -32602, message: 'Unknown tool: nope' });
   });
 
-  it('goes on without a server that cannot be started', async () => {
+  it('continues without a server that cannot be started', async () => {
     const dead = { command: 'no-such-command-anywhere' };
     const { client, gateway } = await clientOf({ servers: { dead, ...servers() } });
     expect(await client.listTools()).toHaveLength(3);

@@ -103,7 +103,7 @@ describe('a call that may become a task', () => {
     expect(await tasks()).toHaveLength(1);
   });
 
-  it('becomes one after the grace, and the very same run goes on', async () => {
+  it('becomes one after the grace, and the very same run continues', async () => {
     let runs = 0;
     const end = later<string>();
     const { clock, answered, task, get } = call(() => {

@@ -73,7 +73,7 @@ describe('the handle of a question', () => {
     expect(reached).toHaveLength(1);
   });
 
-  test('after its time opens nothing; the call has been called off', async () => {
+  test('after its time opens nothing; the call has been cancelled', async () => {
     await using client = await connected(await listen({ limits: { parkedMs: 50 } }), { revision: '2025-11-25' });
     const { handle } = await told(client, 'pay');
     // One that waits for the page is told as soon as there is nothing more to wait for.

@@ -139,7 +139,7 @@ test('processes that are killed while they record, several at once, leave a log 
   }
 }, 120_000);
 
-test('a disk that takes nothing is said once, and the gateway goes on', async () => {
+test('a disk that takes nothing is logged once, and the gateway continues', async () => {
   const home = newHome();
   configure(home);
   mkdirSync(join(home.path, 'state', 'parley'), { recursive: true });

@@ -169,7 +169,7 @@ describe('requests out of place', () => {
     expectError(await send(server.url, modern('ping')), 404, -32601);
   });
 
-  it('the same id twice in flight: the second is refused, the first goes on', async () => {
+  it('the same id twice in flight: the second is refused, the first continues', async () => {
     const first = session.post(rpc('tools/call', { name: 'wait', arguments: { key: 'twice' } }, 'same'));
     await until('the call to run', async () => (await ask(server.url, 'state', { key: 'twice' })) === 'running');
     expectError(await session.post(rpc('ping', undefined, 'same')), 400, -32600);

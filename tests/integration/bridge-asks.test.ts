@@ -51,7 +51,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     expect(await Promise.all(cities.map(asking))).toEqual(cities.map((city) => [`accept ${city}`, `accept ${city}`]));
   });
 
-  test('a client that cannot be asked: the call fails, in the words of its era, and nothing else does', async () => {
+  test('a client that cannot be asked gets a failed call in the form of its era, and nothing else fails', async () => {
     await using client = await silent.connect();
     const outcome = await within(
       'the call',

@@ -204,7 +204,7 @@ describe('a server that does not start', () => {
     expect((await client.answerTo(body.id)).error!.message).toContain('command not found');
   });
 
-  it('because it exits at once, is told with its last words', async () => {
+  it('because it exits at once, is reported with the end of its stderr', async () => {
     const program = 'console.error("API_KEY is missing"); process.exit(3)';
     await using parley = home.start(['wrap', '--', process.execPath, '-e', program]);
     const { error } = await stdioWire(parley.child).request('initialize', { protocolVersion: '2025-06-18' });
@@ -229,7 +229,7 @@ describe('a server that does not start', () => {
 });
 
 describe('the end', () => {
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('by %s takes the server along', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('by %s ends the server, too', async (signal) => {
     const program = `console.error("pid " + process.pid); import(${JSON.stringify(`file://${EXTERNAL[1]!}`)})`;
     await using parley = home.start(['wrap', '--', process.execPath, '-e', program]);
     await stdioWire(parley.child).initialize();

@@ -27,7 +27,7 @@ describe('finding out what a server speaks', () => {
     expect(await textOf(client, 'echo', { text: 'hi' })).toBe('hi');
   });
 
-  test('one that never answers is given up with its last words', async () => {
+  test('one that never answers is given up, with the end of its stderr', async () => {
     const error = await refusal(fixture('never-answers'), { probeMs: 300, timeoutMs: 5000 });
     expect(error.code).toBe('UPSTREAM_TIMEOUT');
     expect(error.message).toContain('did not answer initialize within 5000 ms');
@@ -55,7 +55,7 @@ describe('a server that', () => {
     expect(await textOf(client, 'echo', { text: 'hi' })).toBe('hi');
   });
 
-  test('dies in a call ends all that wait, with its last words and without our secrets', async () => {
+  test('dies in a call fails all waiting calls, with the end of its stderr and without our secrets', async () => {
     const env = { DB_PASSWORD: 'hunter2-hunter2' };
     await using client = await connected(fixture('dies-mid-call', [], { env }));
     const calls = await within('the calls', Promise.allSettled([client.callTool('a'), client.callTool('b')]));
@@ -77,7 +77,7 @@ describe('a server that', () => {
     expect(await textOf(client, 'echo', { text: 'still here' })).toBe('still here');
   });
 
-  test('answers twice is heard once', async () => {
+  test('answers twice is believed once', async () => {
     await using client = await connected(fixture('answers-twice'));
     expect(await textOf(client, 'echo', { text: 'one' })).toBe('one');
     expect(await textOf(client, 'echo', { text: 'two' })).toBe('two');
@@ -92,7 +92,7 @@ describe('a server that', () => {
     expect(await client.listTools()).toHaveLength(1);
   });
 
-  test('asks for what nobody declared is refused, each time, and goes on', async () => {
+  test('asks for what nobody declared is refused, each time, and continues', async () => {
     await using client = await connected(fixture('asks-for-anything'));
     expect(JSON.parse(await textOf(client, 'any'))).toEqual({
       early: 'result',

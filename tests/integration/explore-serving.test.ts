@@ -122,7 +122,7 @@ describe('parley explore', () => {
 export const one = flow({ name: 'one' }, async (ask) => ask.text('city', { message: '${question}' }));
 `;
 
-  it('writes what it found beside the file, and checks it', async () => {
+  it('writes what it found next to the file, and checks it', async () => {
     const file = home.write('one.ts', source('Where to?'));
     expect(await home.run(['explore', file])).toMatchObject({
       status: 0,

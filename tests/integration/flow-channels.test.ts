@@ -184,7 +184,7 @@ describe('a call that is ended with its questions', () => {
     return ((json as { result?: object }).result ?? json) as unknown as Ended;
   };
 
-  test('goes on in another process that has the same keys', async () => {
+  test('continues in another process that has the same keys', async () => {
     const other = await serving();
     const first = await call(url, 'trip');
     expect(first).toMatchObject({ resultType: 'input_required', inputRequests: { city: {} } });
@@ -235,7 +235,7 @@ test.each(['2025-11-25', '2026-07-28'])(
   },
 );
 
-test('a flow of 40 rounds ends in a client that takes part in few: it goes on by handle', async () => {
+test('a flow of 40 rounds ends in a client that takes part in few: it continues by handle', async () => {
   const answers = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`q${index + 1}`, `a${index + 1}`]));
   const asked: string[] = [];
   await using client = await connected(url, { revision: '2026-07-28', onElicit: filling(answers, asked) });

@@ -82,7 +82,7 @@ test('a call without a progress token gets no progress', async () => {
   expect(progressOf(wire)).toEqual([]);
 });
 
-test('the form that offers to go on says so too', async () => {
+test('the form that offers to continue says so too', async () => {
   const { clock, client } = await office(async (ask) => {
     await ask.text('city', { message: 'Where to?', alone: true });
     return ask.text('hotel', { message: 'Which hotel?', alone: true });

@@ -84,7 +84,7 @@ describe.each(['the same process', 'another process'])('in %s', (where) => {
     return serving(await createSqliteStore({ path }));
   };
 
-  test('goes on from there', async () => {
+  test('continues from there', async () => {
     const { server, url } = await begun();
     const { asked, outcome } = await play(url, [{ resume: true }, { ok: true }]);
     expect(asked).toEqual([OFFER, 'Oslo for 3 days?']);
@@ -93,7 +93,7 @@ describe.each(['the same process', 'another process'])('in %s', (where) => {
     await server.close();
   });
 
-  test('goes on from there with a client of 2026-07-28', async () => {
+  test('continues from there with a client of 2026-07-28', async () => {
     const { server, url } = await begun();
     const { asked, outcome } = await play(url, [{ resume: true }, { ok: true }], { revision: '2026-07-28' });
     expect(asked).toEqual([OFFER, 'Oslo for 3 days?']);

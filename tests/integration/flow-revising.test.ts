@@ -116,7 +116,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('in a client of %s tha
     ]);
   });
 
-  test('what cannot be changed is said, and nothing is', async () => {
+  test('the user learns what cannot be changed, and nothing is changed', async () => {
     const start = [{ city: 'Oslo' }, { sure: true }, { cls: 'economy' }, { ok: true }];
     const { shown, result } = await play([
       ...start,

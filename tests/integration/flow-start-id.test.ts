@@ -84,7 +84,7 @@ describe.each(Object.keys(PLACES))('in %s', (place) => {
     await Promise.all(processes.splice(0).map((server) => server.stop()));
   });
 
-  test('a call of 2026-07-28 that was held for the page goes on by its handle, and then by its id', async () => {
+  test('a call of 2026-07-28 that was held for the page continues by its handle, and then by its id', async () => {
     const { url } = await start();
     const onElicit: Fill = () => ({ action: 'accept', content: { name: 'Ada' } });
     await using client = await connected({ url, headers: { 'x-user': 'ada' } }, { revision: '2026-07-28', onElicit });
@@ -151,7 +151,7 @@ describe.each(Object.keys(PLACES))('in %s', (place) => {
       expect(shipped()).toHaveLength(1);
     });
 
-    test('a call whose process was killed with an open question goes on with the same question', async () => {
+    test('a call whose process was killed with an open question continues with the same question', async () => {
       const startId = randomUUID();
       const server = await start();
       let isAsked = false;

@@ -32,7 +32,7 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
   keepsItsWordInRaces('Redis', underItsOwnPrefix);
   outlivesItsProcess('Redis', underItsOwnPrefix);
 
-  it('keeps what it acknowledged when the server crashes, and goes on by itself', async () => {
+  it('keeps what it acknowledged when the server crashes, and continues by itself', async () => {
     const { store, end } = await underItsOwnPrefix();
     const made = header();
     await store.create(made, [start], MANY);

@@ -38,7 +38,7 @@ async function othersAnswer(client: Client): Promise<void> {
 }
 
 describe('a server that is ill', () => {
-  test.each(['2025-11-25', '2026-07-28'])('says why in its last words to a client of %s', async (revision) => {
+  test.each(['2025-11-25', '2026-07-28'])('says on its stderr why, and a client of %s learns it', async (revision) => {
     using ill = new Moody('ill');
     await using gateway = await threeServers(ill);
     const client = await gateway.client({ revision });
@@ -125,7 +125,7 @@ describe('a server that is ill', () => {
     await untilWell(client, 'ill__ill_echo');
   });
 
-  test.each(['floods', 'garbage'] as const)('and %s, but answers, is heard', async (mood) => {
+  test.each(['floods', 'garbage'] as const)('and %s, but answers, is used', async (mood) => {
     using ill = new Moody('ill');
     await using gateway = await threeServers(ill);
     const client = await gateway.client();

@@ -116,7 +116,7 @@ describe.runIf(process.platform === 'linux')('a client that does not read', () =
 });
 
 describe.runIf(process.platform === 'linux')('many', () => {
-  test(`idle connections (${IDLE}) cost little, and others go on`, async () => {
+  test(`idle connections (${IDLE}) cost little, and others continue`, async () => {
     await using gateway = await besieged();
     using group = new RawGroup(gateway, IDLE);
     let n = 0;

@@ -66,7 +66,7 @@ async function silentServer() {
 }
 
 describe('a WebSocket', () => {
-  test('whose client is gone without a word is closed, and its calls are called off', async () => {
+  test('whose client is gone without a word is closed, and its calls are cancelled', async () => {
     await using server = await listening(OFTEN);
     const { socket, say } = await silentClient(server.port);
     const closed = once(socket, 'close');

@@ -57,7 +57,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     expect(server.counts.get('authorization_code')).toBe(1);
   });
 
-  test('calls a tool by its name, logs in meanwhile, and the call goes on', async () => {
+  test('calls a tool by its name, logs in meanwhile, and the call continues', async () => {
     await using server = await startOidcServer();
     await using between = await serve(server);
     const login = async (asked: unknown): Promise<void> => {
@@ -78,7 +78,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     expect(server.counts.get('page')).toBe(2);
   });
 
-  test('that cannot be asked gets the link in the words of its model', async () => {
+  test('that cannot be asked gets the link through its model', async () => {
     await using server = await startOidcServer();
     await using between = await serve(server);
     await using client = await connected(between.url, { revision });

@@ -24,7 +24,7 @@ test('an address can register so many clients, and others register all the same'
   expect((await registerFrom('127.0.0.3')).status).toBe(201);
 });
 
-test('a network registers a part of what all can, all together are bounded, and clients that are there go on', async () => {
+test('a network registers a part of what all can, all together are bounded, and clients that are there continue', async () => {
   await using setup = await startFront();
   const known = await register(setup.front);
   const from = async (address: string) =>
@@ -81,7 +81,7 @@ describe.each(['memory', 'a folder'])('what an authorization server keeps in %s'
   });
 });
 
-test('an address that sends bad tokens soon costs its issuer nothing more, while keys, known tokens and others go on', async () => {
+test('an address that sends bad tokens soon costs its issuer nothing more, while keys, known tokens and others continue', async () => {
   const issuer = await createTestIssuer();
   let asked = 0;
   const key = { name: 'ann', key: `ann-${'k'.repeat(40)}` };

@@ -30,7 +30,7 @@ describe('a server that wants more scopes', () => {
     expect(links).toHaveLength(2);
   });
 
-  test('has the user of a gateway asked in the conversation, and the call goes on', async () => {
+  test('has the user of a gateway asked in the conversation, and the call continues', async () => {
     await using server = await startOidcServer();
     const log = createLog({ level: 'silent' });
     const gateway = createGateway({ servers: { guarded: { url: server.url, auth: {} } }, log });

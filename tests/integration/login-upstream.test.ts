@@ -89,7 +89,7 @@ describe('a server that attacks who logs in', () => {
     expect(server.counts.get('page')).toBeUndefined();
   });
 
-  test('answers the login with the state of somebody else, and the login goes on', async () => {
+  test('answers the login with the state of somebody else, and the login continues', async () => {
     await using server = await startOidcServer();
     await using client = await connect(server.url, {
       async onLogin(link) {

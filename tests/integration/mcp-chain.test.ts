@@ -85,7 +85,7 @@ test('the parts stand also before a server of this process, and without the one 
   }
 });
 
-test('what the server refuses is refused in the words of the client', async () => {
+test('what the server refuses is refused with the error of the client’s revision', async () => {
   const front = new FrontMCPServer(new ExternalMCPServer(bridged, { log }), { log });
   const client = await answering(front, { revision: '2025-03-26' });
   await expect(client.callTool('nothing')).rejects.toMatchObject({ code: -32001 });

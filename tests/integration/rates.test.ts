@@ -34,7 +34,7 @@ async function times<T>(count: number, work: () => Promise<T>): Promise<T[]> {
 }
 
 describe('a caller', () => {
-  test('who calls too often is told how long to wait, with 429, and others go on', async () => {
+  test('who calls too often is told how long to wait, with 429, and others continue', async () => {
     await using gateway = await withRate({ perCaller: '3/h' });
     const replies = await times(5, () => callFrom('127.0.0.2', gateway.url));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429]);

@@ -79,7 +79,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
     expect((await Promise.all(answers)).map(({ text }) => text)).toEqual(['accept Oslo', 'accept Rome']);
   });
 
-  test('other calls run beside one that waits', async () => {
+  test('other calls run while one waits', async () => {
     await using client = await between.connect();
     const asked = await call(client, 'ask');
     expect(await textOf(client, 'echo', { text: 'meanwhile' })).toBe('meanwhile');

@@ -87,7 +87,7 @@ describe('GET', () => {
     get.close();
   });
 
-  it('a question is called off when its call is cancelled', async () => {
+  it('a question is cancelled when its call is cancelled', async () => {
     const session = await openSession(server.url, { capabilities: { elicitation: {} } });
     const stream = await session.callStream('ask', {}, 'asking');
     await stream.until('the question', ({ messages }) => messages.length > 0);

@@ -63,7 +63,10 @@ const FRONT = object(
     clientId: text('The id of this gateway there. Its redirect is `<publicUrl>/oauth/callback`.', { notEmpty: true }),
     clientSecret: text('Its secret; name a variable.'),
     scopes: scopes('What is asked for there. Default: openid, profile, email.'),
-    allow: record(claim, 'Who may log in, by claims of the ID token; all of them must match. Default: everybody there.'),
+    allow: record(
+      claim,
+      'Who may log in, by claims of the ID token; all of them must match. Default: everybody there.',
+    ),
     groupsClaim: text('The claim with the groups of a person. Default: groups.', { notEmpty: true }),
     folder: text('Where clients and logins are kept, relative to this file. Default: in your state folder.', {
       notEmpty: true,

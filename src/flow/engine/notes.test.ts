@@ -37,7 +37,7 @@ describe('a note', () => {
     expect((await answer('x')).questions).toMatchObject([{ key: 'c', notes: ['Nearly there.'] }]);
   });
 
-  it('is said once above questions that are put together', async () => {
+  it('is shown once above questions that are asked together', async () => {
     const { first } = await play(async (ask) => {
       ask.note('Two things.');
       await Promise.all([ask.text('a'), ask.text('b')]);

@@ -138,7 +138,7 @@ describe('trying again', () => {
       return [await ask.text('note'), await ask.text('more')];
     };
 
-  it('goes on with a parked session at once, or says again why it cannot', async () => {
+  it('continues a parked session at once, or says again why it cannot', async () => {
     const { outside, deploy, sessions, id, headerNow } = await begun(charge('charge'));
     const renamed = deploy(charge('charge-card'));
     const answers = [{ value: 'x' }];

@@ -132,7 +132,7 @@ describe('the replay verdict on a session that waits', () => {
 });
 
 describe('the replay verdict on a session that is working or being ended', () => {
-  it('is with which step it goes on', async () => {
+  it('is the step with which it continues', async () => {
     const working: Body = async (ask) => {
       await ask.text('a');
       await ask.step('slow', () => new Promise(() => {}), { effect: 'retry' });

@@ -218,7 +218,7 @@ describe('a step that only reads', () => {
 });
 
 describe('sleeping', () => {
-  it('goes on in another process, when its time has come', async () => {
+  it('continues in another process, when its time has come', async () => {
     const { clock, node, mortal } = cluster();
     const body = async (ask: Ask) => {
       await ask.text('a');
@@ -270,7 +270,7 @@ describe('a sleep', () => {
     });
   });
 
-  it('goes on in another process, and wakes when its time has come', async () => {
+  it('continues in another process, and wakes when its time has come', async () => {
     const clock = manualClock();
     const store = memoryStore({ clock });
     const options = { store, clock, log: createLog({ level: 'silent' }) };

@@ -194,7 +194,7 @@ describe('a body whose session ends', () => {
     expect(times).toBeGreaterThan(0);
   });
 
-  it('does not take a cancelled session for a question that was called off', async () => {
+  it('does not take a cancelled session for a question that was cancelled', async () => {
     let charged = 0;
     const { sessions, session, answer } = await waiting(async (ask) => {
       await ask.text('a');

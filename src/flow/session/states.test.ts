@@ -72,7 +72,7 @@ describe('the table', () => {
 });
 
 describe('the owner', () => {
-  it('goes on for the tool while it works, and ends it', async () => {
+  it('continues for the tool while it works, and ends it', async () => {
     const { sessions, session } = await IN.processing();
     const before = hung;
     const prompt = { type: 'text', message: 'Next step...' } as const;

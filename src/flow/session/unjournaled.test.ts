@@ -77,7 +77,7 @@ describe('a body that reaches out by itself', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('only warns in production, and goes on', async () => {
+  it('only warns in production, and continues', async () => {
     // One run in a second is watched: of those that begin at once, the first.
     const runs = await Promise.all(
       Array.from({ length: 5 }, () =>

@@ -38,7 +38,7 @@ describe.each(Object.entries(FORMS))('sessions in %s tokens', (_, make) => {
   };
   const begun = (place = elsewhere()) => place.start({ principal: 'me', tool: 'book' }, bearer);
 
-  it('go on in another process after every turn', async () => {
+  it('continue in another process after every turn', async () => {
     const first = await begun();
     const second = await answer(first.token!, { 'city~1': 'Paris' });
     expect(second.turn.questions.map(({ prompt }) => prompt.message)).toEqual(['How to Paris?', 'A bag?']);

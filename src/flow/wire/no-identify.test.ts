@@ -56,7 +56,7 @@ it.each(ways)('a durable store without identify is warned of once, %s', async (_
   ]);
 });
 
-it('nothing is said where callers are identified, or where nothing outlives the process', async () => {
+it('nothing is logged if callers are identified, or if nothing outlives the process', async () => {
   const known = served(await onDisk(), () => 'ann');
   const brief = served(memoryStore());
   await known.server.listen({ port: 0 });

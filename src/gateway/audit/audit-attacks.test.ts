@@ -89,7 +89,7 @@ describe('an audit log that nobody has touched', () => {
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('signs every so many lines, goes on in a new file when one is full, and drops the oldest', () => {
+  it('signs every so many lines, continues in a new file when one is full, and drops the oldest', () => {
     const folder = newFolder();
     const limits = { maxAuditFileBytes: 40_000, maxAuditBytes: 120_000 };
     record(folder, Array(4000).fill('tool') as string[], { limits });
@@ -309,7 +309,7 @@ describe('a log that cannot be written', () => {
     return { errors, writer: new AuditWriter({ folder, log }) };
   }
 
-  it('is said once; nothing is thrown, and what is missing is recorded when it works again', () => {
+  it('is logged once; nothing is thrown, and what is missing is recorded when it works again', () => {
     const folder = newFolder();
     writeFileSync(join(folder, '..', 'audit'), 'a file where the folder should be');
     const { errors, writer } = failing(folder);
@@ -324,7 +324,7 @@ describe('a log that cannot be written', () => {
     expect(verifyAudit(folder).problems).toEqual([]);
   });
 
-  it('does not go on under a link that somebody has put in its place, nor with a linked key', () => {
+  it('does not continue under a link that somebody has put in its place, nor with a linked key', () => {
     const folder = newFolder();
     const elsewhere = newFolder();
     mkdirSync(elsewhere);
@@ -355,7 +355,7 @@ describe('a log that cannot be written', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('goes on in a new file when somebody removes the old one, and that shows', () => {
+  it('continues in a new file when somebody removes the old one, and that shows', () => {
     const folder = newFolder();
     const writer = record(folder, NAMES, { close: false });
     writer.record({ kind: 'approval', name: 'before' });

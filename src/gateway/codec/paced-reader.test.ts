@@ -38,7 +38,7 @@ describe('a paced reader', () => {
     expect([read.length, told]).toEqual([FLOOD_LINES.burst, []]);
   });
 
-  it('pauses a flood, reads it in turns and in order, and goes on', async () => {
+  it('pauses a flood, reads it in turns and in order, and continues', async () => {
     const { one, read, told, resumed } = paced();
     one.push(linesOf(FLOOD));
     one.push(Buffer.from('a\nb'));

@@ -25,7 +25,7 @@ it('resumes one source in each round of the event loop, the longest message firs
   }
 });
 
-it('gives one turn in each round to a source that goes on at once when it is resumed', async () => {
+it('gives one turn in each round to a source that continues at once when it is resumed', async () => {
   let turns = 0;
   const again = { pause() {}, resume: () => void (++turns < 100 && readInTurns(again, MiB, 1)) };
   readInTurns(again, MiB, 1);

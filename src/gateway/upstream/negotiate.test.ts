@@ -301,7 +301,7 @@ describe('on HTTP', () => {
 describe('the handshake era first', () => {
   const both: Responder = (request, link) => (request.method === 'initialize' ? initialized : modern(request, link));
 
-  test('is all that is said to a server that has it', async () => {
+  test('is all that is sent to a server that has it', async () => {
     for (const server of [legacy, both]) {
       const { links, connected } = setUp([server], { prefer: 'handshake' });
       expect((await connected).speaker.server.dialect).toBe('handshake');

@@ -102,7 +102,7 @@ describe.each(['__proto__', 'constructor', 'toString'])('a question that its ser
     expect(await said(client.callTool({ name: 'greet' }))).toContain('hello Ann');
   });
 
-  test('is answered in the words of a model', async () => {
+  test('is answered through a model', async () => {
     const url = await serve({ servers: { desk: posing(key) } });
     const { client, handle } = await asked(url);
     expect(await said(client.callTool(answering(handle)))).toContain('hello Ann');

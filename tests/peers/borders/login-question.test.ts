@@ -44,7 +44,7 @@ describe.each(KINDS)('a client of %s', (kind) => {
     expect(sdk.errors).toEqual([]);
   });
 
-  it('that cannot be asked gets the link in words, and its call goes on', async () => {
+  it('that cannot be asked gets the link as text, and its call continues', async () => {
     const { url } = await serving();
     await using sdk = await connectSdk(kind, url);
     const words = await sdk.call('account');

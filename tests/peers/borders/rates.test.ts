@@ -10,7 +10,7 @@ import { serving, well } from '../../helpers/moody.ts';
 import { KINDS, connectSdk } from './helpers/sdk-clients.ts';
 import { startNginxWith } from './helpers/nginx.ts';
 
-test.each(KINDS)('%s learns that it calls too often, stays connected, and goes on later', async (kind) => {
+test.each(KINDS)('%s learns that it calls too often, stays connected, and continues later', async (kind) => {
   const clock = new FakeClock();
   const rate = { tools: { one_echo: '2/min' } };
   await using gateway = await serving({ servers: { one: well('one') }, startMs: 60_000, clock, rate });

@@ -61,7 +61,7 @@ describe('after the end of a session', () => {
     store = memoryStore();
   });
 
-  it('the words and the answers are kept sealed where there are keys, and secrets never', async () => {
+  it('questions and answers are kept sealed if there are keys, and secrets never', async () => {
     const { sessions, session, trail } = await played(order, ['Atlantis', '4711'], ['a key of all processes']);
     expect(await trail()).toMatchObject({
       isBare: false,

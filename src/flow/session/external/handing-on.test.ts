@@ -55,7 +55,7 @@ it('an event that leads to an effect is kept until the lease is over', async () 
   await until('the session to end', async () => (await stored()).header.state === 'completed');
 });
 
-it('an event beside which another is waited for is not forgotten', async () => {
+it('an event is not forgotten while the body also waits for another one', async () => {
   const { clock, sessionId, nodes, stored } = await beforeItLetsGo(async (ask) => {
     const other = ask.event('other');
     const paid = await billed(ask);

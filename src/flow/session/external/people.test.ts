@@ -316,7 +316,7 @@ describe('a question to another person', () => {
     expect(result).toEqual({ ok: true, note: 'x' });
   });
 
-  it('is open beside a question to the caller', async () => {
+  it('is open at the same time as a question to the caller', async () => {
     const { sessions } = office(async (ask) =>
       Promise.all([ask.person('ops-lead').confirm('approve'), ask.text('note')]),
     );

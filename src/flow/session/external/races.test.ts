@@ -129,7 +129,7 @@ describe('a question that races with a sleep', () => {
     expect((await answer('ok~2', true)).result).toBe(true);
   });
 
-  it('stays open where the body waits for it beside the race', async () => {
+  it('stays open if the body also waits for it outside of the race', async () => {
     const { node, clock } = cluster(async (ask) => {
       const ok = ask.confirm('ok');
       const both = Promise.all([ok, ask.text('why')]);
@@ -276,7 +276,7 @@ describe('a question beside a step', () => {
     expect((await answer('why~1', 'x')).result).toEqual(['done', 'x']);
   });
 
-  it('wins the race, and the step goes on', async () => {
+  it('wins the race, and the step continues', async () => {
     const { open, passed } = gate<string>();
     const { node } = cluster(async (ask) => {
       const work = ask.step('work', () => passed, { effect: 'retry' });

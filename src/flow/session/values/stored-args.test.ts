@@ -17,7 +17,7 @@ const csv = (name: string, length: number) => ({
 });
 
 describe('a file that was given as an argument', () => {
-  it('is kept beside the journal, and read like one that was asked for', async () => {
+  it('is kept next to the journal, and read like one that was asked for', async () => {
     const sessions = new Sessions([load], { explored });
     const { result } = await settled(await sessions.start({ ...me, args: csv('a.csv', 120_000) }));
     expect(result).toMatchObject({ length: 120_000, file: { name: 'a.csv', size: 120_000 } });

@@ -37,7 +37,7 @@ describe('a changed answer', () => {
     expect((await answer('x')).result).toEqual(['second-secret', 'abc']);
   });
 
-  it('that is a file lies beside the journal', async () => {
+  it('that is a file is kept next to the journal', async () => {
     const { edit, answer, written } = await begun();
     await edit('table', file('xyz'));
     expect(await written()).not.toContain(file('xyz').data);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readMount } from './http-endpoint.ts';
 
-it('a mount puts all paths beside the chosen one', () => {
+it('a mount puts all paths next to the chosen one', () => {
   const { toLocal } = readMount('/api/mcp');
   const called = ['/api/mcp', '/api/mcp/notes', '/api/sse', '/api/healthz', '/mcp', '/sse', '/api', '/apix/mcp'];
   expect(called.map(toLocal)).toEqual(['/mcp', '/mcp/notes', '/sse', '/healthz', '', '', '', '']);

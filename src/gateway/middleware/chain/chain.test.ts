@@ -150,7 +150,7 @@ describe('a mistake in a step is an error that names it', () => {
     });
   });
 
-  it('for next() not waited for, whatever becomes of it', async () => {
+  it('for next() not awaited, however it ends', async () => {
     const hasty: StepFunction = (_, next) => {
       void next();
       return respond({});
@@ -161,7 +161,7 @@ describe('a mistake in a step is an error that names it', () => {
     await settled(); // an unhandled rejection would end the run
   });
 
-  it('for what it throws after next(), whatever becomes of that', async () => {
+  it('for what it throws after next(), however that ends', async () => {
     const throwing: StepFunction = (_, next) => {
       void next();
       throw new ProtocolError(-1, 'early');

@@ -23,7 +23,7 @@ describe('a result that nobody has read', () => {
     expect(Buffer.concat((passed as RawObject).chunks()).toString()).toBe(RESULT);
   });
 
-  it('is read for a step that looks at it, and goes on as that step has left it', async () => {
+  it('is read for a step that looks at it, and continues as that step has left it', async () => {
     const seen: unknown[] = [];
     const passed = await throughSteps({
       name: 'a',

@@ -47,7 +47,7 @@ describe('a step that is watched', () => {
     await vi.waitFor(async () => expect(await said()).toBe('three'), { timeout: 50_000 });
   });
 
-  it('keeps the old version when the new one is bad, says so, and goes on with a good one', async () => {
+  it('keeps the old version when the new one is bad, says so, and continues with a good one', async () => {
     const { path, said } = await started();
     writeFileSync(path, 'export default this is not a step');
     await vi.waitFor(() => expect(lines.join('')).toContain('step.kept'), { timeout: 50_000 });

@@ -43,7 +43,7 @@ test('a frame over the limit ends the connection, and the reason says so', async
   expect(peer.told.closes[0]).toContain('Max payload size exceeded');
 });
 
-test('the code and the words of the server are the reason of the end', async () => {
+test("the server's code and message are the reason of the end", async () => {
   await using peer = await started(() => peerOf((socket) => socket.close(1012, 'restarting')));
   await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
   expect(peer.told.closes).toEqual(['closed with 1012: restarting']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../dialect/fake-context.contract.ts';
 import { ElicitationCompletions } from './elicitation-completions.ts';
 
-test('a waiting call goes on when all pages were visited, also before it waited', async () => {
+test('a waiting call continues when all pages were visited, also before it waited', async () => {
   const completions = new ElicitationCompletions(new FakeClock());
   completions.complete('a');
   let isOver = false;
@@ -13,7 +13,7 @@ test('a waiting call goes on when all pages were visited, also before it waited'
   await waiting;
 });
 
-test('it goes on after a while, later each time', async () => {
+test('it continues after a while, later each time', async () => {
   const clock = new FakeClock();
   const completions = new ElicitationCompletions(clock);
   for (const [attempt, ms] of [15_000, 30_000, 60_000, 120_000, 120_000].entries()) {

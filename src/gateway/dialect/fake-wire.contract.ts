@@ -6,10 +6,12 @@ import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
-import type { Wire, WireCall } from './speak/server-dialect.ts';
+import type { Wire, WireCall, WireForm } from './speak/server-dialect.ts';
 
 /** A call as it reached the server, with its request id. */
-export interface RecordedCall extends WireCall {
+export interface RecordedCall extends WireCall, WireForm {
+  onProgress?: WireCall['onProgress'];
+  onNotify?: WireCall['onNotify'];
   id: number;
   isSettled?: boolean;
   /** Settled by the test, for calls whose answer is `later`. */
@@ -36,20 +38,20 @@ export class FakeWire implements Wire {
     this.http = http;
   }
 
-  async call(call: WireCall): Promise<unknown> {
+  async call(call: WireCall, form: WireForm = {}): Promise<unknown> {
     if (call.signal?.aborted) throw new GatewayError('CANCELLED');
     const id = this.calls.length + 1;
-    const sent = call.toParams?.(id) ?? call.params;
+    const sent = form.toParams?.(id) ?? call.params;
     const params = sent instanceof EncodedParams ? sent.toJSON() : sent;
     return new Promise((resolve, reject) => {
-      const called: RecordedCall = { ...call, params, id, resolve, reject };
+      const called: RecordedCall = { ...call, ...form, params, id, resolve, reject };
       this.calls.push(called);
       call.signal?.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
       Promise.resolve()
         .then(() => this.#answer(called))
         .then((answer) => answer === later || resolve(answer), reject);
     })
-      .then((result) => (call.read ? call.read(result) : result))
+      .then((result) => (form.read ? form.read(result) : result))
       .finally(() => (this.calls[id - 1]!.isSettled = true));
   }
 

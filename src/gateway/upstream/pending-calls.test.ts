@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
-import type { WireCall } from '../dialect/speak/server-dialect.ts';
+import type { WireCall, WireForm } from '../dialect/speak/server-dialect.ts';
 import { PendingCall, PendingCalls } from './pending-calls.ts';
 
 function setUp() {
@@ -16,8 +16,8 @@ function setUp() {
     },
   );
   const outcomes: unknown[] = [];
-  const add = (id: number, call: Partial<WireCall> = {}) => {
-    const one = new PendingCall(id, { method: 'tools/call', ...call });
+  const add = (id: number, { endless, ...call }: Partial<WireCall> & Pick<WireForm, 'endless'> = {}) => {
+    const one = new PendingCall(id, { method: 'tools/call', ...call }, { endless });
     one.resolve = (result) => outcomes.push({ id, result });
     one.reject = (error) => outcomes.push({ id, error });
     pending.add(one);

@@ -7,7 +7,7 @@ import { DeadlineList, DeadlineItem } from '../../shared/deadline-list.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, toServerError } from '../../shared/errors.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
-import type { WireCall } from '../dialect/speak/server-dialect.ts';
+import type { WireCall, WireForm } from '../dialect/speak/server-dialect.ts';
 import type { SentRequest } from '../../protocol/server-view.ts';
 import { isError } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
@@ -29,6 +29,7 @@ interface PendingCallOwner {
 export class PendingCall extends DeadlineItem implements SentRequest {
   readonly id: RequestId;
   readonly call: WireCall;
+  readonly form: WireForm;
   /** The call's own stream, on HTTP. */
   readonly stream: Cancellation | undefined;
   /** The deadline that signs of life do not extend. */
@@ -45,10 +46,11 @@ export class PendingCall extends DeadlineItem implements SentRequest {
   /** The number of open questions. */
   pauses = 0;
 
-  constructor(id: RequestId, call: WireCall, stream?: Cancellation) {
+  constructor(id: RequestId, call: WireCall, form: WireForm, stream?: Cancellation) {
     super();
     this.id = id;
     this.call = call;
+    this.form = form;
     this.stream = stream;
   }
 
@@ -71,19 +73,19 @@ export class PendingCall extends DeadlineItem implements SentRequest {
 
   /** Synchronous: another promise would cost more than reading the result. */
   settle(response: ResponseMessage, sent?: string): void {
-    const { call } = this;
+    const { call, form } = this;
     call.tracker?.onAnswered('result' in response ? response.result : undefined);
     try {
       if (isError(response)) throw toServerError(response.error);
       const taken = this.#take(response.result, sent);
-      this.resolve(call.read ? call.read(taken) : taken);
+      this.resolve(form.read ? form.read(taken) : taken);
     } catch (thrown) {
       this.reject(thrown as Error);
     }
   }
 
   #take(result: unknown, sent: string | undefined): unknown {
-    const { takesRaw } = this.call;
+    const { takesRaw } = this.form;
     if (sent !== undefined && takesRaw === 'all') return new RawText(result as JsonObject, sent);
     return !takesRaw && result instanceof RawObject ? result.parse() : result;
   }
@@ -120,7 +122,7 @@ export class PendingCalls implements PendingCallOwner {
     const { id, call } = pending;
     pending.owner = this;
     const now = this.#alarms.now();
-    pending.until = now + this.#totalOf(call);
+    pending.until = now + (call.maxTimeoutMs ?? this.#deadlines.maxTimeoutMs);
     this.#calls.set(id, pending);
     call.signal?.addEventListener('abort', pending);
     this.#restart(pending, now);
@@ -151,7 +153,9 @@ export class PendingCalls implements PendingCallOwner {
     const pending = this.#calls.get(id as RequestId);
     if (!pending) return;
     this.#restart(pending);
-    pending.call.onNotify?.(notification);
+    const { call, form } = pending;
+    if (form.onNotify) form.onNotify(notification);
+    else call.onNotify?.(notification);
   }
 
   /** Returns false if no call waits for it. */
@@ -159,13 +163,15 @@ export class PendingCalls implements PendingCallOwner {
     const pending = this.#calls.get(token as RequestId);
     if (!pending) return false;
     this.#restart(pending);
-    pending.call.onProgress?.(progress);
+    const { call, form } = pending;
+    if (form.onProgress) form.onProgress(progress);
+    else call.onProgress?.(progress);
     return true;
   }
 
   /** The only call that an answer can be for; undefined unless there is exactly one. */
   sole(): PendingCall | undefined {
-    const awaited = this.#calls.values().filter(({ call }) => !call.endless);
+    const awaited = this.#calls.values().filter(({ form }) => !form.endless);
     return awaited.length === 1 ? awaited[0] : undefined;
   }
 
@@ -202,16 +208,12 @@ export class PendingCalls implements PendingCallOwner {
   /** One timer for both limits: it rings at the earlier one. */
   #restart(pending: PendingCall, now = this.#alarms.now()): void {
     const { call, until } = pending;
-    if (call.endless) return;
+    if (pending.form.endless) return;
     const silence = pending.pauses > 0 ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
     const left = Math.max(0, until - now);
     pending.isTotal = silence > left;
-    pending.limitMs = pending.isTotal ? this.#totalOf(call) : silence;
+    pending.limitMs = pending.isTotal ? (call.maxTimeoutMs ?? this.#deadlines.maxTimeoutMs) : silence;
     this.#alarms.set(pending, Math.min(silence, left), now);
-  }
-
-  #totalOf({ maxTimeoutMs = this.#deadlines.maxTimeoutMs }: WireCall): number {
-    return maxTimeoutMs;
   }
 }
 

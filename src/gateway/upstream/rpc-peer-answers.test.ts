@@ -17,8 +17,8 @@ describe('answers that match no call', () => {
     const late: unknown[] = [];
     const controller = new AbortController();
     const calls = [
-      wire.call({ method: 'a', signal: controller.signal, onLate: (result) => late.push(result) }),
-      wire.call({ method: 'b', onLate: (result) => late.push(result) }),
+      wire.call({ method: 'a', signal: controller.signal }, { onLate: (result) => late.push(result) }),
+      wire.call({ method: 'b' }, { onLate: (result) => late.push(result) }),
     ];
     controller.abort();
     clock.advance(100);

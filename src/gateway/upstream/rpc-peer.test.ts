@@ -40,11 +40,10 @@ describe('a call', () => {
   test('a call carries its progress token', async () => {
     const { wire, link } = await setUp();
     const heard: unknown[] = [];
-    const call = wire.call({
-      method: 'a',
-      onProgress: (progress) => heard.push(progress),
-      toParams: (progressToken) => ({ _meta: { progressToken } }),
-    });
+    const call = wire.call(
+      { method: 'a', onProgress: (progress) => heard.push(progress) },
+      { toParams: (progressToken) => ({ _meta: { progressToken } }) },
+    );
     expect(link.requests[0]?.params).toEqual({ _meta: { progressToken: 1 } });
     link.say(note('notifications/progress', { progressToken: 1, progress: 1, total: 3, message: 'one' }));
     link.say(note('notifications/progress', { progressToken: '1', progress: 2 }));
@@ -79,7 +78,7 @@ describe('calling off', () => {
   test('on a shared channel a cancellation is sent as a notification', async () => {
     const { wire, link } = await setUp();
     const controller = new AbortController();
-    const call = wire.call({ method: 'a', signal: controller.signal, cancelByStream: true });
+    const call = wire.call({ method: 'a', signal: controller.signal }, { cancelByStream: true });
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(link.notifications).toMatchObject([{ method: 'notifications/cancelled', params: { requestId: 1 } }]);
@@ -89,7 +88,7 @@ describe('calling off', () => {
   test('ending the stream is enough where the era defines it as cancellation', async () => {
     const { wire, link } = await setUp(undefined, 'streamable-http');
     const controller = new AbortController();
-    const call = wire.call({ method: 'a', signal: controller.signal, cancelByStream: true });
+    const call = wire.call({ method: 'a', signal: controller.signal }, { cancelByStream: true });
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
     expect([link.notifications, link.sent[0]?.options.signal?.aborted]).toEqual([[], true]);
@@ -106,11 +105,11 @@ describe('calling off', () => {
 
   test('the dialect decides how a cancellation is sent, or that it is not', async () => {
     const { wire, link, clock } = await setUp();
-    const draft = wire.call({
-      method: 'a',
-      cancelNotice: (id) => ({ jsonrpc: '2.0', method: 'cancel', params: { id } }),
-    });
-    const silent = wire.call({ method: 'b', cancelNotice: () => undefined });
+    const draft = wire.call(
+      { method: 'a' },
+      { cancelNotice: (id) => ({ jsonrpc: '2.0', method: 'cancel', params: { id } }) },
+    );
+    const silent = wire.call({ method: 'b' }, { cancelNotice: () => undefined });
     const initialize = wire.call({ method: 'initialize' });
     clock.advance(100);
     await Promise.allSettled([draft, silent, initialize]);
@@ -187,7 +186,7 @@ describe('what the server says by itself', () => {
 describe('the end', () => {
   test('the end of a connection rejects pending and later calls', async () => {
     const { wire, link, closes } = await setUp();
-    const calls = [wire.call({ method: 'a' }), wire.call({ method: 'b', endless: true })];
+    const calls = [wire.call({ method: 'a' }), wire.call({ method: 'b' }, { endless: true })];
     link.die('exit code 3; stderr: boom');
     for (const call of calls) await expect(call).rejects.toThrow(/exit code 3; stderr: boom/);
     await expect(wire.call({ method: 'c' })).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });

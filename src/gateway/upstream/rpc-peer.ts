@@ -22,7 +22,7 @@ import { arrivedVia, viaFrom } from '../../shared/via.ts';
 import { OutgoingRequest } from '../codec/json-rpc.ts';
 import { META } from '../dialect/meta.ts';
 import { readProgress } from '../dialect/progress.ts';
-import type { ServerDialect, Wire, WireCall } from '../dialect/speak/server-dialect.ts';
+import type { ServerDialect, Wire, WireCall, WireForm } from '../dialect/speak/server-dialect.ts';
 import { fromRefusal } from './http/from-refusal.ts';
 import { isLostAnswer } from './http/http-answer.ts';
 import { HttpRefusal } from './links/link.ts';
@@ -45,6 +45,8 @@ const MAX_EARLY = 100;
 /** Limits the abandoned calls that may still be answered: a server that never answers them must not fill the memory. */
 const MAX_LATE = 1000;
 
+const PLAIN_FORM: WireForm = {};
+
 export class RpcPeer implements Wire, LinkEvents {
   readonly name: string;
   readonly http: boolean;
@@ -55,7 +57,7 @@ export class RpcPeer implements Wire, LinkEvents {
   readonly #pending: PendingCalls;
   #speaker: ServerDialect | undefined;
   #early: (RequestMessage | NotificationMessage)[] = [];
-  readonly #late = new Map<RequestId, Pick<WireCall, 'onLate' | 'tracker'>>();
+  readonly #late = new Map<RequestId, Pick<WireCall, 'tracker'> & Pick<WireForm, 'onLate'>>();
   #isMute = false;
   #skipped = '';
   #garbage: { pace: RateLimiter; unlogged: number } | undefined;
@@ -94,14 +96,14 @@ export class RpcPeer implements Wire, LinkEvents {
     for (const message of this.#early.splice(0)) this.onMessage(message);
   }
 
-  call(call: WireCall): Promise<unknown> {
+  call(call: WireCall, form = PLAIN_FORM): Promise<unknown> {
     const { signal, method } = call;
     if (signal?.aborted) return Promise.reject(cancelledError());
     if (this.closedBy !== undefined) return Promise.reject(this.#closed());
     const id = ++this.#nextId;
-    const params = this.#withVia(call.toParams?.(id) ?? call.params);
+    const params = this.#withVia(form.toParams?.(id) ?? call.params);
     const stream = this.http ? new Cancellation() : undefined;
-    const pending = new PendingCall(id, call, stream);
+    const pending = new PendingCall(id, call, form, stream);
     pending.heardBefore = this.#heard;
     const answer = new Promise<unknown>((resolve, reject) => {
       pending.resolve = resolve;
@@ -111,7 +113,7 @@ export class RpcPeer implements Wire, LinkEvents {
     call.tracker?.onSent(pending);
     const message = params ? new OutgoingRequest(id, method, params) : { jsonrpc: '2.0' as const, id, method };
     const others = this.#pending.size > 1;
-    this.#follow(this.#link.send(message, { headers: call.headers, signal: stream, others }), id);
+    this.#follow(this.#link.send(message, { headers: form.headers, signal: stream, others }), id);
     return answer;
   }
 
@@ -284,7 +286,7 @@ export class RpcPeer implements Wire, LinkEvents {
     return true;
   }
 
-  #abandon({ id, call: { tracker, onLate } }: PendingCall): void {
+  #abandon({ id, call: { tracker }, form: { onLate } }: PendingCall): void {
     if ((tracker || onLate) && this.#late.size < MAX_LATE) this.#late.set(id, { tracker, onLate });
     tracker?.onAbandoned();
   }
@@ -307,9 +309,9 @@ export class RpcPeer implements Wire, LinkEvents {
 
   /** `initialize` must not be cancelled. */
   #tellCancelled(pending: PendingCall, said: JsonObject): void {
-    const { id, call, stream } = pending;
-    const { cancelByStream, method, cancelNotice = mcpNotice } = call;
-    const byMessage = !(stream && cancelByStream) && method !== 'initialize';
+    const { id, call, form, stream } = pending;
+    const { cancelByStream, cancelNotice = mcpNotice } = form;
+    const byMessage = !(stream && cancelByStream) && call.method !== 'initialize';
     const notice = byMessage ? cancelNotice(id, said) : undefined;
     if (notice) void this.#send(notice).catch(() => {}); // a lost server needs no notification
     this.#abandon(pending);

@@ -1,6 +1,6 @@
 // Talks to servers of the `draft` dialect: tools are invoked, lists are bare arrays, and change notifications carry the
 // difference.
-import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
@@ -31,11 +31,8 @@ export class DraftServerDialect implements ServerDialect {
     if (!LISTS[method] && !PASSED.has(spelled) && !isInteraction(method)) {
       throw new GatewayError('NOT_SUPPORTED', { server: this.#wire.name, what: method });
     }
-    const result = await this.#wire.call({
-      ...call,
-      method: spelled,
-      cancelNotice: (id) => toNotification('cancel', { id }),
-    });
+    const cancelNotice = (id: RequestId): NotificationMessage => toNotification('cancel', { id });
+    const result = await this.#wire.call({ ...call, method: spelled }, { cancelNotice });
     const key = LISTS[method];
     if (key) return { [key]: Array.isArray(result) ? result : ((isObject(result) && result[key]) ?? []) };
     if (method === 'tools/call') return fromInvocation(result);

@@ -24,7 +24,6 @@ import { answerAsk } from '../speak/answer-ask.ts';
 import { plainError } from '../plain-error.ts';
 import { featuresOf } from '../revisions.ts';
 import { readChange } from '../speak/read-change.ts';
-import { toWireCall } from '../speak/server-dialect.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
 import { fromTask } from './results.ts';
 
@@ -68,12 +67,12 @@ export class HandshakeServerDialect implements ServerDialect {
   #send(call: OutgoingCall): Promise<ResultObject> {
     const { method } = call;
     const params = this.#toParams(call);
-    const wired = toWireCall(call);
-    wired.toParams = (token) => toSent(params, call, call.onProgress && token);
-    wired.onNotify = (notification) => this.#onRelated(notification, call);
-    wired.takesRaw = 'all';
-    wired.read = (result) => this.#read(method, result);
-    const sent = this.#wire.call(wired) as Promise<ResultObject>;
+    const sent = this.#wire.call(call, {
+      toParams: (token) => toSent(params, call, call.onProgress && token),
+      onNotify: (notification) => this.#onRelated(notification, call),
+      takesRaw: 'all',
+      read: (result) => this.#read(method, result),
+    }) as Promise<ResultObject>;
     return method === 'completion/complete' ? sent.catch((thrown: unknown) => this.#noCompletion(thrown)) : sent;
   }
 

@@ -55,7 +55,7 @@ function discover(wire: Wire, identity: StatelessIdentity, { via, timeoutMs }: D
   const params = { _meta: { ...toEnvelope(STATELESS, identity), ...(via && { [META.via]: via }) } };
   const headers = wire.http ? toHeaders(method, params, STATELESS) : undefined;
   // Without a cancellation notice: a server that waits for `initialize` might crash on another message.
-  return wire.call({ method, params, headers, timeoutMs, cancelByStream: true, cancelNotice: () => undefined });
+  return wire.call({ method, params, timeoutMs }, { headers, cancelByStream: true, cancelNotice: () => undefined });
 }
 
 /** Only this era's error code with its version list is conclusive; the list may name older revisions only. */

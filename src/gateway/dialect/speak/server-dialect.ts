@@ -12,11 +12,16 @@ import type { OutgoingParams } from '../../../protocol/raw/encoded-params.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { CallOptions, OutgoingCall, SubscribeOptions, Sender, ServerView } from '../../../protocol/server-view.ts';
 
+/** What is asked of the server. */
 export interface WireCall extends Omit<CallOptions, 'trace'> {
   method: string;
   params?: JsonObject | undefined;
   /** Answers the server's questions on the stream of this call. */
   ask?: OutgoingCall['ask'];
+}
+
+/** How a dialect writes a call and reads what comes back for it. */
+export interface WireForm {
   headers?: Record<string, string> | undefined;
   /** The notification that cancels this request. Default: MCP's. Undefined where it would do harm. */
   cancelNotice?: ((id: RequestId, said: JsonObject) => NotificationMessage | undefined) | undefined;
@@ -24,6 +29,9 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   cancelByStream?: boolean | undefined;
   /** Builds the params if they must carry the progress token that the wire chooses. */
   toParams?: ((token: number) => OutgoingParams | undefined) | undefined;
+  /** Instead of the call's own. */
+  onProgress?: WireCall['onProgress'];
+  onNotify?: WireCall['onNotify'];
   /** Called with a result that arrives after the call was cancelled. */
   onLate?: ((result: unknown) => void) | undefined;
   /** Whether the result may be a RawObject: if large, or always. */
@@ -32,31 +40,6 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   read?: ((result: unknown) => unknown) | undefined;
   /** The answer has no end, so it has no timeout. */
   endless?: boolean | undefined;
-}
-
-/**
- * Converts a call for the wire. The fields are listed, because copying all keys of a call costs more than sending it.
- */
-export function toWireCall(call: OutgoingCall): WireCall {
-  return {
-    method: call.method,
-    params: call.params,
-    signal: call.signal,
-    timeoutMs: call.timeoutMs,
-    maxTimeoutMs: call.maxTimeoutMs,
-    tracker: call.tracker,
-    ask: call.ask,
-    onProgress: call.onProgress,
-    onNotify: call.onNotify,
-    onLog: call.onLog,
-    onRelease: call.onRelease,
-    headers: undefined,
-    toParams: undefined,
-    takesRaw: 'large',
-    cancelByStream: undefined,
-    onLate: undefined,
-    read: undefined,
-  };
 }
 
 export interface Wire {
@@ -71,7 +54,7 @@ export interface Wire {
    * Resolves with the result, converted by `read` if given; rejects with ProtocolError for a server's error,
    * GatewayError otherwise.
    */
-  call(call: WireCall): Promise<unknown>;
+  call(call: WireCall, form?: WireForm): Promise<unknown>;
   notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void>;
   respond(response: ResponseMessage): Promise<void>;
   /**

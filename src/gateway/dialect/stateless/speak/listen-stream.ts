@@ -124,17 +124,19 @@ export class ListenStream {
     const attempt = (this.#attempt = new AbortController());
     this.#unheard = setTimeout(() => attempt.abort(), ACK_MS).unref();
     try {
-      await wire.call({
+      const call = {
         method: METHOD,
+        signal: attempt.signal,
+        onNotify: (notification: NotificationMessage) => void this.take(notification, true),
+      };
+      await wire.call(call, {
         headers: wire.http ? toHeaders(METHOD, params, revision) : undefined,
         toParams: (id) => {
           this.#id = id;
           return this.#options.envelope(params);
         },
-        signal: attempt.signal,
         cancelByStream: true,
         endless: true,
-        onNotify: (notification) => void this.take(notification, true),
       });
     } catch (thrown) {
       if (!attempt.signal.aborted || this.#hasAck) throw thrown;

@@ -11,7 +11,6 @@ import { CALL_METHODS } from '../../../../protocol/methods.ts';
 import { pages } from '../../../../protocol/pages.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { readChange } from '../../speak/read-change.ts';
-import { toWireCall } from '../../speak/server-dialect.ts';
 import type { ServerDialect, Wire } from '../../speak/server-dialect.ts';
 import { answerQuestions, asksHuman, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
 import { fromFlowError } from '../flow-extension.ts';
@@ -176,16 +175,16 @@ export class StatelessServerDialect implements ServerDialect {
   #send(at: Round, params: JsonObject): Promise<ResultObject> {
     const { call, progress } = at;
     const { method } = call;
-    const wired = toWireCall(call);
-    wired.onProgress = progress && ((told) => progress.tell(told));
-    wired.toParams = (token) => this.envelope.around(params, call, progress && token);
-    if (this.wire.http) wired.headers = toHeaders(method, params, this.server.revision, this.#schemas);
-    wired.cancelByStream = true;
-    wired.takesRaw = 'all';
-    wired.read = (result) => this.#read(at, result);
-    wired.onNotify = (notification) => this.#onRelated(notification, call);
-    if (method === 'tools/call') wired.onLate = this.#cancelTask;
-    const sent = this.wire.call(wired) as Promise<ResultObject>;
+    const sent = this.wire.call(call, {
+      headers: this.wire.http ? toHeaders(method, params, this.server.revision, this.#schemas) : undefined,
+      cancelByStream: true,
+      toParams: (token) => this.envelope.around(params, call, progress && token),
+      onProgress: progress && ((told) => progress.tell(told)),
+      onNotify: (notification) => this.#onRelated(notification, call),
+      onLate: method === 'tools/call' ? this.#cancelTask : undefined,
+      takesRaw: 'all',
+      read: (result) => this.#read(at, result),
+    }) as Promise<ResultObject>;
     if (isInteraction(method)) return fromFlowError(sent);
     if (!this.wire.http || method !== 'tools/call' || at.hasFreshSchemas) return sent;
     return sent.catch((thrown: unknown) => this.#afterMismatch(thrown, at, params));

@@ -1,6 +1,6 @@
 // A connected server with neutral calls, whatever dialect it speaks. If the server has lost the session, a new one is opened once
 // with the same subscriptions, and the call is sent again: the server never saw it.
-import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -50,6 +50,8 @@ export interface UpstreamOptions extends RevisionPin {
   onClose?: ((reason: string) => void) | undefined;
   /** The login at the server; only HTTP uses it. */
   login?: ServerLogin | undefined;
+  /** What was subscribed to on earlier connections; `resubscribe` asks for it again. */
+  subscriptions?: ServerSubscriptions | undefined;
   /** Aborts the opening, and ends what was started for it. No effect later. */
   signal?: AbortSignal | undefined;
 }
@@ -98,7 +100,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   options.signal?.addEventListener('abort', giveUp);
   try {
     const connected = await openLoggedIn(route, negotiation, login);
-    return (upstream = new Upstream(connected, negotiation, login));
+    return (upstream = new Upstream(connected, negotiation, options));
   } finally {
     options.signal?.removeEventListener('abort', giveUp);
   }
@@ -131,19 +133,24 @@ export class Upstream {
   readonly #mayRepeat: boolean;
   readonly #negotiation: NegotiateOptions;
   readonly #login: ServerLogin | undefined;
-  readonly #subscriptions = new ServerSubscriptions();
+  readonly #subscriptions: ServerSubscriptions;
   #healing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #isChecked = false;
   /** The number of messages received before it was open. */
   readonly #heardAtFirst: number;
 
-  constructor(connected: NegotiatedConnection, negotiation: NegotiateOptions, login?: ServerLogin) {
+  constructor(
+    connected: NegotiatedConnection,
+    negotiation: NegotiateOptions,
+    { login, subscriptions = new ServerSubscriptions() }: Pick<UpstreamOptions, 'login' | 'subscriptions'> = {},
+  ) {
     this.#connected = connected;
     this.transport = connected.link.kind;
     this.#hasSessions = connected.speaker.server.dialect !== 'stateless' && connected.link.forgetSession !== undefined;
     this.#mayRepeat = this.#hasSessions || login !== undefined;
     this.#login = login;
+    this.#subscriptions = subscriptions;
     this.#negotiation = negotiation;
     this.#heardAtFirst = connected.wire.heard;
   }
@@ -189,10 +196,15 @@ export class Upstream {
 
   /** No effect on a server that reports tasks unasked. */
   followTask(taskId: string): Promise<void> {
-    return this.#healed(async (speaker) => speaker.followTask?.(taskId));
+    return this.#subscriptions.follow(taskId, () => this.#healed(async (speaker) => speaker.followTask?.(taskId)));
   }
 
-  async setLogLevel(level: string): Promise<void> {
+  /** Asks on a new connection for what was subscribed to on the lost one. */
+  resubscribe(): Promise<void> {
+    return this.#subscriptions.repeatTo(this.#connected.speaker);
+  }
+
+  async setLogLevel(level: LoggingLevel): Promise<void> {
     await this.#healed((speaker) => speaker.setLogLevel(level));
     this.#subscriptions.logLevel = level;
   }

@@ -28,7 +28,7 @@ export function onServerChange(change: Change, connection: UpstreamConnection, c
   if (change.kind === 'elicited') context.completions.complete(change.elicitationId);
   if (change.kind === 'task') {
     if (hasEnded(change.task)) {
-      connection.forgetTask(change.task.taskId);
+      connection.subscriptions.forgetTask(change.task.taskId);
       connection.asks.endTask(change.task.taskId);
     }
     const owned = tasks.onTask(change.task, connection) ? undefined : taskOwners.address(change, connection);
@@ -43,7 +43,7 @@ export function onServerChange(change: Change, connection: UpstreamConnection, c
 /** After a reconnection, tells clients about everything that may have changed meanwhile. */
 export function catchUp(upstream: Upstream, connection: UpstreamConnection, context: ChangeContext): void {
   context.taskOwners.forget(connection);
-  void connection.repeatTo(upstream);
+  void upstream.resubscribe();
   for (const kind of CHANGEABLE_LISTS)
     if (upstream.server.capabilities[kind]) onServerChange({ kind }, connection, context);
   for (const uri of connection.uris) onServerChange({ kind: 'resource', uri }, connection, context);

@@ -1,6 +1,12 @@
-// Counts resource subscriptions and keeps the log level of a session, to restore both when the server has lost the session.
+// What the clients of a connection want to hear of: resources, tasks, and log messages from a level on. It outlives the connection, and all of
+// it is asked for again from here: in a new session, and on the next connection.
+import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import type { ServerDialect } from '../../dialect/speak/server-dialect.ts';
+
+/** Limits the tasks followed at once; clients have to poll the oldest. */
+const MAX_TASKS = 1000;
 
 interface Subscription {
   /** How many subscribers share the one subscription at the server. */
@@ -9,8 +15,9 @@ interface Subscription {
 }
 
 export class ServerSubscriptions {
-  logLevel: string | undefined;
+  logLevel: LoggingLevel | undefined;
   readonly #subscriptions = new Map<string, Subscription>();
+  readonly #tasks = new BoundedMap<string, true>(MAX_TASKS);
 
   /** `tell` runs for the first subscriber of a resource; the others share its result. */
   async add(uri: string, tell: () => Promise<JsonObject>): Promise<JsonObject> {
@@ -33,10 +40,26 @@ export class ServerSubscriptions {
     return this.#subscriptions.delete(uri);
   }
 
+  /** Follows a task until it ends; the server need not know how many clients are interested. */
+  async follow(taskId: string, tell: () => Promise<void>): Promise<void> {
+    this.#tasks.set(taskId, true);
+    try {
+      await tell();
+    } catch (thrown) {
+      this.#tasks.delete(taskId);
+      throw thrown;
+    }
+  }
+
+  forgetTask(taskId: string): void {
+    this.#tasks.delete(taskId);
+  }
+
   /** A server that refuses one of them merely sends no updates. */
   async repeatTo(speaker: ServerDialect): Promise<void> {
     const { logLevel } = this;
     const told: Promise<unknown>[] = [...this.#subscriptions.keys()].map((uri) => speaker.subscribe(uri));
+    for (const [taskId] of this.#tasks.entries()) told.push(Promise.resolve(speaker.followTask?.(taskId)));
     if (logLevel !== undefined) told.push(speaker.setLogLevel(logLevel));
     await Promise.allSettled(told);
   }

@@ -76,9 +76,9 @@ function openerFor(
   const { address, client: info, revision, era, timeoutMs, limits, id, login } = options;
   const fixed = { info, revision, era, timeoutMs, limits, id, login, events, log, clock };
   return (onClose, signal) => {
-    const { capabilities, introduction, era: prefer } = connection;
+    const { capabilities, introduction, era: prefer, subscriptions } = connection;
     if (isCommandAddress(address)) options.checkStart?.(address);
-    return openUpstream(address, { ...fixed, capabilities, introduction, prefer, onClose, signal });
+    return openUpstream(address, { ...fixed, capabilities, introduction, prefer, subscriptions, onClose, signal });
   };
 }
 

@@ -1,22 +1,19 @@
-// One connection to a server with its state for clients: questions, subscriptions, followed tasks and log level. After a
-// reconnection this state is restored, and watchers learn that they may have missed changes.
+// One connection to a server with its state for clients: who asks, who uses it, and who has subscribed to what. After a reconnection
+// the subscriptions are restored, and watchers learn that they may have missed changes.
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { SubscribeOptions } from '../../../protocol/server-view.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { isAtLeast, isLogLevel } from '../../dialect/log-level.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
 import { AskRouting } from '../questions/ask-routing.ts';
 import type { ClientIntroduction } from './connection-signature.ts';
+import { ServerSubscriptions } from './server-subscriptions.ts';
 import type { SupervisedConnection } from './supervised-connection.ts';
-import type { Upstream } from '../upstream.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 60_000;
-/** Limits the tasks followed at once; clients have to poll the oldest. */
-const MAX_TASKS = 1000;
 
 export class UpstreamConnection {
   /** The capabilities declared once for all calls. */
@@ -27,6 +24,7 @@ export class UpstreamConnection {
   readonly introduction: ClientIntroduction | undefined;
   readonly asks: AskRouting;
   readonly users: ConnectionUsers = new ConnectionUsers();
+  readonly subscriptions: ServerSubscriptions = new ServerSubscriptions();
   /** The era to try first. */
   era: SpokenEra;
   readonly supervised: SupervisedConnection;
@@ -38,8 +36,6 @@ export class UpstreamConnection {
   isForNobody = false;
   #principal: string | undefined;
   readonly #wanted = new Map<string, Set<ClientView>>();
-  readonly #tasks = new BoundedMap<string, true>(MAX_TASKS);
-  #level: LoggingLevel | undefined;
 
   constructor(
     { era, capabilities, hasOurRoots, introduction, principal, isExpecting, clock }: UpstreamConnectionOptions,
@@ -133,22 +129,13 @@ export class UpstreamConnection {
     const wanted = this.#wanted.get(uri);
     if (!wanted?.delete(client) || wanted.size > 0) return {};
     this.#wanted.delete(uri);
-    return this.supervised.current ? this.supervised.use((upstream) => upstream.unsubscribe(uri, said)) : {};
+    if (this.supervised.current) return this.supervised.use((upstream) => upstream.unsubscribe(uri, said));
+    this.subscriptions.remove(uri);
+    return {};
   }
 
-  /** Follows a task until it ends; the server need not know how many clients are interested. */
-  async followTask(taskId: string): Promise<void> {
-    this.#tasks.set(taskId, true);
-    try {
-      await this.supervised.use((upstream) => upstream.followTask(taskId));
-    } catch (thrown) {
-      this.#tasks.delete(taskId);
-      throw thrown;
-    }
-  }
-
-  forgetTask(taskId: string): void {
-    this.#tasks.delete(taskId);
+  followTask(taskId: string): Promise<void> {
+    return this.supervised.use((upstream) => upstream.followTask(taskId));
   }
 
   async forget(client: ClientView): Promise<void> {
@@ -160,9 +147,9 @@ export class UpstreamConnection {
    * filters the messages. A server without levels ignores it.
    */
   async setLevel(level: LoggingLevel): Promise<void> {
-    const known = this.#level;
+    const { logLevel: known } = this.subscriptions;
     if (known === level || (known !== undefined && this.isShared && isAtLeast(level, known))) return;
-    this.#level = level;
+    this.subscriptions.logLevel = level;
     await this.supervised.use((upstream) => upstream.setLogLevel(level)).catch(() => {});
   }
 
@@ -194,14 +181,6 @@ export class UpstreamConnection {
       if (this.supervised.isClosed) return;
       this.supervised.get().catch(() => this.reopen(clock, Math.min(2 * pauseMs, LAST_PAUSE_MS)));
     });
-  }
-
-  /** Restores subscriptions, tasks and log level on a new connection. */
-  async repeatTo(upstream: Upstream): Promise<void> {
-    const told: Promise<unknown>[] = this.uris.map((uri) => upstream.subscribe(uri));
-    for (const [taskId] of this.#tasks.entries()) told.push(upstream.followTask(taskId));
-    if (this.#level !== undefined) told.push(upstream.setLogLevel(this.#level));
-    await Promise.allSettled(told);
   }
 }
 

@@ -47,6 +47,11 @@ export function isNotification(message: Message): message is NotificationMessage
   return 'method' in message && !('id' in message);
 }
 
+/** Hardly any result of a client and only some of its requests have one. */
+export function hasMeta(message: Message): boolean {
+  return 'params' in message && message.params?._meta !== undefined;
+}
+
 export function isError(message: ResponseMessage): message is ErrorMessage {
   return 'error' in message;
 }

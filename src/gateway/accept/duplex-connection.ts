@@ -3,7 +3,7 @@
 import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientConnection } from '../../protocol/exchange.ts';
 import type { Message, NotificationMessage, RequestId, RequestMessage } from '../../protocol/message.ts';
-import { isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
+import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
@@ -23,8 +23,8 @@ import { serveStateless } from '../dialect/stateless/serve-stateless.ts';
 import type { RunningRequest } from '../dialect/stateless/serve-stateless.ts';
 import { HeldMessages } from './held-messages.ts';
 import { runUnlessLoop, readMessageVia } from './refuse-loops.ts';
-import { receiveInput, answerRefusal } from './receive-input.ts';
-import { writeAnswer } from './write-answer.ts';
+import { receiveBatchOrRefuse, answerRefusal } from './receive-batch.ts';
+import { insteadOfUnwritable } from './unwritable-answer.ts';
 
 export interface DuplexChannel {
   /** The principal that owns what the connection creates, for each era. */
@@ -59,7 +59,7 @@ export class DuplexConnection {
     this.#outlet = {
       send: (message) => channel.send(message),
       end: (answer) => {
-        if (answer !== undefined) writeAnswer(answer, context.log, (writable) => channel.send(writable));
+        if (answer !== undefined) this.#send(answer);
         this.#checkIdle();
       },
       release: () => {},
@@ -122,13 +122,14 @@ export class DuplexConnection {
   }
 
   #enter(incoming: ParsedInput, outlet: Outlet): void {
-    const via = readMessageVia(this.#context, incoming);
-    if (via.length === 0) return this.#take(incoming, outlet);
+    const message = incoming.kind === 'message' && hasMeta(incoming.message) ? incoming.message : undefined;
+    const via = message && readMessageVia(this.#context, message);
+    if (!via) return this.#take(incoming, outlet);
     try {
       runUnlessLoop(this.#context, via, () => this.#take(incoming, outlet), this.#channel.from.transport === 'stdio');
     } catch (thrown) {
-      if (!(thrown instanceof GatewayError) || incoming.kind !== 'message') throw thrown;
-      refuseMessage(incoming.message, outlet, thrown);
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      refuseMessage(message, outlet, thrown);
     }
   }
 
@@ -141,10 +142,22 @@ export class DuplexConnection {
       if (!message || !isRequest(message)) this.#context.log.warn({ limit: 'maxInFlight' }, 'message.dropped');
       return refuseMessage(message, outlet, tooManyInFlight());
     }
-    if (message && this.#isStateless(message)) return this.#stateless(message, outlet);
-    if (message && isRequest(message) && this.#running.has(message.id))
-      return refuseMessage(message, outlet, inFlight(message.id));
-    receiveInput(this.#conversation, incoming, outlet);
+    if (incoming.kind !== 'message') return receiveBatchOrRefuse(this.#conversation, incoming, outlet);
+    this.#receive(incoming.message, outlet);
+  }
+
+  #receive(message: Message, outlet: Outlet): void {
+    if (this.#isStateless(message)) this.#stateless(message, outlet);
+    else if (isRequest(message) && this.#running.has(message.id)) refuseMessage(message, outlet, inFlight(message.id));
+    else this.#conversation.receive(message, outlet);
+  }
+
+  #send(answer: Message | Message[]): void {
+    try {
+      this.#channel.send(answer);
+    } catch (cause) {
+      this.#channel.send(insteadOfUnwritable(answer, cause, this.#context.log));
+    }
   }
 
   #isStateless(message: Message): boolean {

@@ -1,14 +1,23 @@
-// Writes short HTTP answers: JSON bodies, errors, and refused upgrades.
+// Encodes answers to messages, and writes short HTTP answers: JSON bodies, errors, and refused upgrades.
 import type { Duplex } from 'node:stream';
 import type { Identity } from '../../../protocol/exchange.ts';
-import type { RequestId } from '../../../protocol/message.ts';
+import type { Message, RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
-import { writeMessage, byteLengthOf, writeEncoded } from '../../codec/json-rpc.ts';
+import { writeMessage, byteLengthOf, encode, writeEncoded } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import { plainError } from '../../dialect/plain-error.ts';
+import { insteadOfUnwritable } from '../unwritable-answer.ts';
+
+export function encodeAnswer(answer: Message | Message[], log: Log): EncodedMessage {
+  try {
+    return encode(answer);
+  } catch (cause) {
+    return encode(insteadOfUnwritable(answer, cause, log));
+  }
+}
 
 export function answerJson(
   response: HttpResponse,

@@ -7,7 +7,8 @@ import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { answerThrown, endWhenInvalid, refuseUpgrade, refuseUpgradeFor } from './answer.ts';
-import { runRequestUnlessLoop, isByGateway } from '../refuse-loops.ts';
+import { VIA_HEADER } from '../../../shared/via.ts';
+import { runRequestUnlessLoop } from '../refuse-loops.ts';
 import { recordRefusal } from '../record-refusal.ts';
 import { createGuard } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
@@ -89,7 +90,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
     if (next && !isOurs(path, options) && !openPage(request, path)) return next();
     try {
       guard.check(request);
-      allowOrigin(request, response);
+      if (request.headers.origin !== undefined) allowOrigin(request.headers.origin, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
       const open = openPage(request, path);
       if (open) return open(request, response);
@@ -181,8 +182,8 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
   };
   const enter = (path: string, visit: HttpVisit): void => {
     if (visit.request.method === 'GET') endWhenInvalid(visit.identity, visit.response);
-    if (isByGateway(visit.request)) runRequestUnlessLoop(context, visit.request, () => go(path, visit));
-    else go(path, visit);
+    if (visit.request.headers[VIA_HEADER] === undefined) go(path, visit);
+    else runRequestUnlessLoop(context, visit.request, () => go(path, visit));
   };
   return {
     enter,
@@ -278,9 +279,7 @@ function refuse(
 }
 
 /** CORS headers for web pages. The guard has already accepted their Origin. */
-function allowOrigin(request: HttpRequest, response: HttpResponse): void {
-  const { origin } = request.headers;
-  if (origin === undefined) return;
+function allowOrigin(origin: string, response: HttpResponse): void {
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-expose-headers', 'Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce');
   response.setHeader('vary', 'Origin');

@@ -15,16 +15,15 @@ import { openingOf } from '../../dialect/serve/detect.ts';
 import { RECURRING } from '../../dialect/meta.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/served-exchange.ts';
-import { answerError, answerJson } from './answer.ts';
+import { answerError, answerJson, encodeAnswer } from './answer.ts';
 import { callerOf } from '../identify.ts';
 import { readRequestBody } from './read-request.ts';
-import { receiveInput } from '../receive-input.ts';
+import { receiveBatchOrRefuse } from '../receive-batch.ts';
 import { SessionTable } from '../session/session-table.ts';
 import { SseResponse } from './sse-response.ts';
 import { isJson } from './streamable-http.ts';
 import type { StreamableHttp, HttpVisit } from './streamable-http.ts';
 import { OutgoingQueue } from '../session/outgoing-queue.ts';
-import { encodeAnswer } from '../write-answer.ts';
 
 export class LegacySse {
   readonly #context: ServeContext;
@@ -61,7 +60,10 @@ export class LegacySse {
       session.from.identity = visit.identity;
       response.writeHead(202).end();
       const incoming = this.#reader.read(body);
-      const take = (): void => receiveInput(session.conversation, incoming, session.outlet);
+      const take = (): void => {
+        if (incoming.kind === 'message') session.conversation.receive(incoming.message, session.outlet);
+        else receiveBatchOrRefuse(session.conversation, incoming, session.outlet);
+      };
       const opening = incoming.kind === 'message' ? openingOf(incoming.message) : undefined;
       const ready = session.conversation.dialect ? undefined : this.#context.target.ready?.(opening);
       if (ready) void ready.then(take);

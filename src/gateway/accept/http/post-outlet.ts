@@ -2,22 +2,27 @@
 // first message before the answer, or after a silence, because proxies drop silent answers and a client can resume only
 // with an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
 import type { Message, RequestId } from '../../../protocol/message.ts';
-import { isObject } from '../../../protocol/message.ts';
+import { isObject, isRequest } from '../../../protocol/message.ts';
 import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import { holdUnsent } from '../hold-unsent.ts';
 import { DeadlineItem } from '../../../shared/deadline-list.ts';
 import type { DeadlineList } from '../../../shared/deadline-list.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
-import type { EncodedMessage } from '../../codec/json-rpc.ts';
+import type { EncodedMessage, ParsedInput } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/served-exchange.ts';
-import { answerJson, retryAfter } from './answer.ts';
+import { answerJson, encodeAnswer, retryAfter } from './answer.ts';
 import type { AcceptedTypes } from './read-request.ts';
 import type { SessionStream } from '../session/session-stream.ts';
 import type { HttpSession } from '../session/http-session.ts';
 import { SseResponse } from './sse-response.ts';
-import { encodeAnswer } from '../write-answer.ts';
+
+/** Null if it is not a request, or its id could not be read. */
+export function requestIdIn(incoming: ParsedInput): RequestId | null {
+  if (incoming.kind === 'refused') return incoming.id;
+  return incoming.kind === 'message' && isRequest(incoming.message) ? incoming.message.id : null;
+}
 
 /** For what paces a client and does not read its messages, such as a proxy. */
 function waitOf(answer: Message | Message[]): Record<string, string> | undefined {
@@ -33,8 +38,8 @@ export class PostOutlet extends DeadlineItem implements Outlet {
    * client knows it from then on.
    */
   isOpening = false;
-  /** The id of the answered request. */
-  request: RequestId | null = null;
+  /** What is answered; a stream is named after it. */
+  incoming: ParsedInput | undefined;
   readonly #context: ServeContext;
   readonly #response: HttpResponse;
   readonly #accepted: AcceptedTypes;
@@ -116,7 +121,7 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     const session = this.#session;
     this.#carrier = new SseResponse(this.#context, this.#response, this.#headers());
     if (!session) return;
-    this.#stream = session.openPost(this.request);
+    this.#stream = session.openPost(this.incoming ? requestIdIn(this.incoming) : null);
     this.#stream.carry(this.#carrier);
     if (this.#canPrime) this.#stream.prime();
   }

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../shared/errors.ts';
 import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import { boundVia } from '../../../shared/via.ts';
+import { VIA_HEADER, boundVia } from '../../../shared/via.ts';
 import { readInTurns } from '../../codec/reading-turns.ts';
 import { ARRIVING_COPIES } from '../held-messages.ts';
 
@@ -16,7 +16,7 @@ export function readRequestBody(
   read: (text: string | GatewayError) => void,
   budget?: () => BodyBudget,
 ): void {
-  const done = boundVia(read);
+  const done = request.headers[VIA_HEADER] === undefined ? read : boundVia(read);
   const tooLarge = () => new GatewayError('MESSAGE_TOO_LARGE', { limit: maxBytes, name: 'maxRequestBytes' });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return done(tooLarge());
   if (request.readableEnded || request.bodyUsed) return done(alreadyRead(request));

@@ -1,8 +1,8 @@
 // Streamable HTTP at /mcp for both eras: POST, and for handshake sessions GET (event stream or long poll) and DELETE.
 // The dialects decide which era a POST belongs to; this file applies the HTTP rules around it.
 import type { Identity } from '../../../protocol/exchange.ts';
-import type { Message, RequestId } from '../../../protocol/message.ts';
-import { isNotification, isRequest } from '../../../protocol/message.ts';
+import type { Message, RequestMessage } from '../../../protocol/message.ts';
+import { hasMeta, isNotification, isRequest } from '../../../protocol/message.ts';
 import { LOCAL } from '../../../shared/anonymous.ts';
 import { DeadlineList } from '../../../shared/deadline-list.ts';
 import { CONNECTION_CLOSED } from '../../../shared/cancellation.ts';
@@ -24,8 +24,8 @@ import type { Login } from '../login.ts';
 import { runUnlessLoop, readMessageVia } from '../refuse-loops.ts';
 import { readAccept, readRequestBody } from './read-request.ts';
 import type { AcceptedTypes } from './read-request.ts';
-import { PostOutlet } from './post-outlet.ts';
-import { receiveInput, answerRefusal } from '../receive-input.ts';
+import { PostOutlet, requestIdIn } from './post-outlet.ts';
+import { receiveBatchOrRefuse, answerRefusal } from '../receive-batch.ts';
 import { DurableSessions } from '../durable/durable-sessions.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';
 import { HttpSession } from '../session/http-session.ts';
@@ -106,31 +106,16 @@ export class StreamableHttp {
     const received = (body: string | GatewayError): void => {
       if (typeof body !== 'string') return answerError(response, body);
       const incoming = this.#reader.read(body);
-      const via = readMessageVia(this.#context, incoming);
-      if (via.length === 0) return this.#receive(visit, incoming, accepted);
+      const isPlain = incoming.kind !== 'message' || !hasMeta(incoming.message);
+      const via = isPlain ? undefined : readMessageVia(this.#context, incoming.message);
+      if (!via) return this.#receive(visit, incoming, accepted);
       try {
         runUnlessLoop(this.#context, via, () => this.#receive(visit, incoming, accepted));
       } catch (thrown) {
-        answerThrown(this.#context, response, thrown, idOf(incoming));
+        answerThrown(this.#context, response, thrown, requestIdIn(incoming));
       }
     };
     readRequestBody(request, maxRequestBytes, received, budget);
-  }
-
-  #receive(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
-    const opening = asksWhatIsOffered(incoming);
-    const ready = opening && this.#context.target.ready?.(openingOf(opening));
-    if (ready) void ready.then(() => this.#answer(visit, incoming, accepted));
-    else this.#answer(visit, incoming, accepted);
-  }
-
-  #answer(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
-    try {
-      this.take(visit, incoming, accepted);
-    } catch (thrown) {
-      recordRefusal(this.#context.audit, thrown, visit.request);
-      answerThrown(this.#context, visit.response, thrown, idOf(incoming));
-    }
   }
 
   close(): void {
@@ -139,17 +124,33 @@ export class StreamableHttp {
     if (this.#part === '') this.#durable?.close();
   }
 
-  take(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
-    if (visit.access) checkCalls(visit, incoming);
+  #receive(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
+    try {
+      if (visit.access) checkCalls(visit, incoming);
+      const session = this.#sessionOf(visit);
+      if (session) return this.#inSession(visit, incoming, accepted, session);
+      const opening = asksWhatIsOffered(incoming);
+      const ready = opening && this.#context.target.ready?.(openingOf(opening));
+      if (!ready) return this.#withoutSession(visit, incoming, accepted);
+      const taken = ready.then(() => this.#withoutSession(visit, incoming, accepted));
+      taken.catch((thrown: unknown) => this.#refuse(visit, incoming, thrown));
+    } catch (thrown) {
+      this.#refuse(visit, incoming, thrown);
+    }
+  }
+
+  #refuse({ request, response }: HttpVisit, incoming: ParsedInput, thrown: unknown): void {
+    recordRefusal(this.#context.audit, thrown, request);
+    answerThrown(this.#context, response, thrown, requestIdIn(incoming));
+  }
+
+  #withoutSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
     const { headers } = visit.request;
-    const sessionId = headers['mcp-session-id'] as string | undefined;
-    const session = sessionId !== undefined && this.#knows(sessionId, visit);
-    const versionHeader = headers['mcp-protocol-version'] as string | undefined;
+    const evidence = { session: false, versionHeader: headers['mcp-protocol-version'] as string | undefined };
     const isMessage = incoming.kind === 'message' && this.#context.stateless;
-    if (isMessage && isStatelessMessage(incoming.message, { session, versionHeader }))
-      this.#stateless(visit, incoming, accepted);
-    else if (sessionId === undefined) this.#opening(visit, incoming, accepted);
-    else this.#inSession(visit, incoming, accepted, sessionId);
+    if (isMessage && isStatelessMessage(incoming.message, evidence)) this.#stateless(visit, incoming, accepted);
+    else if (headers['mcp-session-id'] === undefined) this.#opening(visit, incoming, accepted);
+    else throw new GatewayError('SESSION_NOT_FOUND');
   }
 
   #stateless(
@@ -179,39 +180,43 @@ export class StreamableHttp {
    * A request without a session: `initialize` opens one, ping and the like are answered, everything else is refused.
    */
   #opening(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
-    if (incoming.kind === 'refused') return answerRefusal(incoming, this.#outlet(visit, accepted));
+    const outlet = new PostOutlet(this.#context, visit.response, accepted);
+    if (incoming.kind === 'refused') return answerRefusal(incoming, outlet);
     const message = incoming.kind === 'message' ? incoming.message : undefined;
     if (message && !isRequest(message)) throw new GatewayError('SESSION_MISSING');
-    if (message?.method !== 'initialize') {
-      checkOpeningVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, this.#context);
-      const nobody = new Conversation(this.#context, 'nobody', { send: () => {} }, { onExit: () => {} });
-      return receiveInput(nobody, incoming, this.#outlet(visit, accepted));
-    }
+    if (message?.method === 'initialize') return this.#initialize(visit, message, accepted);
+    checkOpeningVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, this.#context);
+    const nobody = new Conversation(this.#context, 'nobody', { send: () => {} }, { onExit: () => {} });
+    if (incoming.kind === 'message') nobody.receive(incoming.message, outlet);
+    else receiveBatchOrRefuse(nobody, incoming, outlet);
+  }
+
+  #initialize(visit: HttpVisit, message: RequestMessage, accepted: AcceptedTypes): void {
     const opening = message.params ?? {};
     const binding = this.#bindingOf(visit);
     const session = this.#create(visit, this.#durable?.name(opening, binding));
     this.#sessions.add(session, callerOf(visit));
-    const outlet = this.#outlet(visit, accepted, session);
+    const outlet = new PostOutlet(this.#context, visit.response, accepted, session);
     outlet.isOpening = true;
-    receiveInput(session.conversation, incoming, outlet);
+    session.conversation.receive(message, outlet);
     if (session.conversation.dialect) this.#durable?.begin(session, opening, binding);
     else this.#sessions.remove(session); // refused, so nothing was negotiated
   }
 
-  #inSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes, sessionId: string): void {
-    const session = this.#sessions.get(sessionId, visit.principal);
-    checkSessionVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
-    session.from.headers = visit.request.headers;
+  #inSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes, session: HttpSession): void {
+    const { headers } = visit.request;
+    const { conversation } = session;
+    const version = headers['mcp-protocol-version'] as string | undefined;
+    // The negotiated revision was checked when the session began.
+    if (version !== conversation.dialect?.client.revision) checkSessionVersion(version, conversation);
+    session.from.headers = headers;
     session.from.identity = visit.identity;
-    const outlet = this.#outlet(visit, accepted, session);
-    outlet.request = idOf(incoming);
+    const outlet = new PostOutlet(this.#context, visit.response, accepted, session);
+    outlet.incoming = incoming;
     const cameAt = session.lastSeen;
-    receiveInput(session.conversation, incoming, outlet);
+    if (incoming.kind === 'message') conversation.receive(incoming.message, outlet);
+    else receiveBatchOrRefuse(conversation, incoming, outlet);
     outlet.limitSilence(this.#silence, cameAt);
-  }
-
-  #outlet({ response }: HttpVisit, accepted: AcceptedTypes, session?: HttpSession): PostOutlet {
-    return new PostOutlet(this.#context, response, accepted, session);
   }
 
   #get(visit: HttpVisit): void {
@@ -242,14 +247,15 @@ export class StreamableHttp {
     visit.response.writeHead(204).end();
   }
 
-  /** Whether the session is live, or can be restored from an earlier process. */
-  #knows(id: string, visit: HttpVisit): boolean {
-    return this.#sessions.has(id, visit.principal) || this.#takeOver(id, visit);
+  /** The session that the request names, if it is live or can be restored from an earlier process. */
+  #sessionOf(visit: HttpVisit): HttpSession | undefined {
+    const id = visit.request.headers['mcp-session-id'] as string | undefined;
+    return id === undefined ? undefined : (this.#sessions.find(id, visit.principal) ?? this.#takeOver(id, visit));
   }
 
-  #takeOver(id: string, visit: HttpVisit): boolean {
+  #takeOver(id: string, visit: HttpVisit): HttpSession | undefined {
     const kept = this.#durable?.find(id, this.#bindingOf(visit));
-    if (!kept) return false;
+    if (!kept) return undefined;
     const session = this.#create(visit, { id, key: kept.key });
     this.#sessions.add(session, callerOf(visit));
     this.#durable!.takeOver(kept.key);
@@ -258,8 +264,10 @@ export class StreamableHttp {
     } catch (error) {
       this.#context.log.warn({ error }, 'session.not-restored'); // for example, its revision is no longer supported
       this.#sessions.remove(session);
+      throw new GatewayError('SESSION_NOT_FOUND');
     }
-    return true;
+    session.isUsed = true;
+    return session;
   }
 
   #create({ principal: owner, identity, request }: HttpVisit, name: SessionName | undefined): HttpSession {
@@ -278,12 +286,11 @@ export class StreamableHttp {
   }
 
   #find(visit: HttpVisit): HttpSession {
-    const { request } = visit;
-    const id = request.headers['mcp-session-id'] as string | undefined;
-    if (id === undefined) throw new GatewayError('SESSION_MISSING');
-    this.#knows(id, visit);
-    const session = this.#sessions.get(id, visit.principal);
-    checkSessionVersion(request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
+    const { headers } = visit.request;
+    const session = this.#sessionOf(visit);
+    if (!session)
+      throw new GatewayError(headers['mcp-session-id'] === undefined ? 'SESSION_MISSING' : 'SESSION_NOT_FOUND');
+    checkSessionVersion(headers['mcp-protocol-version'] as string | undefined, session.conversation);
     return session;
   }
 }
@@ -297,12 +304,6 @@ export function checkCalls({ identity, access }: HttpVisit, incoming: ParsedInpu
 function messagesIn(incoming: ParsedInput): Message[] {
   if (incoming.kind === 'batch') return incoming.items.flatMap(messagesIn);
   return incoming.kind === 'message' ? [incoming.message] : [];
-}
-
-/** An error must name the request, if its id could be read. */
-function idOf(incoming: ParsedInput): RequestId | null {
-  if (incoming.kind === 'refused') return incoming.id;
-  return incoming.kind === 'message' && isRequest(incoming.message) ? incoming.message.id : null;
 }
 
 /** The opening message of either era; its answer says what the target offers. */

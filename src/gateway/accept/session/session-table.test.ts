@@ -50,9 +50,9 @@ checkOwnedThings('sessions', () => {
       opened.set(id, add(id, owner, caller));
       return id;
     },
-    has: (id, owner) => sessions.has(id, owner),
+    has: (id, owner) => sessions.find(id, owner) !== undefined,
     end(id, owner) {
-      if (!sessions.has(id, owner)) return;
+      if (!sessions.find(id, owner)) return;
       sessions.remove(opened.get(id)!);
       opened.get(id)!.closed = 0;
     },
@@ -76,10 +76,10 @@ describe('sessions', () => {
       ['none', undefined],
     ] as const) {
       expect(() => sessions.get(id, owner)).toThrow(expect.objectContaining({ code: 'SESSION_NOT_FOUND' }) as Error);
-      expect(sessions.has(id, owner)).toBe(false);
+      expect(sessions.find(id, owner)).toBe(undefined);
     }
     expect(sessions.get('a', 'alice').id).toBe('a');
-    expect(sessions.has('b', undefined)).toBe(true);
+    expect(sessions.find('b', undefined)?.id).toBe('b');
   });
 
   it('end when idle for too long, but not while used or busy', () => {
@@ -142,7 +142,7 @@ describe('sessions', () => {
     clock.advance(10);
     sessions.get('used', undefined);
     add('newer');
-    expect([used.closed, sessions.has('new', undefined), sessions.size]).toEqual([0, false, 4]);
+    expect([used.closed, sessions.find('new', undefined), sessions.size]).toEqual([0, undefined, 4]);
   });
 
   it('of one caller are limited while all are in use, without affecting others', () => {

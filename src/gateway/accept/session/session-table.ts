@@ -96,15 +96,18 @@ export class SessionTable<S extends ExpiringSession> {
    * probed.
    */
   get(id: string, owner: string | undefined): S {
-    const session = this.#find(id, owner);
-    if (!session) throw new GatewayError('SESSION_NOT_FOUND');
+    const session = this.find(id, owner);
+    if (session) return session;
+    throw new GatewayError('SESSION_NOT_FOUND');
+  }
+
+  /** The session, which counts as used; undefined where `get` throws. */
+  find(id: string, owner: string | undefined): S | undefined {
+    const session = this.#sessions.get(keyOf(id));
+    if (session?.id !== id || session.owner !== owner) return undefined;
     session.lastSeen = ticksOf(this.#clock);
     session.isUsed = true;
     return session;
-  }
-
-  has(id: string, owner: string | undefined): boolean {
-    return this.#find(id, owner) !== undefined;
   }
 
   remove(session: S): void {
@@ -121,11 +124,6 @@ export class SessionTable<S extends ExpiringSession> {
       this.#forget(session);
       session.close();
     }
-  }
-
-  #find(id: string, owner: string | undefined): S | undefined {
-    const session = this.#sessions.get(keyOf(id));
-    return session?.id === id && session.owner === owner ? session : undefined;
   }
 
   #forget(session: S): void {

@@ -28,6 +28,8 @@ const FOREIGN = new Set(['tools/invoke', 'shutdown', 'server/discover', 'subscri
 
 export class HandshakeClientDialect implements ClientDialect {
   readonly client: ClientView;
+  readonly batches: boolean;
+  readonly primesStreams: boolean;
   readonly #features: Features;
   readonly #conversation: Conversation;
 
@@ -35,6 +37,8 @@ export class HandshakeClientDialect implements ClientDialect {
     this.client = client;
     this.#conversation = conversation;
     this.#features = featuresOf(client.revision);
+    this.batches = this.#features.batches;
+    this.primesStreams = this.#features.primedStreams;
   }
 
   /** For the few methods that are served before `initialize`. */
@@ -48,14 +52,6 @@ export class HandshakeClientDialect implements ClientDialect {
       capabilities: {},
       principal,
     });
-  }
-
-  get batches(): boolean {
-    return this.#features.batches;
-  }
-
-  get primesStreams(): boolean {
-    return this.#features.primedStreams;
   }
 
   /** The result of `initialize`. */

@@ -155,6 +155,7 @@ export class Conversation {
       return Promise.reject(cannotBeAsked(ask, missingCapability(ask, dialect.client.capabilities)));
     }
     const { fromAnswer, ...question } = dialect.toAsk(ask);
+    exchange.hasAsked = true;
     const answer = this.#asks.put({ ...question, onProgress: ask.onProgress }, exchange, signal);
     return fromAnswer ? answer.then(fromAnswer) : answer;
   }
@@ -266,9 +267,8 @@ export class Conversation {
   }
 
   #finish(exchange: ServedExchange, answer: ResponseMessage, status?: number): void {
-    if (exchange.ended) return;
-    this.#asks.endOf(exchange);
-    exchange.end();
+    if (!exchange.end()) return;
+    if (exchange.hasAsked) this.#asks.endOf(exchange);
     this.#inFlight.delete(exchange.request.id);
     if (!this.#closed) exchange.outlet.end(answer, status);
   }
@@ -333,7 +333,7 @@ export class ConversationExchange extends ServedExchange {
 
   /** Draft clients declare it once. */
   override get wantsProgress(): boolean {
-    return super.wantsProgress || this.client.dialect === 'draft';
+    return this.progressToken !== undefined || this.client.dialect === 'draft';
   }
 
   progress(progress: Progress): void {

@@ -38,6 +38,8 @@ export abstract class ServedExchange implements Exchange {
   outlet: Outlet;
   #id: string | undefined;
   readonly cancellation = new Cancellation();
+  /** The client was asked something for this request. */
+  hasAsked = false;
   #ended = false;
 
   constructor(request: RequestMessage, split: SplitParams, client: ClientView, outlet: Outlet) {
@@ -88,8 +90,10 @@ export abstract class ServedExchange implements Exchange {
     this.cancel(CLIENT_GONE);
   }
 
-  end(): void {
-    this.#ended = true;
+  /** False if it had already ended. */
+  end(): boolean {
+    if (this.#ended) return false;
+    return (this.#ended = true);
   }
 
   notify(method: string, params?: JsonObject): void {

@@ -1,25 +1,16 @@
-// Encodes an answer safely. A result that JSON cannot express (a BigInt, a cycle, half a gigabyte of text) is a defect
+// What is sent in place of an answer that JSON cannot express (a BigInt, a cycle, half a gigabyte of text). It is a defect
 // of the target: its client gets an error, and other requests are not affected.
 import type { Message } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import { writeMessage, encode } from '../codec/json-rpc.ts';
-import type { EncodedMessage } from '../codec/json-rpc.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
-/** `by` must throw before it has written anything. */
-export function writeAnswer<T>(answer: Message | Message[], log: Log, by: (answer: Message | Message[]) => T): T {
-  try {
-    return by(answer);
-  } catch (cause) {
-    log.error({ cause }, 'answer.unwritable');
-    return by(Array.isArray(answer) ? answer.map(toWritable) : toFailure(answer));
-  }
-}
-
-export function encodeAnswer(answer: Message | Message[], log: Log): EncodedMessage {
-  return writeAnswer(answer, log, encode);
+/** `cause` is why the answer could not be written. */
+export function insteadOfUnwritable(answer: Message | Message[], cause: unknown, log: Log): Message | Message[] {
+  log.error({ cause }, 'answer.unwritable');
+  return Array.isArray(answer) ? answer.map(toWritable) : toFailure(answer);
 }
 
 /** The answer, or an error in its place, so that one bad answer does not affect the rest of its batch. */

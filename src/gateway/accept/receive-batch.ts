@@ -1,4 +1,4 @@
-// Hands each message of one parsed input to the conversation. All handshake transports share it.
+// What a handshake transport does with input that is not one message: a batch is taken apart, and the rest is refused.
 import type { Message } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -8,8 +8,7 @@ import { isStatelessMessage } from '../dialect/serve/detect.ts';
 import type { Outlet } from '../dialect/serve/served-exchange.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
-export function receiveInput(conversation: Conversation, incoming: ParsedInput, outlet: Outlet): void {
-  if (incoming.kind === 'message') return conversation.receive(incoming.message, outlet);
+export function receiveBatchOrRefuse(conversation: Conversation, incoming: UnusualInput, outlet: Outlet): void {
   if (incoming.kind === 'refused') return answerRefusal(incoming, outlet);
   const reason = batchRefusal(conversation, incoming.items);
   if (reason !== undefined) {
@@ -17,8 +16,13 @@ export function receiveInput(conversation: Conversation, incoming: ParsedInput, 
     return answerRefusal({ kind: 'refused', id: null, error }, outlet);
   }
   const outlets = splitOutlet(outlet, incoming.items.length);
-  incoming.items.forEach((item, index) => receiveInput(conversation, item, outlets[index]!));
+  incoming.items.forEach((item, index) => {
+    if (item.kind === 'message') conversation.receive(item.message, outlets[index]!);
+    else receiveBatchOrRefuse(conversation, item, outlets[index]!);
+  });
 }
+
+type UnusualInput = Exclude<ParsedInput, { kind: 'message' }>;
 
 /** Answers input that is not a message, so that its sender learns of the mistake. A bad notification gets no answer. */
 export function answerRefusal({ id, error }: RefusedInput, outlet: Outlet): void {

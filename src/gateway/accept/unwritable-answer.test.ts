@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { Message } from '../../protocol/message.ts';
 import { toResult } from '../../protocol/message.ts';
 import { RecordingOutlet, fakeContext } from '../dialect/fake-context.contract.ts';
-import { splitOutlet } from './receive-input.ts';
-import { encodeAnswer } from './write-answer.ts';
+import { encodeAnswer } from './http/answer.ts';
+import { splitOutlet } from './receive-batch.ts';
 
 const circle: Record<string, unknown> = {};
 circle.self = circle;

@@ -45,15 +45,19 @@ export class RequestReader {
   }
 
   read(text: string): ParsedInput {
-    const span = findSpan(text, this.#form);
-    const params = span && !isExcessive(text, this.#limits) ? this.#parse(text.slice(span.from, span.to)) : undefined;
-    if (!span || !params) return readMessage(text, this.#limits);
+    const span = findSpan(text, this.#form, this.#limits);
+    const params = span && this.#parse(text.slice(span.from, span.to));
+    if (!params) return readMessage(text, this.#limits);
     return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method: this.#recurring.method, params } };
   }
 
   #parse(text: string): JsonObject | undefined {
-    const tail = this.#tailOf(text);
-    if (!tail) return this.#learn(text, readParams(text));
+    const tail = this.#tails.length > 0 ? this.#tailOf(text) : undefined;
+    if (!tail) {
+      const whole = readParams(text);
+      if (whole?._meta !== undefined) this.#learn(text, whole._meta);
+      return whole;
+    }
     // If the rest plus a brace is an object, the tail ends that object and not a nested one or a string. If that object
     // is empty, the tail's comma was invalid.
     const params = readParams(`${text.slice(0, -tail.text.length)}}`);
@@ -67,14 +71,12 @@ export class RequestReader {
     return undefined;
   }
 
-  #learn(text: string, params: JsonObject | undefined): JsonObject | undefined {
-    const meta = params?._meta;
-    if (!isObject(meta) || text.length > MAX_TAIL_CHARS || !this.#recurring.isMeta(meta)) return params;
+  #learn(text: string, meta: unknown): void {
+    if (!isObject(meta) || text.length > MAX_TAIL_CHARS || !this.#recurring.isMeta(meta)) return;
     const tail = `,"_meta":${JSON.stringify(meta)}}`;
-    if (!text.endsWith(tail)) return params;
+    if (!text.endsWith(tail)) return;
     this.#tails[this.#next] = { text: tail, meta: deepFreeze(meta) };
     this.#next = (this.#next + 1) % MAX_TAILS;
-    return params;
   }
 }
 
@@ -108,17 +110,12 @@ const RESULT: MessageTemplate = { afterId: ',"result":{', atStart: '{"result":{'
  * 3. It is `{}`, or begins with a key and ends with a brace, so that members can be added and removed at its ends.
  */
 export function readFastResult(text: string, limits: ReadLimits): FastResult | undefined {
-  const span = findSpan(text, RESULT);
-  if (!span || text.includes('\n') || text.includes('\r') || isExcessive(text, limits)) return undefined;
+  const span = findSpan(text, RESULT, limits);
+  if (!span || text.includes('\n') || text.includes('\r')) return undefined;
   const sent = text.slice(span.from, span.to);
   const result = isTight(sent) ? parseObject(sent) : undefined;
   if (!result) return undefined;
   return { message: { jsonrpc: '2.0', id: span.id, result }, sent };
-}
-
-/** Each level takes two characters, so a short text needs no check. */
-function isExcessive(text: string, limits: ReadLimits): boolean {
-  return text.length > 2 * limits.maxDepth && excessOf(text, limits) !== undefined;
 }
 
 /** The text around the span, for both positions of the id. The span begins with the brace at the end of each. */
@@ -140,8 +137,12 @@ const THEN_ID = ',"jsonrpc":"2.0","id":';
 const MAX_DIGITS = 15;
 const [QUOTE, ZERO, NINE, BRACE] = [0x22, 0x30, 0x39, 0x7d];
 
-function findSpan(text: string, form: MessageTemplate): MessageSpan | undefined {
-  return idFirst(text, form) ?? idLast(text, form);
+/** Undefined for a message of another form, or one that has too much of something. */
+function findSpan(text: string, form: MessageTemplate, limits: ReadLimits): MessageSpan | undefined {
+  const span = idFirst(text, form) ?? idLast(text, form);
+  // Each level takes two characters, so a short text needs no check.
+  const isShort = text.length <= 2 * limits.maxDepth;
+  return span && (isShort || excessOf(text, limits) === undefined) ? span : undefined;
 }
 
 /** Parses a span; undefined if it is not an object. */

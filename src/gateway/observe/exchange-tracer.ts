@@ -10,8 +10,7 @@ import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { toMethodLabel } from './metrics.ts';
-import { tapOutcome } from './observed-layer.ts';
+import { tapOutcome, toMethodLabel } from './metrics.ts';
 import { toSpanContext, toTraceContext } from './trace-context.ts';
 
 type Api = typeof OpenTelemetry;
@@ -59,7 +58,7 @@ export class ExchangeTracer {
     const carried = this.#carry(exchange, span, came);
     return tapOutcome(
       carried,
-      (one) => context.with(trace.setSpan(parent, span), handle, undefined, one),
+      { handle: (one) => context.with(trace.setSpan(parent, span), handle, undefined, one) },
       (result) => this.#end(span, exchange, fieldOf(result, 'isError') === true ? TOOL_FAILED : undefined),
       (thrown) => this.#end(span, exchange, toFailure(thrown)),
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../protocol/exchange.ts';
+import type { Handle } from '../../protocol/target.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
@@ -22,6 +23,10 @@ function exchange(method: string, server?: string): Exchange {
   return Object.assign(new InternalExchange(method, {}, CLIENT), server && { server });
 }
 
+function to(handle: Handle) {
+  return { handle };
+}
+
 function read(metrics: Metrics) {
   return parseMetrics(metrics.text().body);
 }
@@ -29,16 +34,29 @@ function read(metrics: Metrics) {
 describe('metrics', () => {
   it('count exchanges by method, server, client and outcome, whether they end at once or later', async () => {
     const metrics = new Metrics(() => NOTHING);
-    await metrics.around(exchange('tools/list', 'files'), () => ({ tools: [] }));
-    await metrics.around(exchange('tools/call', 'files'), async () => ({ content: [], isError: true }));
+    await metrics.around(
+      exchange('tools/list', 'files'),
+      to(() => ({ tools: [] })),
+    );
+    await metrics.around(
+      exchange('tools/call', 'files'),
+      to(async () => ({ content: [], isError: true })),
+    );
     const failing = [new GatewayError('UPSTREAM_CLOSED'), new GatewayError('CANCELLED'), new ProtocolError(-1, 'x')];
     for (const error of [...failing, new Error('bug')]) {
-      await expect(metrics.around(exchange('tools/call', 'files'), () => Promise.reject(error))).rejects.toBe(error);
+      const answer = metrics.around(
+        exchange('tools/call', 'files'),
+        to(() => Promise.reject(error)),
+      );
+      await expect(answer).rejects.toBe(error);
     }
     expect(() =>
-      metrics.around(exchange('ping'), () => {
-        throw failing[0]!;
-      }),
+      metrics.around(
+        exchange('ping'),
+        to(() => {
+          throw failing[0]!;
+        }),
+      ),
     ).toThrow(failing[0]!);
     const { parley_exchanges_total: counted, parley_errors_total: errors } = read(metrics);
     expect(counted).toEqual({
@@ -59,7 +77,10 @@ describe('metrics', () => {
       () => NOTHING,
       () => now,
     );
-    const answer = metrics.around(exchange('tools/call', 'files'), async () => ({}));
+    const answer = metrics.around(
+      exchange('tools/call', 'files'),
+      to(async () => ({})),
+    );
     now = 300;
     await answer;
     const { parley_exchange_duration_seconds_bucket: buckets, parley_exchange_duration_seconds_sum: sum } =
@@ -75,7 +96,10 @@ describe('metrics', () => {
     const servers = [{ name: 'files', state: 'failing' }];
     const metrics = new Metrics(() => ({ ...NOTHING, servers, sessions: 3, listens: 2, parked: 1 }));
     let end = (_: JsonObject): void => {};
-    const running = metrics.around(exchange('tools/call'), () => new Promise((resolve) => (end = resolve)));
+    const running = metrics.around(
+      exchange('tools/call'),
+      to(() => new Promise((resolve) => (end = resolve))),
+    );
     expect(read(metrics)).toMatchObject({
       parley_exchanges_in_flight: { '': 1 },
       parley_sessions: { '': 3 },
@@ -92,14 +116,21 @@ describe('metrics', () => {
 
   it('stay few, whatever clients call', async () => {
     const metrics = new Metrics(() => NOTHING);
-    for (let i = 0; i < 3000; i++) await metrics.around(exchange(`made-up/${i}`), () => ({}));
+    for (let i = 0; i < 3000; i++)
+      await metrics.around(
+        exchange(`made-up/${i}`),
+        to(() => ({})),
+      );
     const { parley_exchanges_total: counted } = read(metrics);
     expect(counted).toEqual({ 'client=handshake,method=other,outcome=ok,server=': 3000 });
   });
 
   it('of two gateways are kept apart', async () => {
     const [one, two] = [new Metrics(() => NOTHING), new Metrics(() => NOTHING)];
-    await one.around(exchange('ping'), () => ({}));
+    await one.around(
+      exchange('ping'),
+      to(() => ({})),
+    );
     expect(read(one).parley_exchanges_total).toBeDefined();
     expect(read(two).parley_exchanges_total).toBeUndefined();
   });

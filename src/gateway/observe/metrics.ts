@@ -1,9 +1,9 @@
 // The counters of one gateway. Each gateway has its own, so that two in one process do not mix.
-import type { Handle, HandleResult } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
+import { TargetLayer } from '../../protocol/layer.ts';
+import type { Change, HandleResult, Target, Watcher } from '../../protocol/target.ts';
 import type { Family, Sample } from '../../shared/metric.ts';
 import { TEXT_TYPE, writeFamilies } from './exposition.ts';
-import { tapOutcome } from './observed-layer.ts';
 import { vitalFamilies } from './vitals.ts';
 import type { Vitals } from './vitals.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
@@ -12,78 +12,82 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 type Known = Omit<Vitals, 'inFlight'>;
 
+/** Counts what passes it, from the moment that somebody can see the counters. */
+export class CountedLayer extends TargetLayer {
+  readonly #metrics: Metrics;
+  readonly #onWatch: (watcher: Watcher) => () => void;
+
+  /** `onWatch` gets each client that watches for changes. */
+  constructor(target: Target, metrics: Metrics, onWatch: (watcher: Watcher) => () => void) {
+    super(target);
+    this.#metrics = metrics;
+    this.#onWatch = onWatch;
+  }
+
+  override handle(exchange: Exchange): HandleResult {
+    return this.#metrics.isShown ? this.#metrics.around(exchange, this.target) : this.target.handle(exchange);
+  }
+
+  override watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    const unwatch = this.target.watch(listener, watcher);
+    const leave = watcher && this.#onWatch(watcher);
+    return () => {
+      unwatch();
+      leave?.();
+    };
+  }
+}
+
+/**
+ * Every label comes from a fixed list or the configuration, which bounds their number, and a known combination of labels allocates nothing.
+ */
 export class Metrics {
+  /** A page shows them. */
+  isShown = false;
   readonly #vitals: () => Known;
   readonly #now: () => number;
-  readonly #counts = new ExchangeCounts();
+  readonly #durations = new LabelledValues(['method', 'server', 'client', 'outcome'], () => new Durations());
+  readonly #errors = new LabelledValues(['code'], () => ({ count: 0 }));
   #inFlight = 0;
 
-  constructor(vitals: () => Known, now: () => number = () => performance.now()) {
+  constructor(vitals: () => Known, now: () => number = performance.now.bind(performance)) {
     this.#vitals = vitals;
     this.#now = now;
   }
 
-  around(exchange: Exchange, handle: Handle): HandleResult {
+  around(exchange: Exchange, target: Pick<Target, 'handle'>): HandleResult {
     const start = this.#now();
     this.#inFlight++;
     return tapOutcome(
       exchange,
-      handle,
+      target,
       (result) => this.#end(exchange, start, outcomeOfResult(result)),
-      (thrown) => this.#end(exchange, start, outcomeOfError(thrown), toCodeLabel(thrown)),
+      (thrown) => {
+        this.#end(exchange, start, outcomeOfError(thrown));
+        this.#errors.at([toCodeLabel(thrown)]).count++;
+      },
     );
   }
 
   /** The metrics in the text format of Prometheus, followed by those of the servers. */
   text(ofServers: readonly Family[] = []): { type: string; body: string } {
     const vitals = vitalFamilies({ ...this.#vitals(), inFlight: this.#inFlight });
-    const all = [...this.#counts.families(), ...vitals, ...ofServers];
-    return { type: TEXT_TYPE, body: writeFamilies(all) };
+    return { type: TEXT_TYPE, body: writeFamilies([...this.#families(), ...vitals, ...ofServers]) };
   }
 
-  #end({ method, server = '', client }: Exchange, start: number, outcome: string, code?: string): void {
+  #end({ method, server = '', client }: Exchange, start: number, outcome: string): void {
     this.#inFlight--;
-    const seconds = (this.#now() - start) / 1000;
-    this.#counts.add({ method: toMethodLabel(method), server, client: client.dialect, outcome, code, seconds });
-  }
-}
-
-/** A finished exchange. */
-interface ExchangeRecord {
-  method: string;
-  server: string;
-  client: string;
-  outcome: string;
-  /** Only for failures. */
-  code: string | undefined;
-  seconds: number;
-}
-
-/** Upper bounds in seconds. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-
-/**
- * Counts finished exchanges by labels. It runs for every call, so a known combination of labels allocates nothing. Every label comes from a
- * fixed list or the configuration, which bounds their number.
- */
-class ExchangeCounts {
-  readonly #durations = new LabelledValues(['method', 'server'], () => new Durations());
-  readonly #exchanges = new LabelledValues(['method', 'server', 'client', 'outcome'], () => ({ count: 0 }));
-  readonly #errors = new LabelledValues(['code'], () => ({ count: 0 }));
-
-  add({ method, server, client, outcome, code, seconds }: ExchangeRecord): void {
-    this.#durations.at([method, server]).add(seconds);
-    this.#exchanges.at([method, server, client, outcome]).count++;
-    if (code !== undefined) this.#errors.at([code]).count++;
+    this.#durations.at([toMethodLabel(method), server, client.dialect, outcome]).add((this.#now() - start) / 1000);
   }
 
-  families(): Family[] {
+  #families(): Family[] {
+    const durations = this.#durations.entries();
     return [
       {
         name: 'parley_exchanges_total',
         help: 'Answered client requests. server is empty if no single server answered.',
         type: 'counter',
-        samples: this.#exchanges.entries().map(({ labels, value }) => ({ labels, value: value.count })),
+        samples: durations.map(({ labels, value }) => ({ labels, value: value.count })),
       },
       {
         name: 'parley_errors_total',
@@ -95,11 +99,42 @@ class ExchangeCounts {
         name: 'parley_exchange_duration_seconds',
         help: 'Time from a request to its answer, including the time for users to answer questions.',
         type: 'histogram',
-        samples: this.#durations.entries().flatMap(({ labels, value }) => value.samples(labels)),
+        samples: byServer(durations)
+          .entries()
+          .flatMap(({ labels, value }) => value.samples(labels)),
       },
     ];
   }
 }
+
+/** Reports the outcome without delaying it. `failed` and `ended` must not throw. */
+export function tapOutcome(
+  exchange: Exchange,
+  target: Pick<Target, 'handle'>,
+  ended: (result: ResultObject) => void,
+  failed: (thrown: unknown) => void,
+): HandleResult {
+  let answer: HandleResult;
+  try {
+    answer = target.handle(exchange);
+  } catch (thrown) {
+    failed(thrown);
+    throw thrown;
+  }
+  if (answer instanceof Promise) answer.then(ended, failed);
+  else ended(answer);
+  return answer;
+}
+
+/** The histogram has fewer labels than the counter, so some durations are added up. */
+function byServer(durations: Labelled<Durations>[]): LabelledValues<Durations> {
+  const sums = new LabelledValues(['method', 'server'], () => new Durations());
+  for (const { labels, value } of durations) sums.at([labels.method!, labels.server!]).addAll(value);
+  return sums;
+}
+
+/** Upper bounds in seconds. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 class Durations {
   /** One count per bucket, and a last one for longer durations. */
@@ -111,6 +146,15 @@ class Durations {
     while (bucket < BUCKETS.length && seconds > BUCKETS[bucket]!) bucket++;
     this.#counts[bucket]!++;
     this.#sum += seconds;
+  }
+
+  addAll(other: Durations): void {
+    for (let i = 0; i < this.#counts.length; i++) this.#counts[i]! += other.#counts[i]!;
+    this.#sum += other.#sum;
+  }
+
+  get count(): number {
+    return this.#counts.reduce((sum, more) => sum + more, 0);
   }
 
   samples(labels: Record<string, string>): Sample[] {
@@ -145,13 +189,18 @@ class LabelledValues<T> {
     return found as T;
   }
 
-  entries(branch = this.#root, labels: Record<string, string> = {}): { labels: Record<string, string>; value: T }[] {
+  entries(branch = this.#root, labels: Record<string, string> = {}): Labelled<T>[] {
     const name = this.#names[Object.keys(labels).length]!;
     return [...branch].flatMap(([label, below]) => {
       const all = { ...labels, [name]: label };
       return below instanceof Map ? this.entries(below, all) : [{ labels: all, value: below }];
     });
   }
+}
+
+interface Labelled<T> {
+  labels: Record<string, string>;
+  value: T;
 }
 
 type Branch<T> = Map<string, Branch<T> | T>;

@@ -3,14 +3,14 @@
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { Layer } from '../../protocol/layer.ts';
-import type { Handle, HandleResult, Target, Watcher } from '../../protocol/target.ts';
+import type { Handle, Target, Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Family } from '../../shared/metric.ts';
 import { metricsPage, createReadyPage, healthPage } from './health.ts';
 import type { ReadyPageOptions } from './health.ts';
 import type { HttpHandler } from '../../shared/http.ts';
 import type { ServerHealth } from './health.ts';
-import { Metrics } from './metrics.ts';
+import { CountedLayer, Metrics } from './metrics.ts';
 import { ObservedLayer } from './observed-layer.ts';
 import { ExchangeTracer, hasTracing } from './exchange-tracer.ts';
 import { UpstreamEvents } from './upstream-events.ts';
@@ -38,19 +38,20 @@ export class Observer {
   readonly #watching = { sessions: 0, listens: 0 };
   readonly #waking = new Set<Target>();
   readonly #tracing: ExchangeTracer | undefined;
-  #metrics: Metrics | undefined;
+  readonly #metrics: Metrics | undefined;
 
   constructor(options: ObserveOptions, observed: () => GatewayState) {
     this.#options = options;
     this.#observed = observed;
     this.#tracing = (options.tracing ?? hasTracing()) ? new ExchangeTracer() : undefined;
-    if (options.metrics) this.#startMetrics();
+    this.#metrics = options.metrics === false ? undefined : this.#createMetrics(options.metrics === true);
   }
 
   /** Counts and traces what clients send; nothing where both are off. */
   readonly layer: Layer = (next) => {
-    if (this.#options.metrics === false && !this.#tracing) return next;
-    return new ObservedLayer(next, this.#serve, (watcher) => this.#attend(watcher));
+    const tracing = this.#tracing;
+    const traced = tracing ? new ObservedLayer(next, (exchange, handle) => tracing.serve(exchange, handle)) : next;
+    return this.#metrics ? new CountedLayer(traced, this.#metrics, (watcher) => this.#attend(watcher)) : traced;
   };
 
   /** Wraps a server, to observe the calls to it. */
@@ -73,27 +74,18 @@ export class Observer {
       isLocal,
     });
     const pages = { '/healthz': healthPage, '/readyz': ready };
-    if (!(this.#options.metrics ?? isPrivate)) return pages;
-    const metrics = this.#startMetrics();
+    const metrics = this.#metrics;
+    if (!metrics || !(this.#options.metrics ?? isPrivate)) return pages;
+    metrics.isShown = true;
     return {
       ...pages,
       '/metrics': metricsPage(async () => metrics.text(await this.#observed().families?.())),
     };
   }
 
-  readonly #serve = (exchange: Exchange, handle: Handle): HandleResult => {
-    const tracing = this.#tracing;
-    const traced: Handle = tracing ? (one) => tracing.serve(one, handle) : handle;
-    return this.#metrics ? this.#metrics.around(exchange, traced) : traced(exchange);
-  };
-
-  #startMetrics(): Metrics {
-    this.#metrics ??= new Metrics(() => ({
-      ...this.#observed(),
-      ...this.#watching,
-      upstreams: this.#upstreams.counts,
-    }));
-    return this.#metrics;
+  #createMetrics(isShown: boolean): Metrics {
+    const vitals = () => ({ ...this.#observed(), ...this.#watching, upstreams: this.#upstreams.counts });
+    return Object.assign(new Metrics(vitals), { isShown });
   }
 
   #attend({ client }: Watcher): () => void {

@@ -7,10 +7,11 @@
 // - A question for a human goes to the client only if the operator trusts it (word/persons-word.ts), and takes the next way if the
 //   client answers by itself (human-check.ts). The person gets the link to the page, the model does not.
 // - Progress and log lines go to the request that currently carries the call.
-import { deriveExchange } from '../../protocol/derived-exchange.ts';
+import { DerivedExchange } from '../../protocol/derived-exchange.ts';
 import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import type { Target } from '../../protocol/target.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { loggedPrincipal } from '../../shared/anonymous.ts';
@@ -50,7 +51,7 @@ export class AskableCall implements ChannelPart {
 
   constructor(inner: Exchange, channels: AskChannels, listener?: HeldListener) {
     this.#inner = inner;
-    this.exchange = deriveExchange(inner, { channel: this });
+    this.exchange = new DerivedExchange(inner, this);
     this.#channels = channels;
     this.#listener = listener;
     this.#carrier = inner;
@@ -82,9 +83,9 @@ export class AskableCall implements ChannelPart {
     this.#carrier?.log(entry);
   }
 
-  /** Runs `handle`. Returns its result, or the question that comes first. */
-  run(handle: (exchange: Exchange) => Result): Result {
-    const outcome = handle(this.exchange);
+  /** Hands the call to the target. Returns its result, or the question that comes first. */
+  run(target: Pick<Target, 'handle'>): Result {
+    const outcome = target.handle(this.exchange);
     if (!(outcome instanceof Promise)) return outcome;
     this.#outcome = outcome;
     outcome.then(

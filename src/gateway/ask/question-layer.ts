@@ -30,13 +30,11 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
   /** The public names of tools listed with an output schema. */
   readonly #tools = new ToolFacts();
   readonly #listeners = new Map<(change: Change) => void, ClientView>();
-  readonly #handle: (exchange: Exchange) => Result;
   readonly #ownTool: GatewayTool;
 
   constructor(target: Target, channels: AskChannels) {
     super(target);
     this.#channels = channels;
-    this.#handle = (exchange) => target.handle(exchange);
     const run = async (exchange: Exchange): Promise<ResultObject> => {
       const { takeAnswer } = await import('./take-answer.ts'); // loaded lazily: most clients never answer this way
       return takeAnswer(exchange, channels);
@@ -45,18 +43,19 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
   }
 
   override handle(exchange: Exchange): Result {
-    this.#assist(exchange.client);
+    const { client } = exchange;
+    if (client.assisted === undefined || client.isUnproven === undefined) this.#assist(client);
     switch (exchange.method) {
       case 'tools/call':
         if (exchange.params.name === ANSWER_TOOL) return this.#takeAnswer(exchange);
-        return new AskableCall(exchange, this.#channels, this).run(this.#handle);
+        return new AskableCall(exchange, this.#channels, this).run(this.target);
       case 'tools/list':
         return this.#list(exchange);
       case 'prompts/get':
       case 'resources/read':
-        return new AskableCall(exchange, this.#channels, this).run(this.#handle);
+        return new AskableCall(exchange, this.#channels, this).run(this.target);
       default:
-        return this.target.handle(exchange.client.isUnproven ? guardExchange(exchange) : exchange);
+        return this.target.handle(client.isUnproven ? guardExchange(exchange) : exchange);
     }
   }
 
@@ -94,7 +93,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   #takeAnswer(exchange: Exchange): Result {
     if (this.#takesAnswers(exchange)) return this.#withOwnTool(exchange);
-    const pass = (): Result => new AskableCall(exchange, this.#channels, this).run(this.#handle);
+    const pass = (): Result => new AskableCall(exchange, this.#channels, this).run(this.target);
     return this.#channels.areAny && hasHandle(exchange.params) ? this.#orLost(pass, exchange) : pass();
   }
 

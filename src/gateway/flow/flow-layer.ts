@@ -59,6 +59,8 @@ export class FlowLayer extends TargetLayer {
   readonly #calls: EmulatedSessions;
   readonly #sessions: UpstreamFlowSessions;
   readonly #watchers = new Map<ClientView, Watcher>();
+  /** Those among the watching clients whose calls ask by prompts. */
+  readonly #prompted = new Set<ClientView>();
 
   constructor(target: Target, options: FlowLayerOptions) {
     super(target);
@@ -69,7 +71,8 @@ export class FlowLayer extends TargetLayer {
 
   override handle(exchange: Exchange): Result {
     const { method, params, client } = exchange;
-    if (method === 'tools/call' && this.#isPrompted(client)) return this.#call(exchange);
+    if (method === 'tools/call')
+      return this.#prompted.has(client) ? this.#call(exchange) : this.target.handle(exchange);
     if (method === 'capabilities') return this.#declare(exchange);
     if (!isInteraction(method)) return this.target.handle(exchange);
     if (method === 'interaction.start') return this.#start(exchange);
@@ -90,6 +93,7 @@ export class FlowLayer extends TargetLayer {
   override watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     const unwatch = this.target.watch(listener, watcher);
     if (watcher) this.#watchers.set(watcher.client, watcher);
+    if (watcher && isPrompted(watcher)) this.#prompted.add(watcher.client);
     return () => {
       unwatch();
       if (watcher && this.#watchers.get(watcher.client) === watcher) this.#leave(watcher.client);
@@ -180,13 +184,6 @@ export class FlowLayer extends TargetLayer {
     );
   }
 
-  /** The client supports prompts, shows no forms, and can receive messages. */
-  #isPrompted(client: ClientView): boolean {
-    const { capabilities } = client;
-    if (!capabilities.experimental || capabilities.elicitation) return false;
-    return flowOf(capabilities)?.interactive === true && this.#watchers.get(client)?.ask !== undefined;
-  }
-
   #playerFor(client: ClientView): Player {
     const watcher = this.#watchers.get(client);
     return { client, tell: watcher?.ask && ((told, signal) => watcher.ask!(told, signal)) };
@@ -219,6 +216,7 @@ export class FlowLayer extends TargetLayer {
 
   #leave(client: ClientView): void {
     this.#watchers.delete(client);
+    this.#prompted.delete(client);
     if (!isAnonymous(client.principal)) return; // it may come back
     for (const sessionId of this.#sessions.of(client)) {
       this.#sessions.forget(sessionId);
@@ -226,6 +224,13 @@ export class FlowLayer extends TargetLayer {
       if (call && !call.hasEnded) call.cancel();
     }
   }
+}
+
+/** The client supports prompts, shows no forms, and can receive messages. */
+function isPrompted(watcher: Watcher): boolean {
+  const { capabilities } = watcher.client;
+  if (!capabilities.experimental || capabilities.elicitation) return false;
+  return flowOf(capabilities)?.interactive === true && watcher.ask !== undefined;
 }
 
 function end(call: EmulatedSession, answer: JsonObject): void {

@@ -50,7 +50,7 @@ export class Metrics {
   readonly #errors = new LabelledValues(['code'], () => ({ count: 0 }));
   #inFlight = 0;
 
-  constructor(vitals: () => Known, now: () => number = performance.now.bind(performance)) {
+  constructor(vitals: () => Known, now: () => number = () => performance.now()) {
     this.#vitals = vitals;
     this.#now = now;
   }

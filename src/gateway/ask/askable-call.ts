@@ -261,21 +261,17 @@ class ResultMailbox {
   }
 
   say(next: ResultObject | Promise<ResultObject>): void {
-    const waiting = this.#takeWaiting();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
     if (waiting) return waiting.resolve(next);
     this.#untold = Promise.resolve(next);
     this.#untold.catch(() => {}); // reported to the request that fetches it
   }
 
   fail(reason: unknown): void {
-    const waiting = this.#takeWaiting();
-    if (waiting) waiting.reject(reason);
-    else this.say(Promise.reject(reason));
-  }
-
-  #takeWaiting(): Waiting | undefined {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    return waiting;
+    if (waiting) waiting.reject(reason);
+    else this.say(Promise.reject(reason));
   }
 }

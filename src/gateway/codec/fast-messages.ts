@@ -54,13 +54,14 @@ export class RequestReader {
   #parse(text: string): JsonObject | undefined {
     const tail = this.#tails.length > 0 ? this.#tailOf(text) : undefined;
     if (!tail) {
-      const whole = readParams(text);
+      const whole = keepNumbers(parseObject(text), text);
       if (whole?._meta !== undefined) this.#learn(text, whole._meta);
       return whole;
     }
     // If the rest plus a brace is an object, the tail ends that object and not a nested one or a string. If that object
     // is empty, the tail's comma was invalid.
-    const params = readParams(`${text.slice(0, -tail.text.length)}}`);
+    const own = `${text.slice(0, -tail.text.length)}}`;
+    const params = keepNumbers(parseObject(own), own);
     if (!params || isEmpty(params)) return undefined;
     params._meta = tail.meta;
     return params;
@@ -78,10 +79,6 @@ export class RequestReader {
     this.#tails[this.#next] = { text: tail, meta: deepFreeze(meta) };
     this.#next = (this.#next + 1) % MAX_TAILS;
   }
-}
-
-function readParams(text: string): JsonObject | undefined {
-  return keepNumbers(parseObject(text), text);
 }
 
 function isEmpty(object: JsonObject): boolean {

@@ -48,16 +48,22 @@ const STATELESS_ONLY: readonly string[] = [META.serverInfo, META.subscriptionId,
 /** The message without the stateless era's `_meta` keys; the same object if it has none. */
 export function withoutEnvelope(message: JsonObject): JsonObject {
   const meta = message._meta;
-  if (!isObject(meta) || !STATELESS_ONLY.some((key) => key in meta)) return message;
+  const left = isObject(meta) ? withoutStatelessKeys(meta) : meta;
+  if (left === meta) return message;
   const { _meta: _, ...rest } = message;
-  const foreign = withoutKeys(meta, STATELESS_ONLY);
-  return Object.keys(foreign).length === 0 ? rest : { ...rest, _meta: foreign };
+  return left ? { ...rest, _meta: left } : rest;
 }
 
-function withoutKeys(object: JsonObject, keys: readonly string[]): JsonObject {
-  const left = { ...object };
-  for (const key of keys) delete left[key];
-  return left;
+/** The same for the `_meta` alone; undefined if nothing is left. */
+export function withoutStatelessKeys(meta: JsonObject): JsonObject | undefined {
+  let left: JsonObject | undefined;
+  for (const key of STATELESS_ONLY) {
+    if (!(key in meta)) continue;
+    left ??= { ...meta };
+    delete left[key];
+  }
+  if (!left) return meta;
+  return Object.keys(left).length > 0 ? left : undefined;
 }
 
 const NOTHING: JsonObject = Object.freeze({});

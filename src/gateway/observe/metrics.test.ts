@@ -73,10 +73,7 @@ describe('metrics', () => {
 
   it('measure how long an exchange takes', async () => {
     let now = 0;
-    const metrics = new Metrics(
-      () => NOTHING,
-      () => now,
-    );
+    const metrics = new Metrics(() => NOTHING, { now: () => now });
     const answer = metrics.around(
       exchange('tools/call', 'files'),
       to(async () => ({})),

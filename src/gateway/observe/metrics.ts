@@ -10,6 +10,7 @@ import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
+type Time = Pick<typeof performance, 'now'>;
 type Known = Omit<Vitals, 'inFlight'>;
 
 /** Counts what passes it, from the moment that somebody can see the counters. */
@@ -45,18 +46,20 @@ export class Metrics {
   /** A page shows them. */
   isShown = false;
   readonly #vitals: () => Known;
-  readonly #now: () => number;
+  /** Found on demand: reading the global loads a module. */
+  #time: Time | undefined;
   readonly #durations = new LabelledValues(['method', 'server', 'client', 'outcome'], () => new Durations());
   readonly #errors = new LabelledValues(['code'], () => ({ count: 0 }));
   #inFlight = 0;
 
-  constructor(vitals: () => Known, now: () => number = () => performance.now()) {
+  constructor(vitals: () => Known, time?: Time) {
     this.#vitals = vitals;
-    this.#now = now;
+    this.#time = time;
   }
 
   around(exchange: Exchange, target: Pick<Target, 'handle'>): HandleResult {
-    const start = this.#now();
+    this.#time ??= performance;
+    const start = this.#time.now();
     this.#inFlight++;
     return tapOutcome(
       exchange,
@@ -77,7 +80,8 @@ export class Metrics {
 
   #end({ method, server = '', client }: Exchange, start: number, outcome: string): void {
     this.#inFlight--;
-    this.#durations.at([toMethodLabel(method), server, client.dialect, outcome]).add((this.#now() - start) / 1000);
+    const seconds = (this.#time!.now() - start) / 1000;
+    this.#durations.at([toMethodLabel(method), server, client.dialect, outcome]).add(seconds);
   }
 
   #families(): Family[] {

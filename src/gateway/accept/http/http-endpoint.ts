@@ -79,6 +79,7 @@ const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GE
 export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup = {}): HttpEndpoint {
   const context: ServeContext = { ...shared, listens: new FairShares(shared.limits.maxListens) }; // closing this endpoint must not end the streams of another
   const mount = readMount(options.path);
+  const localPathOf = mount === DEFAULT ? pathOf : (request: HttpRequest) => mount.toLocal(pathOf(request));
   const guard = createEndpointGuard(options);
   const routes = createRoutes(context, options, mount);
   const { login, openPage, placeOf, identify } = createEntrance(options, mount);
@@ -86,7 +87,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const sockets = acceptWebSocketsLazily(context, fail);
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
-    const path = mount.toLocal(pathOf(request));
+    const path = localPathOf(request);
     if (next && !isOurs(path, options) && !openPage(request, path)) return next();
     try {
       guard.check(request);
@@ -111,7 +112,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       socket.on('error', () => {}); // an error before the WebSocket takes over must not end the process
       try {
         guard.check(request);
-        if (mount.toLocal(pathOf(request)) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
+        if (localPathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
         const go = (caller: Caller): void =>
           runRequestUnlessLoop(context, request, () => sockets.upgrade(request, socket, head, caller));
         const caller = identify?.(request, { transport: 'websocket', ...(login && placeOf(request, '/ws')) });

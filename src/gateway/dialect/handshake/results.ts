@@ -5,35 +5,33 @@ import { isObject } from '../../../protocol/message.ts';
 import { RawObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
-import { withoutEnvelope } from '../meta.ts';
+import { withoutEnvelope, withoutStatelessKeys } from '../meta.ts';
 import type { Features } from '../revisions.ts';
 import { toContent } from './content.ts';
 import { toHandshakeEntry } from './list-entry.ts';
 import { wrapStructured } from './structured.ts';
 
 export function toHandshakeResult(method: string, given: ResultObject, features: Features): ResultObject {
-  const result = toForeign(given);
-  if (!(result instanceof RawObject)) return toRead(method, result, features);
+  if (!(given instanceof RawObject)) return toRead(method, withoutEnvelope(given), features);
+  const result = withoutEnvelopeRaw(given);
   if (method === 'resources/read') return result.without('ttlMs', 'cacheScope');
   return isSame(method, result, features) ? result : toRead(method, result.parse(), features);
 }
 
 /** Removes the stateless era's own `_meta` keys and keeps all others. */
-function toForeign(result: ResultObject): ResultObject {
-  if (!(result instanceof RawObject)) return withoutEnvelope(result);
+function withoutEnvelopeRaw(result: RawObject): RawObject {
   const meta = result.get('_meta');
-  const own = { _meta: meta };
-  const foreign = isObject(meta) ? withoutEnvelope(own) : own;
-  if (foreign === own) return result;
-  return foreign._meta ? result.with(foreign) : result.without('_meta');
+  const left = isObject(meta) ? withoutStatelessKeys(meta) : meta;
+  if (left === meta) return result;
+  return left ? result.with({ _meta: left }) : result.without('_meta');
 }
 
 /** Whether this revision gets the result unchanged. */
 function isSame(method: string, result: RawObject, { structured }: Features): boolean {
   if (method === 'prompts/get') return structured;
   if (method !== 'tools/call' && method !== 'tasks/result') return false;
-  const isObjectOrNone = !result.has('structuredContent') || result.typeOf('structuredContent') === 'object';
-  return structured && isObjectOrNone && !result.has('task');
+  const type = result.typeOf('structuredContent');
+  return structured && (type === undefined || type === 'object') && !result.has('task');
 }
 
 function toRead(method: string, result: JsonObject, features: Features): JsonObject {

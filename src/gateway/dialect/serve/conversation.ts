@@ -329,7 +329,8 @@ export function cancelOf({ params = {} }: NotificationMessage): CancelledByPeer 
 
 /** One request of a conversation. The conversation's dialect encodes everything it sends. */
 export class ConversationExchange extends ServedExchange {
-  conversation!: Conversation;
+  /** Set as soon as it is made. */
+  declare conversation: Conversation;
 
   /** Draft clients declare it once. */
   override get wantsProgress(): boolean {

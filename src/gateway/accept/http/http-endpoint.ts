@@ -6,7 +6,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { answerThrown, endWhenInvalid, refuseUpgrade, refuseUpgradeFor } from './answer.ts';
+import { answerThrown, endWhenInvalid, refuseUpgrade, refuseUpgradeFor } from './answer-error.ts';
 import { VIA_HEADER } from '../../../shared/via.ts';
 import { runRequestUnlessLoop } from '../refuse-loops.ts';
 import { recordRefusal } from '../record-refusal.ts';
@@ -93,7 +93,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       guard.check(request);
       if (request.headers.origin !== undefined) allowOrigin(request.headers.origin, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
-      const open = openPage(request, path);
+      const open = path === '/mcp' ? undefined : openPage(request, path);
       if (open) return open(request, response);
       const place = login && placeOf(request, path);
       const access = login && { login, resource: place?.resource };
@@ -161,7 +161,7 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
   /** A page that needs no login. */
   const openPage = (request: HttpRequest, local: string): HttpHandler | undefined => {
     if (Object.hasOwn(openPages, local)) return openPages[local];
-    if (!login || local === '/mcp') return undefined;
+    if (!login) return undefined;
     return login.openPage({ path: pathOf(request), local, endpoint: () => urls.of(request, '/mcp') });
   };
   return { login, openPage, placeOf, identify: ask && identify };

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Caller } from '../identify.ts';
-import { refuseUpgrade } from './answer.ts';
+import { refuseUpgrade } from './answer-error.ts';
 import type { WebSocketAcceptor } from './websocket.ts';
 
 export function acceptWebSocketsLazily(

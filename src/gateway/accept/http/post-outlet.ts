@@ -8,28 +8,16 @@ import { holdUnsent } from '../hold-unsent.ts';
 import { DeadlineItem } from '../../../shared/deadline-list.ts';
 import type { DeadlineList } from '../../../shared/deadline-list.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
-import { writeMessage } from '../../codec/json-rpc.ts';
+import type { Log } from '../../../shared/log.ts';
+import { byteLengthOf, encode, writeEncoded, writeMessage } from '../../codec/json-rpc.ts';
 import type { EncodedMessage, ParsedInput } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/served-exchange.ts';
-import { answerJson, encodeAnswer, retryAfter } from './answer.ts';
 import type { AcceptedTypes } from './read-request.ts';
 import type { SessionStream } from '../session/session-stream.ts';
 import type { HttpSession } from '../session/http-session.ts';
 import { SseResponse } from './sse-response.ts';
-
-/** Null if it is not a request, or its id could not be read. */
-export function requestIdIn(incoming: ParsedInput): RequestId | null {
-  if (incoming.kind === 'refused') return incoming.id;
-  return incoming.kind === 'message' && isRequest(incoming.message) ? incoming.message.id : null;
-}
-
-/** For what paces a client and does not read its messages, such as a proxy. */
-function waitOf(answer: Message | Message[]): Record<string, string> | undefined {
-  if (Array.isArray(answer) || !('error' in answer)) return undefined;
-  const { data } = answer.error;
-  return retryAfter(isObject(data) ? data.retryAfterMs : undefined);
-}
+import { insteadOfUnwritable } from '../unwritable-answer.ts';
 
 export class PostOutlet extends DeadlineItem implements Outlet {
   ended = false;
@@ -141,4 +129,47 @@ export class PostOutlet extends DeadlineItem implements Outlet {
     else if (this.#carrier) this.#carrier.end();
     else if (!this.#response.headersSent) this.#response.writeHead(202).end();
   }
+}
+
+export function encodeAnswer(answer: Message | Message[], log: Log): EncodedMessage {
+  try {
+    return encode(answer);
+  } catch (cause) {
+    return encode(insteadOfUnwritable(answer, cause, log));
+  }
+}
+
+export function answerJson(
+  response: HttpResponse,
+  status: number,
+  written: EncodedMessage,
+  headers?: Record<string, string>,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const length = byteLengthOf(written);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
+  // Corked, so that headers and body leave in one write. `end` adds an empty chunk, and Node copies several chunks
+  // together.
+  response.cork();
+  writeEncoded(response, written);
+  response.uncork();
+  response.end();
+}
+
+/** For what paces a client and does not read its messages, such as a proxy. */
+function waitOf(answer: Message | Message[]): Record<string, string> | undefined {
+  if (Array.isArray(answer) || !('error' in answer)) return undefined;
+  const { data } = answer.error;
+  return retryAfter(isObject(data) ? data.retryAfterMs : undefined);
+}
+
+/** In whole seconds, at least one. */
+export function retryAfter(ms: unknown): Record<string, string> {
+  return { 'retry-after': String(Math.max(1, Math.ceil((typeof ms === 'number' ? ms : 0) / 1000))) };
+}
+
+/** Null if it is not a request, or its id could not be read. */
+export function requestIdIn(incoming: ParsedInput): RequestId | null {
+  if (incoming.kind === 'refused') return incoming.id;
+  return incoming.kind === 'message' && isRequest(incoming.message) ? incoming.message.id : null;
 }

@@ -17,7 +17,7 @@ import { encode } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
 import type { Caller } from '../identify.ts';
-import { refuseUpgrade } from './answer.ts';
+import { refuseUpgrade } from './answer-error.ts';
 
 const POLICY_VIOLATION = 1008;
 

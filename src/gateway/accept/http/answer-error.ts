@@ -1,40 +1,14 @@
-// Encodes answers to messages, and writes short HTTP answers: JSON bodies, errors, and refused upgrades.
+// Answers HTTP requests that are refused or fail, and ends what may not go on.
 import type { Duplex } from 'node:stream';
 import type { Identity } from '../../../protocol/exchange.ts';
-import type { Message, RequestId } from '../../../protocol/message.ts';
+import type { RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
-import { writeMessage, byteLengthOf, encode, writeEncoded } from '../../codec/json-rpc.ts';
-import type { EncodedMessage } from '../../codec/json-rpc.ts';
+import { writeMessage } from '../../codec/json-rpc.ts';
 import { plainError } from '../../dialect/plain-error.ts';
-import { insteadOfUnwritable } from '../unwritable-answer.ts';
-
-export function encodeAnswer(answer: Message | Message[], log: Log): EncodedMessage {
-  try {
-    return encode(answer);
-  } catch (cause) {
-    return encode(insteadOfUnwritable(answer, cause, log));
-  }
-}
-
-export function answerJson(
-  response: HttpResponse,
-  status: number,
-  written: EncodedMessage,
-  headers?: Record<string, string>,
-): void {
-  if (response.headersSent || response.destroyed) return;
-  const length = byteLengthOf(written);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
-  // Corked, so that headers and body leave in one write. `end` adds an empty chunk, and Node copies several chunks
-  // together.
-  response.cork();
-  writeEncoded(response, written);
-  response.uncork();
-  response.end();
-}
+import { answerJson, retryAfter } from './post-outlet.ts';
 
 /** Answers a thrown error. One that is not a GatewayError is logged and reported as internal. */
 export function answerThrown(
@@ -52,11 +26,6 @@ export function answerThrown(
 export function answerError(response: HttpResponse, error: GatewayError, id: RequestId | null = null): void {
   const headers = headersOf(error);
   answerJson(response, error.row.status, writeMessage(toErrorMessage(id, plainError(error))), headers);
-}
-
-/** In whole seconds, at least one. */
-export function retryAfter(ms: unknown): Record<string, string> {
-  return { 'retry-after': String(Math.max(1, Math.ceil((typeof ms === 'number' ? ms : 0) / 1000))) };
 }
 
 function headersOf({ code, row, details }: GatewayError): Record<string, string> | undefined {

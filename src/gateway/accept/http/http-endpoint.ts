@@ -79,7 +79,6 @@ const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GE
 export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup = {}): HttpEndpoint {
   const context: ServeContext = { ...shared, listens: new FairShares(shared.limits.maxListens) }; // closing this endpoint must not end the streams of another
   const mount = readMount(options.path);
-  const localPathOf = mount === DEFAULT ? pathOf : (request: HttpRequest) => mount.toLocal(pathOf(request));
   const guard = createEndpointGuard(options);
   const routes = createRoutes(context, options, mount);
   const { login, openPage, placeOf, identify } = createEntrance(options, mount);
@@ -87,7 +86,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const sockets = acceptWebSocketsLazily(context, fail);
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
-    const path = localPathOf(request);
+    const path = mount.localPathOf(request);
     if (next && !isOurs(path, options) && !openPage(request, path)) return next();
     try {
       guard.check(request);
@@ -112,7 +111,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       socket.on('error', () => {}); // an error before the WebSocket takes over must not end the process
       try {
         guard.check(request);
-        if (localPathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
+        if (mount.localPathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
         const go = (caller: Caller): void =>
           runRequestUnlessLoop(context, request, () => sockets.upgrade(request, socket, head, caller));
         const caller = identify?.(request, { transport: 'websocket', ...(login && placeOf(request, '/ws')) });
@@ -302,9 +301,11 @@ export interface Mount {
   readonly path: string;
   /** The path as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
   readonly toLocal: (path: string) => string;
+  /** The same for the path of a request. */
+  readonly localPathOf: (request: HttpRequest) => string;
 }
 
-const DEFAULT: Mount = { path: '/mcp', toLocal: (path) => path };
+const DEFAULT: Mount = { path: '/mcp', toLocal: (path) => path, localPathOf: pathOf };
 
 export function readMount(path: string | undefined): Mount {
   if (path === undefined || path === DEFAULT.path) return DEFAULT;
@@ -315,7 +316,11 @@ export function readMount(path: string | undefined): Mount {
     });
   }
   const folder = path.slice(0, path.lastIndexOf('/'));
-  return { path, toLocal: (called) => toLocal(called, path, folder) };
+  return {
+    path,
+    toLocal: (called) => toLocal(called, path, folder),
+    localPathOf: (request) => toLocal(pathOf(request), path, folder),
+  };
 }
 
 function toLocal(called: string, path: string, folder: string): string {

@@ -1,11 +1,10 @@
-// Converts content blocks for older revisions. Audio came with 2025-03-26, resource links with 2025-06-18.
+// Converts content blocks for revisions before 2025-06-18, which brought resource links. Audio came with 2025-03-26.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
 
 /** Returns the same array if no block changes. */
-export function toContent(content: JsonObject[], features: Features): JsonObject[] {
-  if (features.structured) return content;
+export function toOlderContent(content: JsonObject[], features: Features): JsonObject[] {
   const older = content.map((block, index) => toBlock(block, index, features));
   return older.some((block, index) => block !== content[index]) ? older : content;
 }

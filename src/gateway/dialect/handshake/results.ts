@@ -7,7 +7,7 @@ import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { withoutEnvelope, withoutStatelessKeys } from '../meta.ts';
 import type { Features } from '../revisions.ts';
-import { toContent } from './content.ts';
+import { toOlderContent } from './content.ts';
 import { toHandshakeEntry } from './list-entry.ts';
 import { wrapStructured } from './structured.ts';
 
@@ -82,10 +82,10 @@ function toCreatedTask({ task, ...rest }: JsonObject): JsonObject {
 }
 
 function toCallResult(result: JsonObject, features: Features): JsonObject {
-  const shaped = wrapStructured(result, features);
-  if (!Array.isArray(shaped.content)) return shaped;
+  const shaped = result.structuredContent === undefined ? result : wrapStructured(result, features);
+  if (features.structured || !Array.isArray(shaped.content)) return shaped;
   const content = shaped.content as JsonObject[];
-  const older = toContent(content, features);
+  const older = toOlderContent(content, features);
   return older === content ? shaped : { ...shaped, content: older };
 }
 
@@ -103,7 +103,7 @@ function withoutCacheHints(result: JsonObject): JsonObject {
 function toPromptResult(result: JsonObject, features: Features): JsonObject {
   if (features.structured) return result;
   const messages = (result.messages as JsonObject[]).map((message) => {
-    const [content] = toContent([message.content as JsonObject], features);
+    const [content] = toOlderContent([message.content as JsonObject], features);
     return content === message.content ? message : { ...message, content };
   });
   return { ...result, messages };

@@ -6,9 +6,9 @@ import { isObject } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 
+/** For a result that has structured content. */
 export function wrapStructured(result: JsonObject, features: Features): JsonObject {
-  const { structuredContent } = result;
-  if (structuredContent === undefined || (features.structured && isObject(structuredContent))) return result;
+  if (features.structured && isObject(result.structuredContent)) return result;
   const { structuredContent: dropped, ...rest } = result;
   const content = withText(Array.isArray(rest.content) ? (rest.content as JsonObject[]) : [], dropped);
   return features.structured ? { ...rest, content, structuredContent: { result: dropped } } : { ...rest, content };

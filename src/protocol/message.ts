@@ -47,7 +47,7 @@ export function isNotification(message: Message): message is NotificationMessage
   return 'method' in message && !('id' in message);
 }
 
-/** Hardly any result of a client and only some of its requests have one. */
+/** Whether the params have a `_meta`; many have none, and then nothing in it has to be read. */
 export function hasMeta(message: Message): boolean {
   return 'params' in message && message.params?._meta !== undefined;
 }

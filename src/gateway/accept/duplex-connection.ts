@@ -24,7 +24,7 @@ import type { RunningRequest } from '../dialect/stateless/serve-stateless.ts';
 import { HeldMessages } from './held-messages.ts';
 import { runUnlessLoop, readMessageVia } from './refuse-loops.ts';
 import { receiveBatchOrRefuse, answerRefusal } from './receive-batch.ts';
-import { insteadOfUnwritable } from './unwritable-answer.ts';
+import { replaceUnwritable } from './unwritable-answer.ts';
 
 export interface DuplexChannel {
   /** The principal that owns what the connection creates, for each era. */
@@ -156,7 +156,7 @@ export class DuplexConnection {
     try {
       this.#channel.send(answer);
     } catch (cause) {
-      this.#channel.send(insteadOfUnwritable(answer, cause, this.#context.log));
+      this.#channel.send(replaceUnwritable(answer, cause, this.#context.log));
     }
   }
 

@@ -7,8 +7,8 @@ import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
-/** `cause` is why the answer could not be written. */
-export function insteadOfUnwritable(answer: Message | Message[], cause: unknown, log: Log): Message | Message[] {
+/** Gives what can be written instead. `cause` is why the answer could not be written. */
+export function replaceUnwritable(answer: Message | Message[], cause: unknown, log: Log): Message | Message[] {
   log.error({ cause }, 'answer.unwritable');
   return Array.isArray(answer) ? answer.map(toWritable) : toFailure(answer);
 }

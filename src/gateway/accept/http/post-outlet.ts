@@ -17,7 +17,7 @@ import type { AcceptedTypes } from './read-request.ts';
 import type { SessionStream } from '../session/session-stream.ts';
 import type { HttpSession } from '../session/http-session.ts';
 import { SseResponse } from './sse-response.ts';
-import { insteadOfUnwritable } from '../unwritable-answer.ts';
+import { replaceUnwritable } from '../unwritable-answer.ts';
 
 export class PostOutlet extends DeadlineItem implements Outlet {
   ended = false;
@@ -135,7 +135,7 @@ export function encodeAnswer(answer: Message | Message[], log: Log): EncodedMess
   try {
     return encode(answer);
   } catch (cause) {
-    return encode(insteadOfUnwritable(answer, cause, log));
+    return encode(replaceUnwritable(answer, cause, log));
   }
 }
 

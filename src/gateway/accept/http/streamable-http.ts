@@ -128,12 +128,8 @@ export class StreamableHttp {
     try {
       if (visit.access) checkCalls(visit, incoming);
       const session = this.#sessionOf(visit);
-      if (session) return this.#inSession(visit, incoming, accepted, session);
-      const opening = asksWhatIsOffered(incoming);
-      const ready = opening && this.#context.target.ready?.(openingOf(opening));
-      if (!ready) return this.#withoutSession(visit, incoming, accepted);
-      const taken = ready.then(() => this.#withoutSession(visit, incoming, accepted));
-      taken.catch((thrown: unknown) => this.#refuse(visit, incoming, thrown));
+      if (session) this.#inSession(visit, incoming, accepted, session);
+      else this.#onceOffered(visit, incoming, accepted);
     } catch (thrown) {
       this.#refuse(visit, incoming, thrown);
     }
@@ -142,6 +138,15 @@ export class StreamableHttp {
   #refuse({ request, response }: HttpVisit, incoming: ParsedInput, thrown: unknown): void {
     recordRefusal(this.#context.audit, thrown, request);
     answerThrown(this.#context, response, thrown, requestIdIn(incoming));
+  }
+
+  /** Separate from `#receive`, because V8 would allocate the context of the closures for every request. */
+  #onceOffered(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
+    const opening = asksWhatIsOffered(incoming);
+    const ready = opening && this.#context.target.ready?.(openingOf(opening));
+    if (!ready) return this.#withoutSession(visit, incoming, accepted);
+    const taken = ready.then(() => this.#withoutSession(visit, incoming, accepted));
+    taken.catch((thrown: unknown) => this.#refuse(visit, incoming, thrown));
   }
 
   #withoutSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {

@@ -2,11 +2,10 @@
 // current request delivers the round once; its answers may come from the page or the model.
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { openPromise } from '../../shared/timing.ts';
-import type { Settlers } from '../../shared/timing.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { AskableCall } from './askable-call.ts';
 import type { AskingCall, HeldRound } from './held-rounds.ts';
@@ -16,8 +15,6 @@ import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './qu
 interface Open extends RoundQuestion {
   /** Set once the round was delivered. */
   round?: HeldRound | undefined;
-  resolve(answer: JsonObject): void;
-  reject(reason: unknown): void;
 }
 
 /** Collects questions that were sent together, without a noticeable delay. */
@@ -26,8 +23,7 @@ const TOGETHER_MS = 40;
 export class HeldCall implements AskingCall {
   readonly #call: AskableCall;
   readonly #channels: AskChannels;
-  readonly #open = new Map<string, Open>();
-  #minted = 0;
+  readonly #open = new OpenQuestions<Open>({ onWithdrawn: ({ round }) => this.#withdraw(round) });
   #isScheduled = false;
 
   constructor(call: AskableCall, channels: AskChannels) {
@@ -54,13 +50,9 @@ export class HeldCall implements AskingCall {
   }
 
   put(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
-    if (signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
-    const key = this.#keyFor(ask);
-    const begin = (by: Settlers<JsonObject>): void => {
-      this.#open.set(key, { key, ask, ...by });
-      this.#schedule();
-    };
-    return openPromise(signal, { begin, takeBack: () => this.#withdraw(key) });
+    const key = this.#open.toKey(ask.key, 'q');
+    this.#schedule();
+    return this.#open.put(key, { key, ask }, signal, this.#call.cancellation);
   }
 
   /** Clients wait about a minute, so a longer wait is reported as text. */
@@ -72,12 +64,11 @@ export class HeldCall implements AskingCall {
 
   settle(answers: Record<string, RoundAnswer>, by: AnsweredBy, who?: string): void {
     this.#channels.log.info({ exchange: this.exchange.id, by }, 'ask.answered');
-    for (const [key, open] of this.#open) {
+    for (const [key, { ask }] of this.#open.entries()) {
       const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
       if (!answer) continue;
-      this.#open.delete(key);
-      open.ask.onAnswered?.(by, who);
-      open.resolve({ ...answer });
+      this.#open.answer(key, { ...answer });
+      ask.onAnswered?.(by, who);
     }
   }
 
@@ -88,19 +79,13 @@ export class HeldCall implements AskingCall {
   /** A round that waits for other people can still be fetched. */
   expire({ waitsFor }: HeldRound): void {
     this.#call.callOff(waitsFor === undefined ? undefined : CLIENT_GONE);
-    this.#refuse(new GatewayError('CANCELLED'));
+    this.#open.refuseAll(new GatewayError('CANCELLED'));
   }
 
   /** Closes the page; a request with the handle gets what followed. */
-  #withdraw(key: string): void {
-    const round = this.#open.get(key)?.round;
-    this.#open.delete(key);
-    if (round && ![...this.#open.values()].some((open) => open.round === round)) round.withdraw();
-  }
-
-  #keyFor(ask: Ask): string {
-    const wanted = ask.key ?? `q${++this.#minted}`;
-    return this.#open.has(wanted) ? `${wanted}-${++this.#minted}` : wanted;
+  #withdraw(round: HeldRound | undefined): void {
+    for (const [, open] of this.#open.entries()) if (open.round === round) return;
+    round?.withdraw();
   }
 
   #schedule(): void {
@@ -113,7 +98,7 @@ export class HeldCall implements AskingCall {
   }
 
   #putRound(): void {
-    const open = [...this.#open.values()];
+    const open = Array.from(this.#open.entries(), ([, one]) => one);
     const questions = open.map(({ key, ask }) => ({ key, ask }));
     try {
       const round = this.#channels.rounds.open(this, questions);
@@ -123,7 +108,7 @@ export class HeldCall implements AskingCall {
       this.#channels.tellPerson(round);
       this.#call.say(this.#channels.words(round));
     } catch (thrown) {
-      this.#refuse(toError(thrown));
+      this.#open.refuseAll(toError(thrown));
     }
   }
 
@@ -136,10 +121,5 @@ export class HeldCall implements AskingCall {
     } catch (error) {
       this.#channels.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // the client then keeps waiting
     }
-  }
-
-  #refuse(reason: Error): void {
-    for (const open of this.#open.values()) open.reject(reason);
-    this.#open.clear();
   }
 }

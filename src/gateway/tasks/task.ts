@@ -6,6 +6,7 @@
 import type { Ask } from '../../protocol/exchange.ts';
 import { markHuman } from '../../protocol/form/human-marks.ts';
 import type { JsonObject, WireError } from '../../protocol/message.ts';
+import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -21,8 +22,6 @@ export interface OpenAsk {
   /** Aborts when the answer is no longer needed. */
   readonly closed: AbortSignal;
   close(): void;
-  resolve(answer: JsonObject): void;
-  reject(error: GatewayError | ProtocolError): void;
 }
 
 interface TaskOptions {
@@ -39,7 +38,7 @@ export class Task {
   readonly #birth: TaskOptions;
   readonly #createdAt: number;
   readonly #controller = new AbortController();
-  readonly #open = new Map<string, OpenAsk>();
+  readonly #open = new OpenQuestions<OpenAsk>({ onWithdrawn: (asked) => this.#onSettled(asked) });
   readonly #usedKeys = new Set<string>();
   readonly #watchers = new Set<() => void>();
   #status: TaskState['status'] = 'working';
@@ -68,8 +67,8 @@ export class Task {
     return this.#status !== 'working' && this.#status !== 'input_required';
   }
 
-  get openAsks(): Iterable<OpenAsk> {
-    return this.#open.values();
+  get openAsks(): OpenAsk[] {
+    return Array.from(this.#open.entries(), ([, asked]) => asked);
   }
 
   /** The state without open questions, result and error. */
@@ -86,7 +85,7 @@ export class Task {
   }
 
   get state(): TaskState {
-    const requests = [...this.#open.values()].map(({ key, ask }) => [key, toRequest(ask)]);
+    const requests = this.openAsks.map(({ key, ask }) => [key, toRequest(ask)]);
     const inputRequests = Object.fromEntries(requests) as NonNullable<TaskState['inputRequests']>;
     return { ...this.summary, ...(this.#open.size > 0 && { inputRequests }), ...this.#outcome };
   }
@@ -112,13 +111,11 @@ export class Task {
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.isOver || signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     const key = this.#toFreshKey(ask.key);
-    signal?.addEventListener('abort', () => this.refuse(key, new GatewayError('CANCELLED')), { once: true });
     const closing = new AbortController();
     const close = (): void => closing.abort(new GatewayError('CANCELLED'));
-    return new Promise((resolve, reject) => {
-      this.#open.set(key, { key, ask, closed: closing.signal, close, resolve, reject });
-      this.#become('input_required');
-    });
+    const answer = this.#open.put(key, { key, ask, closed: closing.signal, close }, signal);
+    this.#become('input_required');
+    return answer;
   }
 
   /** Whether only a person may answer this question. */
@@ -128,11 +125,11 @@ export class Task {
 
   /** Ignores a key that is not open: its question was answered, or never asked. */
   answer(key: string, answer: JsonObject): void {
-    this.#close(key)?.resolve(answer);
+    this.#onSettled(this.#open.answer(key, answer));
   }
 
   refuse(key: string, error: GatewayError | ProtocolError): void {
-    this.#close(key)?.reject(error);
+    this.#onSettled(this.#open.refuse(key, error));
   }
 
   complete(result: JsonObject): void {
@@ -156,23 +153,18 @@ export class Task {
     return key;
   }
 
-  #close(key: string): OpenAsk | undefined {
-    const open = this.#open.get(key);
-    open?.close();
-    if (this.#open.delete(key)) this.#become(this.#open.size === 0 ? 'working' : 'input_required');
-    return open;
+  #onSettled(asked: OpenAsk | undefined): void {
+    if (!asked) return;
+    asked.close();
+    this.#become(this.#open.size === 0 ? 'working' : 'input_required');
   }
 
   #end(status: 'completed' | 'failed' | 'cancelled', outcome: { result?: JsonObject; error?: WireError }): void {
     if (this.isOver) return;
-    const open = [...this.#open.values()];
-    this.#open.clear();
+    const open = this.#open.refuseAll(new GatewayError('CANCELLED'));
     this.#outcome = outcome;
     this.#become(status);
-    for (const asked of open) {
-      asked.close();
-      asked.reject(new GatewayError('CANCELLED'));
-    }
+    for (const asked of open) asked.close();
   }
 
   #become(status: TaskState['status']): void {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../../protocol/message.ts';
+import type { Exchange } from '../../../protocol/exchange.ts';
+import type { JsonObject, Message } from '../../../protocol/message.ts';
+import { checkQuestions } from '../../../shared/containers/open-questions.contract.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { answerOf, converse } from '../fake-conversation.contract.ts';
 import { RecordingOutlet, request, settled } from '../fake-context.contract.ts';
@@ -8,6 +10,33 @@ const asks = {
   protocolVersion: '2025-11-25',
   capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
 };
+
+checkQuestions('to a client of the handshake era', () => {
+  let asking!: Exchange;
+  const { open, call, put, tell } = converse((exchange) => {
+    asking = exchange;
+    return new Promise(() => {});
+  });
+  open(asks);
+  const outlet = call(1, 'tools/call');
+  const closed = new Set<unknown>();
+  return {
+    ask: (ask, signal) => asking.ask(ask, signal),
+    async shown() {
+      await settled();
+      const sent = outlet.sent as { id?: string; method: string; params: JsonObject }[];
+      for (const { method, params } of sent) if (method === 'notifications/cancelled') closed.add(params.requestId);
+      return sent.flatMap(({ id, params }) =>
+        id === undefined || closed.has(id) ? [] : [{ key: id, message: String(params.message) }],
+      );
+    },
+    answer(id, action) {
+      put({ jsonrpc: '2.0', id, result: { action } });
+      closed.add(id);
+    },
+    end: () => tell('notifications/cancelled', { requestId: 1 }),
+  };
+});
 
 describe('questions to the client', () => {
   const elicit = { method: 'elicitation/create', params: { mode: 'form', message: 'Name?' } };

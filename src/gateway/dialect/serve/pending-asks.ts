@@ -5,9 +5,10 @@
 import type { JsonObject, RequestId, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isError, isObject, toNotification } from '../../../protocol/message.ts';
 import type { Ask } from '../../../protocol/exchange.ts';
+import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
-import { createCounter, randomId } from '../../../shared/crypto/ids.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
 import { toError } from '../../../shared/to-error.ts';
 import { readProgress } from '../progress.ts';
 import type { ServedExchange } from './served-exchange.ts';
@@ -19,130 +20,109 @@ interface Question {
 }
 
 interface Pending {
+  id: string;
   question: RequestMessage;
   onProgress: Ask['onProgress'];
   exchange: ServedExchange;
+  lost: AbortSignal | undefined;
   /** False while it is held back. */
   sent: boolean;
-  resolve(answer: JsonObject): void;
-  reject(reason: unknown): void;
 }
 
-/** Limits the questions that a silent client leaves open; the oldest are dropped first. */
+/** Session prompts need no answer, and some clients send none. */
 const MAX_PENDING = 1024;
 /** A health check is allowed at any time. */
 const ALWAYS_ALLOWED = 'ping';
 
 export class PendingAsks {
-  #pending = new Map<RequestId, Pending>();
-
-  get isEmpty(): boolean {
-    return this.#pending.size === 0;
-  }
-  #nextId = createCounter(`ask-${randomId().slice(0, 8)}-`);
+  /** Created by the first question; most clients are asked none. */
+  #pending: OpenQuestions<Pending> | undefined;
+  /** No other process makes these ids. */
+  readonly #prefix = `ask-${randomId().slice(0, 8)}-`;
+  #count = 0;
   #open = false;
   #closed = false;
 
+  get isEmpty(): boolean {
+    return !this.#pending?.size;
+  }
+
   /** Sends the question on the exchange's stream. It is cancelled with the exchange, or when `lost` aborts. */
   put(asked: Question, exchange: ServedExchange, lost?: AbortSignal): Promise<JsonObject> {
-    if (this.#closed || exchange.cancelled || exchange.ended || lost?.aborted)
+    if (this.#closed || exchange.ended || exchange.cancellation.aborted || lost?.aborted)
       return Promise.reject(new GatewayError('CANCELLED'));
-    const id = this.#nextId();
-    const { onProgress, ...question } = asked;
-    const { cancellation } = exchange;
-    if (this.#pending.size >= MAX_PENDING) this.#forgetOldest();
-    return new Promise((resolve, reject) => {
-      const callOff = () => this.#callOff(id, lost?.reason);
-      const settle =
-        <T>(by: (value: T) => void) =>
-        (value: T) => {
-          this.#pending.delete(id);
-          cancellation.removeEventListener('abort', callOff);
-          lost?.removeEventListener('abort', callOff);
-          by(value);
-        };
-      const pending: Pending = {
-        question: { jsonrpc: '2.0', id, ...(onProgress ? withToken(question, id) : question) },
-        onProgress,
-        exchange,
-        sent: false,
-        resolve: settle(resolve),
-        reject: settle(reject),
-      };
-      this.#pending.set(id, pending);
-      cancellation.addEventListener('abort', callOff);
-      lost?.addEventListener('abort', callOff);
-      if (this.#open || question.method === ALWAYS_ALLOWED) send(pending);
-    });
+    const open = (this.#pending ??= new OpenQuestions<Pending>({ onWithdrawn: callOff, max: MAX_PENDING }));
+    const id = `${this.#prefix}${++this.#count}`;
+    const { onProgress, ...wanted } = asked;
+    const question: RequestMessage = { jsonrpc: '2.0', id, ...(onProgress ? withToken(wanted, id) : wanted) };
+    const pending: Pending = { id, question, onProgress, exchange, lost, sent: false };
+    const answer = open.put(id, pending, exchange.cancellation, lost);
+    if (this.#open || asked.method === ALWAYS_ALLOWED) this.#send(pending);
+    return answer;
   }
 
   /** The client is ready for questions. */
   open(): void {
     if (this.#open) return;
     this.#open = true;
-    for (const pending of this.#pending.values()) if (!pending.sent) send(pending);
+    for (const [, pending] of this.#pending?.entries() ?? []) if (!pending.sent) this.#send(pending);
   }
 
   /** False if nothing waits for this answer. */
   take(response: ResponseMessage): boolean {
-    const pending = response.id === null ? undefined : this.#pending.get(response.id);
+    const pending = this.#pending?.get(response.id as string);
     if (!pending?.sent) return false;
-    const { method } = pending.question;
+    const { id, question } = pending;
+    const { method } = question;
+    const refuse = (details: JsonObject): unknown =>
+      this.#pending!.refuse(id, new GatewayError('ASK_REFUSED', { method, ...details }));
     if (isError(response)) {
       const { code, message, data } = response.error;
-      const origin = new ProtocolError(code, message, data);
-      pending.reject(new GatewayError('ASK_REFUSED', { method, reason: `${message} (${code})`, code, origin }));
-    } else if (isObject(response.result)) pending.resolve(response.result);
-    else pending.reject(new GatewayError('ASK_REFUSED', { method, reason: 'its answer is not an object' }));
+      refuse({ reason: `${message} (${code})`, code, origin: new ProtocolError(code, message, data) });
+    } else if (isObject(response.result)) this.#pending!.answer(id, response.result);
+    else refuse({ reason: 'its answer is not an object' });
     return true;
   }
 
   /** Passes on the client's progress on an open question. */
   progress({ progressToken, ...told }: JsonObject): void {
-    const { onProgress } = this.#pending.get(progressToken as RequestId) ?? {};
+    const { onProgress } = this.#pending?.get(progressToken as string) ?? {};
     const progress = onProgress && readProgress(told);
     if (progress) onProgress(progress);
   }
 
   /** The exchange is about to be answered: cancels its open questions, so that the user is not asked in vain. */
   endOf(exchange: ServedExchange): void {
-    if (this.#pending.size === 0) return;
-    for (const [id, pending] of this.#pending) if (pending.exchange === exchange) this.#callOff(id);
+    if (!this.#pending?.size) return;
+    for (const [id, pending] of this.#pending.entries()) if (pending.exchange === exchange) this.#pending.withdraw(id);
   }
 
   /** No more answers can arrive: rejects all questions silently. */
   close(): void {
     this.#closed = true;
-    for (const pending of this.#pending.values()) pending.reject(new GatewayError('CANCELLED'));
+    this.#pending?.refuseAll(new GatewayError('CANCELLED'));
   }
 
-  /** Session prompts need no answer, and some clients send none. */
-  #forgetOldest(): void {
-    for (const [, oldest] of this.#pending) return oldest.reject(new GatewayError('CANCELLED'));
+  /** A question that cannot be encoded fails. */
+  #send(pending: Pending): void {
+    pending.sent = true;
+    try {
+      pending.exchange.outlet.send(pending.question);
+    } catch (thrown) {
+      this.#pending!.refuse(pending.id, toError(thrown));
+    }
   }
+}
 
-  #callOff(id: RequestId, why?: unknown): void {
-    const pending = this.#pending.get(id);
-    if (!pending) return;
-    pending.reject(new GatewayError('CANCELLED'));
-    if (!pending.sent) return;
-    const said = why instanceof CancelledByPeer ? why.said : { reason: 'The call that asked is over' };
-    pending.exchange.outlet.send(toNotification('notifications/cancelled', { requestId: id, ...said }));
-  }
+/** Tells the client that nobody waits for its answer any more. */
+function callOff({ id, exchange, lost, sent }: Pending): void {
+  if (!sent) return;
+  const said = lost?.reason instanceof CancelledByPeer ? lost.reason.said : { reason: 'The call that asked is over' };
+  exchange.outlet.send(toNotification('notifications/cancelled', { requestId: id, ...said }));
 }
 
 /** The id of a question serves as its token. */
 function withToken({ method, params }: Question, progressToken: RequestId): Question {
   const meta = isObject(params?._meta) ? params._meta : undefined;
   return { method, params: { ...params, _meta: { ...meta, progressToken } } };
-}
-
-/** A question that cannot be encoded fails. */
-function send(pending: Pending): void {
-  pending.sent = true;
-  try {
-    pending.exchange.outlet.send(pending.question);
-  } catch (thrown) {
-    pending.reject(toError(thrown));
-  }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { checkQuestions } from '../../../shared/containers/open-questions.contract.ts';
 import { toSuspended } from '../../../protocol/suspended-call.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { FakeClock, FakeTarget, RecordingOutlet, enveloped, fakeContext, settled } from '../fake-context.contract.ts';
@@ -8,6 +9,7 @@ import type { RecordedAnswer } from '../fake-context.contract.ts';
 import type { ServeContextOptions } from '../serve/serve-context.ts';
 import { META } from '../meta.ts';
 import { serveStateless } from './serve-stateless.ts';
+import type { StatelessExchange } from './stateless-exchange.ts';
 
 type Handle = (exchange: Exchange) => Promise<JsonObject>;
 
@@ -38,6 +40,39 @@ async function asked(
 }
 
 const errorOf = async (outlet: RecordingOutlet) => (await outlet.answer()).error;
+
+checkQuestions('to a client of the stateless era', () => {
+  let exchange!: StatelessExchange;
+  const { put, context } = play((asking) => {
+    exchange = asking as StatelessExchange;
+    return new Promise(() => {});
+  });
+  let outlet: RecordingOutlet | undefined = put({});
+  let requestState: unknown = '';
+  return {
+    ask: (one, signal) => exchange.ask(one, signal),
+    async shown() {
+      await settled();
+      const { result } = (outlet?.ends[0] ?? {}) as Partial<RecordedAnswer>;
+      requestState = result?.requestState ?? requestState;
+      const questions = Object.entries(result?.inputRequests ?? {}) as [string, { params: JsonObject }][];
+      return questions.map(([key, { params }]) => ({ key, message: String(params.message) }));
+    },
+    async answer(key, action) {
+      const retry = put({ requestState, inputResponses: Object.fromEntries([[key, { action }]]) });
+      await settled();
+      const { result, error } = (retry.ends[0] ?? {}) as Partial<RecordedAnswer>;
+      if (result?.isError || error) return;
+      outlet = retry;
+      requestState = result?.requestState ?? requestState;
+    },
+    end() {
+      context.parked.clear();
+      exchange.cancel();
+      outlet = undefined;
+    },
+  };
+});
 
 describe('rounds of questions', () => {
   it('carry questions that are asked together, answered in one retry', async () => {

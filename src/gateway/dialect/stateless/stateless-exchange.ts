@@ -10,11 +10,10 @@ import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
 import { CALL_METHODS, CAPABILITY_BY_ASK } from '../../../protocol/methods.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { openPromise } from '../../../shared/timing.ts';
-import type { Settlers } from '../../../shared/timing.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
@@ -28,8 +27,6 @@ interface OpenAsk {
   ask: Ask;
   /** Whether the question was sent to the client. */
   isSent: boolean;
-  resolve(answer: JsonObject): void;
-  reject(reason: GatewayError | ProtocolError): void;
 }
 
 export class StatelessExchange extends ServedExchange {
@@ -45,10 +42,9 @@ export class StatelessExchange extends ServedExchange {
   /** The current request was answered with questions; the next one brings another outlet. */
   parked = false;
   /** Created by the first question; most calls ask none. */
-  #open: Map<string, OpenAsk> | undefined;
+  #open: OpenQuestions<OpenAsk> | undefined;
   #answers: JsonObject | undefined;
   #held: (() => void) | undefined;
-  #minted = 0;
   #scheduled = false;
 
   progress(progress: Progress): void {
@@ -69,20 +65,12 @@ export class StatelessExchange extends ServedExchange {
     if (this.cancelled || this.ended || signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     const refusal = this.#refusal(ask);
     if (refusal) return Promise.reject(refusal);
-    const key = this.#keyFor(ask);
+    const open = (this.#open ??= new OpenQuestions<OpenAsk>());
+    const key = open.toKey(ask.key, 'ask-');
     const given = mustBeAskedFirst(ask) ? undefined : this.#takeAnswer(key);
     if (given) return Promise.resolve(given);
-    this.#open ??= new Map();
-    const open = this.#open;
-    let asked: OpenAsk;
-    const begin = (by: Settlers<JsonObject>): void => {
-      open.set(key, (asked = { ask, isSent: false, ...by }));
-      this.#schedule();
-    };
-    const takeBack = (): void => {
-      if (open.get(key) === asked) open.delete(key);
-    };
-    return openPromise(signal, { begin, takeBack });
+    this.#schedule();
+    return open.put(key, { ask, isSent: false }, signal);
   }
 
   /**
@@ -126,8 +114,7 @@ export class StatelessExchange extends ServedExchange {
 
   /** The questions of this round cannot be sent. */
   refuseAsks(reason: GatewayError | ProtocolError): void {
-    for (const open of this.#open?.values() ?? []) open.reject(reason);
-    this.#open?.clear();
+    this.#open?.refuseAll(reason);
   }
 
   /** No answer will come. */
@@ -146,12 +133,10 @@ export class StatelessExchange extends ServedExchange {
   }
 
   #settle(): void {
-    for (const [key, open] of this.#open ?? []) {
+    for (const [key, open] of this.#open?.entries() ?? []) {
       // A question asked while the call was parked has not been sent yet.
       const answer = open.isSent || !mustBeAskedFirst(open.ask) ? this.#takeAnswer(key) : undefined;
-      if (!answer) continue;
-      this.#open!.delete(key);
-      open.resolve(answer);
+      if (answer) this.#open!.answer(key, answer);
     }
     if (this.#open?.size) this.#schedule(); // an answer is missing, so ask again
   }
@@ -177,16 +162,11 @@ export class StatelessExchange extends ServedExchange {
 
   #questions(): JsonObject {
     const questions: JsonObject = dictionary();
-    for (const [key, open] of this.#open ?? []) {
+    for (const [key, open] of this.#open?.entries() ?? []) {
       open.isSent = true;
       questions[key] = toQuestion(open.ask);
     }
     return questions;
-  }
-
-  #keyFor(ask: Ask): string {
-    const wanted = ask.key ?? `ask-${++this.#minted}`;
-    return this.#open?.has(wanted) ? `${wanted}-${++this.#minted}` : wanted;
   }
 
   #refusal(ask: Ask): GatewayError | undefined {

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
+import { checkQuestions } from '../../../shared/containers/open-questions.contract.ts';
 import type { SessionMessage } from '../play/upstream-flow-sessions.ts';
 import { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
 import { EmulatedSession } from './emulated-session.ts';
@@ -25,6 +26,26 @@ function setUp() {
   const call = new EmulatedSession({ ...about, ...idle, clock, tell, expired: () => void told.push('expired') });
   return { clock, told, call };
 }
+
+checkQuestions('as prompts of MCP Flow', () => {
+  const { call } = setUp();
+  return {
+    ask: (ask, signal) => call.ask(ask, signal),
+    async shown() {
+      await settled();
+      const { currentPrompt: prompt } = call.view() as { currentPrompt?: { promptId: string; message: string } };
+      return prompt ? [{ key: prompt.promptId, message: prompt.message }] : [];
+    },
+    answer(promptId, action) {
+      try {
+        call.respond(action === 'accept' ? { value: true } : { action }, { promptId });
+      } catch (error) {
+        expect(error).toMatchObject({ code: expect.stringMatching('^FLOW_') as string });
+      }
+    },
+    end: () => call.cancel(),
+  };
+});
 
 describe('an ended call', () => {
   it('leaves no question open', async () => {

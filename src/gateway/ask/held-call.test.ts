@@ -1,0 +1,50 @@
+import { checkQuestions } from '../../shared/containers/open-questions.contract.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
+import { createLog } from '../../shared/log.ts';
+import { FakeClock, FakeExchange, settled } from '../middleware/fake-exchange.contract.ts';
+import { createAskChannels } from './ask-channels.ts';
+import { AskableCall } from './askable-call.ts';
+import type { RoundAnswer } from './question-round.ts';
+import type { PersonsWord } from './word/persons-word.ts';
+
+/** Its client cannot be asked. */
+class MuteExchange extends FakeExchange {
+  override canAsk(): boolean {
+    return false;
+  }
+}
+
+checkQuestions('of a call that is held', () => {
+  const clock = new FakeClock();
+  const word = { trusts: () => true, isStrict: false, tell: () => {} } as unknown as PersonsWord;
+  const channels = createAskChannels({ channels: ['relay'], word, clock, log: createLog({ level: 'silent' }) });
+  const inner = new MuteExchange('tools/call', { name: 't' });
+  let exchange!: Exchange;
+  const never = (asking: Exchange): Promise<never> => {
+    exchange = asking;
+    return new Promise(() => {});
+  };
+  void new AskableCall(inner, channels).run(never);
+  const given: Record<string, RoundAnswer> = Object.create(null) as Record<string, RoundAnswer>;
+  const rounds = () => [...channels.rounds.all].filter(({ isOpen }) => isOpen);
+  return {
+    ask: (ask, signal) => exchange.ask(ask, signal),
+    async shown() {
+      await settled();
+      await clock.advance(40);
+      return rounds().flatMap(({ questions }) =>
+        questions
+          .filter(({ key }) => !(key in given))
+          .map(({ key, ask }) => ({ key, message: String(ask.params?.message) })),
+      );
+    },
+    /** A round is answered as a whole. */
+    answer(key, action) {
+      const round = rounds().find(({ questions }) => questions.some((one) => one.key === key));
+      if (!round) return;
+      given[key] = { action };
+      if (round.questions.every((one) => one.key in given)) void round.answer({ ...given }, 'relay');
+    },
+    end: () => channels.rounds.leave(inner.client),
+  };
+});

@@ -1,0 +1,100 @@
+// Questions that wait for their answers, by key. Every channel that asks people has one of these, and spells the questions in its own way.
+// 1. A question is settled once: by its answer, a refusal, its signals or the end of its call. Whatever comes later finds nothing.
+// 2. No two open questions have the same key, whatever keys their askers want. A key that is made here is made once, so that a late answer cannot
+//    answer another question.
+// 3. Nothing stays behind at the signals, which may outlive the question.
+import type { Abortable } from '../cancellation.ts';
+import { GatewayError } from '../errors.ts';
+import type { Settlers } from '../timing.ts';
+
+type Signals = readonly (Abortable | undefined)[];
+
+interface OpenQuestion<Q, A> extends Settlers<A> {
+  readonly question: Q;
+  readonly signals: Signals;
+  readonly withdraw: () => void;
+}
+
+export interface OpenQuestionsOptions<Q> {
+  /** Gets each question that its asker gives up. */
+  onWithdrawn?: ((question: Q) => void) | undefined;
+  /** If more are open, the oldest are refused. */
+  max?: number | undefined;
+}
+
+/** `Q` is what the channel keeps of a question, `A` an answer. */
+export class OpenQuestions<Q, A = Record<string, unknown>> {
+  readonly #open = new Map<string, OpenQuestion<Q, A>>();
+  readonly #options: OpenQuestionsOptions<Q>;
+  #made = 0;
+
+  constructor(options: OpenQuestionsOptions<Q> = {}) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** A key for a new question: the wanted one, if it is free. */
+  toKey(wanted: string | undefined, prefix: string): string {
+    let key = wanted ?? `${prefix}${++this.#made}`;
+    while (this.#open.has(key)) key = `${wanted === undefined ? prefix : `${wanted}-`}${++this.#made}`;
+    return key;
+  }
+
+  /** Resolves with the answer. Rejects with CANCELLED as soon as a signal aborts; if one has, nothing is opened. */
+  put(key: string, question: Q, ...signals: Signals): Promise<A> {
+    for (const signal of signals) if (signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    const withdraw = (): void => this.withdraw(key);
+    for (const signal of signals) signal?.addEventListener('abort', withdraw, { once: true });
+    if (this.#open.size >= (this.#options.max ?? Infinity)) this.#refuseOldest();
+    return new Promise((resolve, reject) => this.#open.set(key, { question, signals, withdraw, resolve, reject }));
+  }
+
+  get(key: string): Q | undefined {
+    return this.#open.get(key)?.question;
+  }
+
+  /** Oldest first. A question may be settled meanwhile. */
+  *entries(): Iterable<[string, Q]> {
+    for (const [key, { question }] of this.#open) yield [key, question];
+  }
+
+  /** Returns the question, or undefined if it is not open. */
+  answer(key: string, answer: A): Q | undefined {
+    const open = this.#take(key);
+    open?.resolve(answer);
+    return open?.question;
+  }
+
+  refuse(key: string, reason: Error): Q | undefined {
+    const open = this.#take(key);
+    open?.reject(reason);
+    return open?.question;
+  }
+
+  /** Returns all questions that were open. */
+  refuseAll(reason: Error): Q[] {
+    return Array.from(this.#open.keys(), (key) => this.refuse(key, reason)!);
+  }
+
+  withdraw(key: string): void {
+    const open = this.#take(key);
+    if (!open) return;
+    this.#options.onWithdrawn?.(open.question);
+    open.reject(new GatewayError('CANCELLED'));
+  }
+
+  #refuseOldest(): void {
+    for (const key of this.#open.keys()) return void this.refuse(key, new GatewayError('CANCELLED'));
+  }
+
+  #take(key: string): OpenQuestion<Q, A> | undefined {
+    const open = this.#open.get(key);
+    if (!open) return undefined;
+    this.#open.delete(key);
+    for (const signal of open.signals) signal?.removeEventListener('abort', open.withdraw);
+    return open;
+  }
+}

@@ -3,8 +3,7 @@
 // `askAside`: the gateway notifies the person, and the client does not learn of the question.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { rejectOnAbort } from '../../shared/timing.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import type { AskChannels } from './ask-channels.ts';
 import type { AskingCall, HeldRound } from './held-rounds.ts';
 
@@ -18,14 +17,14 @@ export function askOnPage(
 ): Promise<JsonObject> {
   // Only this client gets the link, so the page needs no other proof if the operator trusts the client.
   const isVouched = channels.word.trusts(exchange.client);
-  return withRound({ ask, exchange, channels, isVouched }, async (round, answer) => {
+  return withRound({ ask, exchange, channels, isVouched, signal }, async (round, answer) => {
     const url = await channels.link(round);
     channels.log.info({ exchange: exchange.id, server: exchange.server, by: 'page' }, 'ask.put');
     const { message } = (ask.params ?? {}) as { message?: unknown };
     const { onAnswered: _, ...rest } = ask; // opening the page answers nothing
     const params = { mode: 'url', message, url, elicitationId: round.handle };
     const opened = await exchange.ask({ ...rest, params }, signal);
-    return opened.action === 'accept' ? untilAborted(answer, exchange, signal) : opened;
+    return opened.action === 'accept' ? answer : opened;
   });
 }
 
@@ -35,9 +34,9 @@ export function askAside(
   channels: AskChannels,
   signal?: AbortSignal,
 ): Promise<JsonObject> {
-  return withRound({ ask, exchange, channels, isVouched: false }, (round, answer) => {
+  return withRound({ ask, exchange, channels, isVouched: false, signal }, (round, answer) => {
     channels.tellPerson(round);
-    return untilAborted(answer, exchange, signal);
+    return answer;
   });
 }
 
@@ -46,14 +45,18 @@ interface AskedRound {
   exchange: Exchange;
   channels: AskChannels;
   isVouched: boolean;
+  signal: AbortSignal | undefined;
 }
 
 /** Opens a round for one question, and closes it when the work with it is done. */
 async function withRound(
-  { ask, exchange, channels, isVouched }: AskedRound,
+  { ask, exchange, channels, isVouched, signal }: AskedRound,
   work: (round: HeldRound, answer: Promise<JsonObject>) => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const { promise, resolve, reject } = withResolvers<JsonObject>();
+  const question = new OpenQuestions<Ask>();
+  const answer = question.put(KEY, ask, signal, exchange.cancellation ?? exchange.signal);
+  if (question.size === 0) return answer; // called off already
+  answer.catch(() => {}); // the client may refuse to open the page
   const { params, client, server } = exchange;
   const call: AskingCall = {
     client,
@@ -61,32 +64,17 @@ async function withRound(
     isSent: server !== undefined,
     isVouched,
     settle(answers, by, who) {
+      question.answer(KEY, { ...answers[KEY]! });
       ask.onAnswered?.(by, who);
-      resolve({ ...answers[KEY]! });
     },
-    expire: () => reject(new GatewayError('CANCELLED')),
+    expire: () => question.withdraw(KEY),
   };
-  promise.catch(() => {}); // the client may have refused already
   const round = channels.rounds.open(call, [{ key: KEY, ask }]);
   try {
-    return await work(round, promise);
+    return await work(round, answer);
   } finally {
     round.isOpen = false;
     channels.rounds.collect(round);
+    question.withdraw(KEY);
   }
-}
-
-function untilAborted(
-  answer: Promise<JsonObject>,
-  exchange: Exchange,
-  signal: AbortSignal | undefined,
-): Promise<JsonObject> {
-  return rejectOnAbort(answer, signal ?? exchange.signal, () => new GatewayError('CANCELLED'));
-}
-
-function withResolvers<T>() {
-  let resolve!: (value: T) => void;
-  let reject!: (reason: unknown) => void;
-  const promise = new Promise<T>((...both) => ([resolve, reject] = both));
-  return { promise, resolve, reject };
 }

@@ -13,13 +13,15 @@ export function toClientCapabilities(capabilities: ClientCapabilities, revision:
   if (isStateless(revision)) {
     return { ...rest, ...present({ sampling, elicitation }), ...(roots ? { roots: {} } : undefined) };
   }
-  const { structured, icons } = featuresOf(revision);
-  if (icons) return capabilities;
+  return { ...rest, ...present({ roots }), ...toAskCapabilities({ sampling, elicitation }, revision) };
+}
+
+/** As far as the revision can express them. */
+function toAskCapabilities({ sampling, elicitation }: JsonObject, revision: string): JsonObject {
+  const features = featuresOf(revision);
   return {
-    ...rest,
-    ...present({ roots }),
-    ...(sampling ? { sampling: {} } : undefined),
-    ...(elicitation && structured ? { elicitation: {} } : undefined),
+    ...(sampling ? { sampling: features.samplingTools ? sampling : {} } : undefined),
+    ...(elicitation && features.elicitation ? { elicitation: features.urlElicitation ? elicitation : {} } : undefined),
   };
 }
 
@@ -47,13 +49,11 @@ function ownCapabilities({ dialect, revision, capabilities }: ClientView): Clien
   if (dialect === 'stateless') return capabilities;
   if (dialect === 'draft') return {};
   const { roots, sampling, elicitation, tasks, extensions, ...rest } = capabilities as JsonObject;
-  const { structured, icons } = featuresOf(revision);
   const { [TASKS_EXTENSION]: _tasks, ...others } = (extensions ?? {}) as JsonObject;
   return {
     ...rest,
     ...(roots ? { roots: {} } : undefined),
-    ...(sampling ? { sampling: icons ? sampling : {} } : undefined),
-    ...(elicitation && structured ? { elicitation: icons ? elicitation : {} } : undefined),
+    ...toAskCapabilities({ sampling, elicitation }, revision),
     ...(Object.keys(others).length > 0 && { extensions: others }),
   } as ClientCapabilities;
 }

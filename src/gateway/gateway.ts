@@ -119,7 +119,7 @@ export class Gateway {
   readonly #observer: Observer;
   readonly #humans: HumanChannel;
   readonly #front: ServeContext;
-  readonly #doors: TransportListeners;
+  readonly #listeners: TransportListeners;
   readonly #login: Login | undefined;
   readonly #names: NamingRules;
   readonly #accounts: AccountLogins;
@@ -166,7 +166,7 @@ export class Gateway {
     this.#rules = this.#rulesOf(this.#members);
     this.#whole = this.#chainOf(this.#members, true);
     this.#front = this.#frontOf(this.#whole);
-    this.#doors = new TransportListeners(this.#front, {
+    this.#listeners = new TransportListeners(this.#front, {
       ...options,
       ...(this.#login && { login: this.#login, identify: this.#login.identify }),
       part: (name) => this.#part(name).front,
@@ -228,28 +228,30 @@ export class Gateway {
   /** Serves clients on stdio, or on one port for every HTTP transport. */
   async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
     await this.#started;
-    return ('stdio' in options ? await this.#doors.listen(options) : await this.#listen(options)) as ListeningWith<O>;
+    return (
+      'stdio' in options ? await this.#listeners.listen(options) : await this.#listen(options)
+    ) as ListeningWith<O>;
   }
 
   async #listen(options: HttpListenOptions): Promise<HttpListening> {
     const host = options.host ?? this.#options.host ?? '127.0.0.1';
-    const listening = await this.#doors.listen({ ...options, ...this.#pages(options, isLoopback(host)) });
+    const listening = await this.#listeners.listen({ ...options, ...this.#pages(options, isLoopback(host)) });
     this.#humans.pageEndpoint.opened(host, listening.url);
     return listening;
   }
 
   async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
     await this.#started;
-    return this.#doors.connect(transport);
+    return this.#listeners.connect(transport);
   }
 
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
     this.#humans.pageEndpoint.embedded();
-    return this.#doors.endpoint({ ...options, ...this.#pages(options, false) });
+    return this.#listeners.endpoint({ ...options, ...this.#pages(options, false) });
   }
 
   async close(): Promise<void> {
-    await this.#doors.close();
+    await this.#listeners.close();
     await this.#humans.close();
     this.#accounts.close();
     this.#checks.close();

@@ -49,10 +49,10 @@ export interface HumanChannelContext {
 export class HumanChannel {
   readonly pageEndpoint: AskPageEndpoint;
   readonly roots: ConfiguredRoots | undefined;
-  readonly #means: AskChannels;
+  readonly #channels: AskChannels;
   readonly #pairings: () => Promise<Pairings>;
   /** Puts whatever is asked behind it to people. */
-  readonly layer: Layer = (next) => new QuestionLayer(next, this.#means);
+  readonly layer: Layer = (next) => new QuestionLayer(next, this.#channels);
 
   constructor(options: HumanChannelOptions, around: HumanChannelContext) {
     const { ask, publicUrl, limits, besides = () => ({}) } = options;
@@ -63,11 +63,11 @@ export class HumanChannel {
     const pageLogin = login?.pageLogin;
     const word = new PersonsWord({ trust, notify, identifyPerson, pageLogin, pairings, audit: around.audit, log });
     this.pageEndpoint = new AskPageEndpoint({
-      round: (handle) => this.#means.rounds.get(handle),
+      round: (handle) => this.#channels.rounds.get(handle),
       publicUrl,
       identify: login?.identifyVisitor ?? options.identify,
       trustsLinks: login !== undefined, // browsers send no keys and no tokens
-      proof: { word, pairings, pageLogin, rounds: () => this.#means.rounds.all },
+      proof: { word, pairings, pageLogin, rounds: () => this.#channels.rounds.all },
       besides,
       maxUploadBytes: limits?.maxUploadBytes,
       log,
@@ -75,12 +75,12 @@ export class HumanChannel {
       sealer,
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
-    this.#means = createAskChannels({ ...channels, standIns, word, page: this.pageEndpoint, log, clock, limits });
+    this.#channels = createAskChannels({ ...channels, standIns, word, page: this.pageEndpoint, log, clock, limits });
   }
 
   /** Capabilities that the gateway provides for clients that declare none. */
   get assisted(): ClientCapabilities | undefined {
-    return this.#means.assistedFor({ dialect: 'handshake', capabilities: {} });
+    return this.#channels.assistedFor({ dialect: 'handshake', capabilities: {} });
   }
 
   /** A code that pairs one browser, and the page on which to enter it; the page is undefined if browsers cannot reach it. */
@@ -91,11 +91,11 @@ export class HumanChannel {
 
   /** The number of calls that wait for an answer. */
   get waiting(): number {
-    return this.#means.rounds.size;
+    return this.#channels.rounds.size;
   }
 
   async close(): Promise<void> {
-    this.#means.rounds.close();
+    this.#channels.rounds.close();
     await this.pageEndpoint.close();
   }
 }

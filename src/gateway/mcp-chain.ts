@@ -30,28 +30,28 @@ export type Behind = Target & { readonly name?: string; close?(): Promise<void> 
 /** The client's side: handshake, protocol state, JSON-RPC, errors. */
 export class FrontMCPServer {
   readonly #behind: Behind;
-  readonly #doors: TransportListeners;
+  readonly #listeners: TransportListeners;
 
   constructor(behind: Behind, options: ServeContextOptions & EndpointOptions = {}) {
     this.#behind = behind;
-    this.#doors = new TransportListeners(createServeContext(behind, options), options);
+    this.#listeners = new TransportListeners(createServeContext(behind, options), options);
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
   listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
-    return this.#doors.listen(options);
+    return this.#listeners.listen(options);
   }
 
   connect(transport: Transport): Promise<{ close(): Promise<void> }> {
-    return this.#doors.connect(transport);
+    return this.#listeners.connect(transport);
   }
 
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
-    return this.#doors.endpoint(options);
+    return this.#listeners.endpoint(options);
   }
 
   async close(): Promise<void> {
-    await this.#doors.close();
+    await this.#listeners.close();
     await this.#behind.close?.();
   }
 }

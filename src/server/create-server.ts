@@ -32,7 +32,7 @@ export class ParleyServer extends Server {
   #logins: Login | undefined;
 
   /** Created with the first transport: what is registered by then decides whether users are asked in place of clients. */
-  get #doors(): TransportListeners {
+  get #listeners(): TransportListeners {
     if (this.#made) return this.#made;
     const login = this.#login;
     this.#made = new TransportListeners(this.#front(), {
@@ -45,33 +45,35 @@ export class ParleyServer extends Server {
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
   async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
-    return ('stdio' in options ? await this.#doors.listen(options) : await this.#listen(options)) as ListeningWith<O>;
+    return (
+      'stdio' in options ? await this.#listeners.listen(options) : await this.#listen(options)
+    ) as ListeningWith<O>;
   }
 
   async #listen(options: HttpListenOptions): Promise<HttpListening> {
     this.reachExtensions();
-    const doors = this.#doors;
+    const listeners = this.#listeners;
     const asking = this.#asking;
-    if (!asking) return doors.listen(options);
+    if (!asking) return listeners.listen(options);
     const host = options.host ?? '127.0.0.1';
     const metrics = isLoopback(host) && this.#metricPages();
-    const listening = await doors.listen({ ...options, ...this.#pages(options, { ...metrics }, asking) });
+    const listening = await listeners.listen({ ...options, ...this.#pages(options, { ...metrics }, asking) });
     asking.pageEndpoint.opened(host, listening.url);
     return listening;
   }
 
   /** Serves one client over an official SDK Transport. */
   connect(transport: Transport): Promise<{ close(): Promise<void> }> {
-    return this.#doors.connect(transport);
+    return this.#listeners.connect(transport);
   }
 
   /** A request handler for your own HTTP server: `http.createServer(endpoint.handle).on('upgrade', endpoint.upgrade)`. */
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
     this.reachExtensions();
-    const doors = this.#doors;
+    const listeners = this.#listeners;
     this.#asking?.pageEndpoint.embedded();
-    if (!this.#asking) return doors.endpoint(options);
-    return doors.endpoint({ ...options, ...this.#pages(options, {}, this.#asking) });
+    if (!this.#asking) return listeners.endpoint(options);
+    return listeners.endpoint({ ...options, ...this.#pages(options, {}, this.#asking) });
   }
 
   #pages({ pages }: EndpointOptions, metrics: NonNullable<EndpointOptions['pages']>, { pageEndpoint }: HumanChannel) {

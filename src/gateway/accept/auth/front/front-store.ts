@@ -53,7 +53,7 @@ export function createFrontStore(folder: string | undefined, sealer: Sealer, max
 
 class MemoryStore implements FrontStore {
   readonly #pools: Record<Pool, BoundedMap<string, KeptRecord>>;
-  readonly #taken = new Set<string>();
+  readonly #taken = new BoundedMap<string, true>(MAX_RECORDS);
 
   constructor(maxRecords: number) {
     const pool = () => new BoundedMap<string, KeptRecord>(maxRecords);
@@ -73,10 +73,9 @@ class MemoryStore implements FrontStore {
   }
 
   async take(name: string): Promise<boolean> {
-    if (this.#taken.has(name)) return false;
-    this.#taken.add(name);
-    if (this.#taken.size > MAX_RECORDS) this.#taken.delete(this.#taken.values().next().value!);
-    return true;
+    const isFirst = !this.#taken.peek(name);
+    if (isFirst) this.#taken.set(name, true);
+    return isFirst;
   }
 }
 

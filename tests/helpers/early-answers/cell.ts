@@ -58,7 +58,7 @@ const WORDS: [RegExp, string][] = [
   [/Session not found|Unknown task/, 'not found'],
   [/already cancelled|"status":"cancelled"/, 'cancelled'],
   [/(no|another) prompt is open|is not open|has not been answered/, 'not open'],
-  [/Unknown whether deed has happened/, 'not done again'],
+  [/[Uu]nknown whether deed has happened/, 'not done again'],
   [/"code":-32602/, '-32602'],
   [/elicitation\/create|"initialPrompt"|"interaction\.prompt"/, 'asked all the same'],
   [/(wipe|ship|haul) done/, 'the result of the first'],

@@ -1,4 +1,9 @@
-// A server on stdio that reads slowly, but reads: nobody's call is lost because others have sent it a lot.
+// A server that reads slowly, but reads: nobody's call is lost because others have sent it a lot.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { afterEach, expect, test } from 'vitest';
 import { createGateway } from 'mcp-parley';
 import type { Gateway } from 'mcp-parley';
@@ -48,3 +53,58 @@ test('a server that reads slowly is not given up while large calls wait for it',
   for (const answer of answers) if (!isRefused(answer)) expect(answer).toContain(`"text":"${large}"`);
   expect(await measure(2)).toContain('"text":"2"');
 });
+
+test('nor is one behind a WebSocket that takes longer for a single message than it may take nothing', async () => {
+  await using server = await slowWebSocket();
+  const limits = { maxBufferedBytes: MiB, maxRequestBytes: 32 * MiB, maxResultBytes: 32 * MiB };
+  gateway = createGateway({ servers: { slow: { url: server.url } }, limits });
+  const { url } = await gateway.listen({ port: 0 });
+  const measure = async (length: number): Promise<string> =>
+    JSON.stringify((await callModern(url, 'measure', { text: 'x'.repeat(length) })).json);
+  expect(await measure(1)).toContain('"text":"1"');
+  const large = 24 * MiB;
+  const answer = measure(large);
+  let isAnswered = false;
+  void answer.finally(() => (isAnswered = true));
+  // Seen to be full while the message is read.
+  while (!isAnswered) await measure(100_000);
+  expect(await answer).toContain(`"text":"${large}"`);
+});
+
+/** Takes a chunk every 15 ms, about 4 MB a second. */
+async function slowWebSocket() {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => 'mcp' });
+  await once(server, 'listening');
+  server.on('connection', (socket: WebSocket, { socket: raw }: IncomingMessage) => {
+    raw.on('data', (chunk: Buffer) => {
+      raw.pause();
+      setTimeout(() => raw.resume(), chunk.length > 10_000 ? 15 : 0);
+    });
+    const say = (message: object): void => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
+    socket.on('message', (text: Buffer) => {
+      const { id, method, params } = JSON.parse(text.toString());
+      if (method === 'initialize')
+        say({
+          id,
+          result: {
+            protocolVersion: '2025-11-25',
+            capabilities: { tools: {} },
+            serverInfo: { name: 's', version: '1' },
+          },
+        });
+      else if (method === 'tools/list')
+        say({ id, result: { tools: [{ name: 'measure', inputSchema: { type: 'object' } }] } });
+      else if (method === 'tools/call')
+        say({ id, result: { content: [{ type: 'text', text: String(params.arguments.text.length) }] } });
+      else if (id !== undefined) say({ id, error: { code: -32601, message: 'no' } });
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `ws://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of server.clients) socket.terminate();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -10,7 +10,7 @@ import type { EncodedMessage } from './json-rpc.ts';
 
 const MAX_HELD_CHARS = 16 * 1024;
 /** Beyond this, what senders wait for waits here, in pieces of this size. */
-const MAX_IN_STREAM = 256 * 1024;
+export const MAX_IN_STREAM: number = 256 * 1024;
 
 interface Taking {
   promise: Promise<void>;
@@ -85,10 +85,10 @@ export class WriteBatcher {
     const mustWait = this.#waiting.length > 0 || this.#stream.writableLength + text.length > MAX_IN_STREAM;
     if (!mustWait) return this.#put(text, taking);
     this.#waitingChars += text.length;
-    for (let from = 0, end = 0; from < text.length; from = end) {
-      end = pieceEnd(text, from);
-      this.#waiting.push({ text: text.slice(from, end), taking: end === text.length ? taking : undefined });
-    }
+    const pieces = toPieces(text);
+    const last = pieces.length - 1;
+    for (const [index, piece] of pieces.entries())
+      this.#waiting.push({ text: piece, taking: index === last ? taking : undefined });
     this.#putWaiting(MAX_IN_STREAM);
   };
 
@@ -122,6 +122,16 @@ export class WriteBatcher {
     this.#leave();
     if (!writeEncoded(this.#stream, pieces)) this.#options.onFull?.();
   }
+}
+
+/** The text in pieces of at most `MAX_IN_STREAM` characters. */
+export function toPieces(text: string): string[] {
+  const pieces: string[] = [];
+  for (let from = 0, end = 0; from < text.length; from = end) {
+    end = pieceEnd(text, from);
+    pieces.push(text.slice(from, end));
+  }
+  return pieces;
 }
 
 /** Not between the halves of a character. */

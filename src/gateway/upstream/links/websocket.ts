@@ -1,7 +1,7 @@
 // A link to a server behind a WebSocket, subprotocol `mcp`: one JSON message per text frame. Invariants:
 // 1. A frame that is binary or not a message is skipped. An oversize frame ends the connection with 1009, because the protocol
 //    cannot skip it unread.
-// 2. `send` resolves when the socket has taken the frame, so a server that does not read holds its callers back.
+// 2. `send` resolves when the socket has taken the message, so a server that does not read holds its callers back.
 // 3. Compression is off: it costs more than it saves on small messages.
 // 4. Pings detect a lost server, also while no call is pending.
 import type { IncomingMessage } from 'node:http';
@@ -16,6 +16,7 @@ import { keepAlive } from '../../codec/heartbeat.ts';
 import { PacedReader } from '../../codec/paced-reader.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { describeNetworkError } from './describe-network-error.ts';
+import { FragmentQueue } from './fragment-queue.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import { HttpRefusal, type Link, type LinkEvents } from './link.ts';
 import { UnreadQueue } from './unread-queue.ts';
@@ -50,6 +51,7 @@ class WebSocketLink implements Link {
   readonly #inbox: Inbox;
   readonly #unread: UnreadQueue;
   #socket: WebSocket | undefined;
+  #out: FragmentQueue | undefined;
   #closed: Promise<void> | undefined;
   #lastError: string | undefined;
 
@@ -61,7 +63,7 @@ class WebSocketLink implements Link {
     this.#unread = new UnreadQueue({
       server: this.name,
       inbox: this.#inbox,
-      length: () => this.#socket?.bufferedAmount ?? 0,
+      length: () => this.#out?.length ?? 0,
       giveUp: (reason) => this.#giveUp(reason),
     });
   }
@@ -78,6 +80,7 @@ class WebSocketLink implements Link {
       autoPong: false,
     });
     this.#socket = socket;
+    this.#out = new FragmentQueue(socket, () => this.#unread.taken());
     this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
     const paced = this.#pace(socket);
     answerPings(socket, { isHeld: () => paced.isWaiting });
@@ -93,18 +96,21 @@ class WebSocketLink implements Link {
 
   async send(message: Message): Promise<void> {
     const socket = this.#socket;
-    if (socket === undefined || socket.readyState !== WebSocket.OPEN) throw this.#closedError();
+    if (socket?.readyState !== WebSocket.OPEN) throw this.#closedError();
     const text = writeMessage(message);
     this.#unread.admit(text.length);
-    await new Promise<void>((resolve, reject) => {
-      socket.send(text, (error) => (error ? reject(this.#closedError(error.message)) : resolve()));
-      this.#unread.count();
-    });
-    this.#unread.taken();
+    const taken = this.#out!.send(text);
+    this.#unread.count();
+    try {
+      await taken;
+    } catch (error) {
+      throw this.#closedError((error as Error).message);
+    }
   }
 
   async close(): Promise<void> {
     if (this.#socket?.readyState === WebSocket.CONNECTING) this.#socket.terminate();
+    this.#out?.flush();
     this.#socket?.close(1000);
     if (this.#closed !== undefined && !(await settledWithin(this.#closed, GOODBYE_MS))) this.#socket?.terminate();
     await this.#closed;

@@ -9,7 +9,7 @@ import type { FLOW_ACTIONS, LS_KINDS, SHELLS, WRAP_PINS } from './command-specs.
 
 export type LsKind = (typeof LS_KINDS)[number];
 export type Shell = (typeof SHELLS)[number];
-export type WrapPins = (typeof WRAP_PINS)[number];
+type WrapPins = (typeof WRAP_PINS)[number];
 
 export interface DemoCommand {
   name: 'demo';
@@ -177,7 +177,7 @@ export interface PromptCommand extends TargetOptions {
   json: boolean;
 }
 
-export type KeyAction = (typeof KEY_ACTIONS)[number];
+type KeyAction = (typeof KEY_ACTIONS)[number];
 
 /** Makes, lists and removes API keys. */
 export interface KeyCommand {

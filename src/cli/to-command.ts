@@ -111,7 +111,7 @@ function checkNoUrl(word: string): void {
   }
 }
 
-export function isUrl(word: string): boolean {
+function isUrl(word: string): boolean {
   return /^(https?|wss?):\/\//i.test(word);
 }
 

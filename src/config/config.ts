@@ -78,7 +78,7 @@ export interface ModelConfig {
 
 export type ServerConfig = CommandServer | UrlServer;
 
-export interface CommandServer extends ServerCommon {
+interface CommandServer extends ServerCommon {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ export interface CommandServer extends ServerCommon {
   readonly sandbox?: SandboxOptions | true;
 }
 
-export interface UrlServer extends ServerCommon {
+interface UrlServer extends ServerCommon {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** How to log in. Absent: the server says how. */

@@ -71,7 +71,7 @@ const FLOW_OPTIONS: NamesOf<FlowOptions> = {
   summary: true,
 };
 
-export interface Migration {
+interface Migration {
   /** New keys of steps and questions, `{ old: 'new' }`. Do not reuse an old key while sessions that have it are open. */
   renamed?: Readonly<Record<string, string>>;
   /** Effects that the body no longer runs. They are not undone. */
@@ -82,7 +82,7 @@ export type InputOf<I> = I extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<I>
   : Readonly<Record<string, unknown>>;
 export type ResultOf<O> = O extends StandardSchemaV1 ? StandardSchemaV1.InferInput<O> : unknown;
-export type FlowBody<I, R> = (ask: Ask, input: I) => Promise<R>;
+type FlowBody<I, R> = (ask: Ask, input: I) => Promise<R>;
 
 /** A flow, ready to be served. */
 export interface Flow<I = unknown, R = unknown> {

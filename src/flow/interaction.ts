@@ -2,7 +2,7 @@
 import type { Request } from '@modelcontextprotocol/client';
 import type { Prompt, PromptStep } from '../protocol/form/prompt.ts';
 
-export type SessionId = string;
+type SessionId = string;
 
 export interface InteractionStartRequest extends Request {
   method: 'interaction.start';

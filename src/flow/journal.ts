@@ -134,7 +134,7 @@ export interface EarlyEnd {
   parked?: Header['parked'];
 }
 
-export type PendingChange =
+type PendingChange =
   | EarlyEnd
   /** The entry to append once every effect after its question is undone. */
   | { kind: 'cut' | 'edit'; entry: JournalEntry };

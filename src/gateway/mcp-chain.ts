@@ -25,7 +25,7 @@ import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 import { RoutedChain } from './routed-chain.ts';
 
 /** The next part of the chain: another part, a server of `createServer`, or a target of your own. */
-export type Behind = Target & { readonly name?: string; close?(): Promise<void> };
+type Behind = Target & { readonly name?: string; close?(): Promise<void> };
 
 /** The client's side: handshake, protocol state, JSON-RPC, errors. */
 export class FrontMCPServer {

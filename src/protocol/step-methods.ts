@@ -33,7 +33,7 @@ interface OfTask extends Untyped {
   params: { taskId: string; _meta?: JsonObject };
 }
 
-export interface StepMethods {
+interface StepMethods {
   'tools/list': { params: PaginatedRequestParams; result: ListToolsResult };
   'tools/call': { params: CallToolRequestParams; result: CallToolResult };
   'prompts/list': { params: PaginatedRequestParams; result: ListPromptsResult };
@@ -55,7 +55,7 @@ export interface StepMethods {
 export type StepMethod = keyof StepMethods;
 
 /** The outcome of a method. */
-export type OutcomeOf<M extends StepMethod> = Omit<Outcome, 'result'> & { result: StepMethods[M]['result'] };
+type OutcomeOf<M extends StepMethod> = Omit<Outcome, 'result'> & { result: StepMethods[M]['result'] };
 
 /** A step for one or several methods, with the protocol's types for params and results. */
 export type StepFunctionOf<M extends StepMethod> = (

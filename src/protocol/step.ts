@@ -97,7 +97,7 @@ export interface StepGreeting {
   capabilities?(capabilities: ServerCapabilities, client: ClientView): ServerCapabilities;
 }
 
-export type OnAsk = (
+type OnAsk = (
   ask: Ask,
   next: (ask: Ask) => Promise<JsonObject>,
   client: ClientView,

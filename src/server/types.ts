@@ -66,7 +66,7 @@ export interface ToolOptions<I extends Schema = JsonObject, O extends Schema = S
 }
 
 /** Structured data, text, content blocks, or a whole result. Undefined is an empty result. */
-export type ToolReturn = CallToolResult | ContentBlock[] | string | JsonObject | undefined | void;
+type ToolReturn = CallToolResult | ContentBlock[] | string | JsonObject | undefined | void;
 
 export type ToolHandler<I> = (args: I, call: Call) => ToolReturn | Promise<ToolReturn>;
 

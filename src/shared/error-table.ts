@@ -1,6 +1,6 @@
 // Every error that Parley raises, in one table. docs/errors.md shows this table; a test keeps them equal.
 
-export type Fault = 'client' | 'upstream' | 'parley' | 'config';
+type Fault = 'client' | 'upstream' | 'parley' | 'config';
 
 export interface ErrorRow {
   /** The JSON-RPC code, unless a dialect has its own. */

@@ -27,12 +27,12 @@ export interface FlowTest {
   replay(journal: JournalEntry[]): Promise<ReplayResult>;
 }
 
-export interface FlowClientTest {
+interface FlowClientTest {
   /** Answers by key, with the fields of a form in an object. Rejects if a question has no answer, or its answer is refused. */
   answer(answers: Record<string, unknown>): Promise<PlayedAsClient>;
 }
 
-export interface ReplayResult {
+interface ReplayResult {
   /** Where the replay ends: at the end of the flow, or at what it waits for. */
   rest: 'ended' | 'failed' | 'asks' | 'steps' | 'save';
   result?: unknown;
@@ -45,7 +45,7 @@ export interface ReplayResult {
   refused: Record<string, string>;
 }
 
-export interface FlowTestOptions {
+interface FlowTestOptions {
   /**
    * The clock of `answer`, which moves it past each sleep; steps can read it, too. `crashEverywhere` starts every play at its time and does
    * not move it. Default: a new clock.

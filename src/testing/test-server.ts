@@ -6,7 +6,7 @@ import type { ConnectOptions } from '../client/types.ts';
 import { memoryPair } from './memory-pair.ts';
 
 /** A server of `createServer` or of the official SDK. */
-export interface Connectable {
+interface Connectable {
   connect(transport: Transport): Promise<unknown>;
 }
 

@@ -7,13 +7,13 @@ import { sampleServer } from './sample-server.ts';
 import { testGateway } from './test-gateway.ts';
 import type { TestedGateway } from './test-gateway.ts';
 
-export interface StepTest extends ConnectOptions {
+interface StepTest extends ConnectOptions {
   /** The server behind the steps. Default: one with the tools `echo`, `ask`, `count` and `fail`, a resource and a prompt. */
   server?: ServerEntry;
 }
 
 /** A request as it left the steps. */
-export interface PassedRequest {
+interface PassedRequest {
   method: string;
   params: JsonObject;
 }

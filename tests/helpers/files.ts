@@ -1,6 +1,6 @@
 // Lists the project's files for the tests in tests/package.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -17,15 +17,16 @@ export function projectFiles(): string[] {
   return git.stdout.split('\0').filter((path) => path !== '' && existsSync(join(ROOT, path)));
 }
 
+/** Folders that npm, the build and runs of tests write. */
+const WRITTEN = /(?:^|\/)(?:node_modules|dist|\.git|coverage)$|^(?:bench|tests\/\w+)\/results$/;
+
 /** Paths relative to the project, with forward slashes, in order. */
 export function filesUnder(folder: string, wanted: (path: string) => boolean = () => true): string[] {
-  const skipped = new Set(['node_modules', 'dist', '.git', 'results', 'coverage']);
-  const walk = (path: string): string[] =>
-    readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
-      const full = join(path, entry.name);
-      if (entry.isDirectory()) return skipped.has(entry.name) ? [] : walk(full);
-      return [relative(ROOT, full).split(sep).join('/')];
-    });
+  const walk = (full: string): string[] => {
+    const path = relative(ROOT, full).split(sep).join('/');
+    if (!statSync(full).isDirectory()) return [path];
+    return WRITTEN.test(path) ? [] : readdirSync(full).flatMap((name) => walk(join(full, name)));
+  };
   return existsSync(join(ROOT, folder)) ? walk(join(ROOT, folder)).filter(wanted).sort() : [];
 }
 

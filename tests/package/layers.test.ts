@@ -9,6 +9,8 @@ import { LAYERS, STAGES, mapTable } from '../helpers/map.ts';
 
 const REVISION = new RegExp(`\\b(?:${ALL_REVISIONS.filter((one) => one !== 'draft').join('|')})\\b|DRAFT-2025`);
 
+const EXPORTED_VALUE = /^export (?:abstract )?(?:class|(?:async )?function\*?|const|let) (\w+)/gm;
+
 interface Import {
   from: string;
   to: string;
@@ -89,6 +91,40 @@ describe('revisions', () => {
     expect(named).toEqual([]);
   });
 });
+
+describe('exported functions, classes and constants', () => {
+  it('are imported by another file: what only its own file uses is not exported', () => {
+    const all = ['src', 'tests', 'bench'].flatMap((folder) => filesUnder(folder, (path) => /\.m?ts$/.test(path)));
+    const used = new Set(all.flatMap(namesImportedBy));
+    const unused = sourceFiles()
+      .filter((path) => !path.startsWith('src/_entries/'))
+      .flatMap((path) =>
+        [...read(path).matchAll(EXPORTED_VALUE)]
+          .filter(([, name]) => !used.has(`${path} ${name}`) && !used.has(`${path} *`))
+          .map(([, name]) => `${name} of ${path}`),
+      );
+    expect(unused).toEqual([]);
+  });
+});
+
+/** `path name`; with `*` for a module that is imported as a whole, or when it is needed. */
+function namesImportedBy(file: string): string[] {
+  const text = read(file);
+  const at = (to: string) => posix.join(posix.dirname(file), to);
+  const named = [...text.matchAll(/^(?:import|export) (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)].flatMap(
+    ([, names = '', to = '']) => names.split(',').map((name) => `${at(to)} ${nameOf(name)}`),
+  );
+  const whole = [...text.matchAll(/\bimport\(\s*'(\.[^']+)'|^import (?:type )?\* as \w+ from '(\.[^']+)'/gm)];
+  return [...named, ...whole.map(([, late, all]) => `${at((late ?? all)!)} *`)];
+}
+
+/** As the module names it: `type A as B` is A. */
+function nameOf(imported: string): string {
+  return imported
+    .trim()
+    .replace(/^type /, '')
+    .split(' as ')[0]!;
+}
 
 describe('exchanges', () => {
   it('that stand before another one are two: what deriveExchange makes, and that of a chain', () => {

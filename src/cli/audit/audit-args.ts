@@ -36,7 +36,7 @@ export function toAudit({ values, words }: ParsedArgs): AuditCommand {
 }
 
 /** ISO 8601 in UTC, as the log has it. Days begin where the user is. */
-export function toSince(given: OptionValue, now: Date = new Date()): string | undefined {
+function toSince(given: OptionValue, now: Date = new Date()): string | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
   const day = { today: 0, yesterday: 1 }[text];

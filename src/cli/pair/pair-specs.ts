@@ -4,7 +4,7 @@ import { COMMON_OPTIONS } from '../option-specs.ts';
 
 const { json, help, pid } = COMMON_OPTIONS;
 
-export const PAIR_ACTIONS = ['ls', 'rm'] as const;
+const PAIR_ACTIONS = ['ls', 'rm'] as const;
 
 export const PAIR_SPECS: readonly CommandSpec[] = [
   {

@@ -23,7 +23,7 @@ export interface ControlHandlers {
 }
 
 /** `isVouched`: one of Parley's own commands. */
-export interface ControlledClient {
+interface ControlledClient {
   part: string | undefined;
   isVouched: boolean;
 }

@@ -104,7 +104,7 @@ function tellWhich(found: FoundGateway, { others, isAlone, config, hasUrl }: Gat
   for (const other of others) print.note(`Another one runs ${describeGateway(other)}${choiceOf(other, hasUrl)}.`);
 }
 
-export function describeGateway({ pid, url, serves }: RunningGateway): string {
+function describeGateway({ pid, url, serves }: RunningGateway): string {
   return `${url === undefined ? 'on stdio' : `at ${url}`} (process ${pid}, ${serves})`;
 }
 

@@ -32,7 +32,7 @@ export function ownToken(folder: string = ownStateFolder()): string {
 }
 
 /** Undefined if it does not exist, or if others could have read or written it. */
-export function readToken(folder: string = ownStateFolder()): string | undefined {
+function readToken(folder: string = ownStateFolder()): string | undefined {
   try {
     const text = readOwnFile(join(folder, NAME)).trim();
     return FORM.test(text) ? text : undefined;

@@ -7,7 +7,7 @@ import { userFolder } from '../../shared/secrets/own-folders.ts';
 import { placesInHome } from '../welcome/client-files.ts';
 
 /** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
-export const VOUCHED = 'PARLEY_TRUST';
+const VOUCHED = 'PARLEY_TRUST';
 
 export function isOwnConfig(path: string, environment: Environment): boolean {
   const homes = new Set([environment.home, real(environment.home)]);

@@ -10,7 +10,7 @@ import { BLOCKS } from '../../config/check/schema.ts';
 import { isObject } from '../../protocol/message.ts';
 import { programName } from './program.ts';
 
-export interface ClientFile {
+interface ClientFile {
   client: string;
   path: string;
   /** As the user would write it: relative to the home or working folder. */

@@ -17,9 +17,7 @@ export interface ConfigLocation {
   searched: string[];
 }
 
-export const FILE_NAMES: readonly string[] = ['jsonc', 'json', 'yaml', 'yml'].map(
-  (ending) => `parley.config.${ending}`,
-);
+const FILE_NAMES: readonly string[] = ['jsonc', 'json', 'yaml', 'yml'].map((ending) => `parley.config.${ending}`);
 
 export function findConfig(named: string | undefined, environment: Environment): ConfigLocation {
   const paths = pathsOf(environment);

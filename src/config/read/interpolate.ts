@@ -43,7 +43,7 @@ export function interpolate(
 }
 
 /** The variable that gives Parley a value for which VS Code would ask. */
-export function inputVariable(id: string): string {
+function inputVariable(id: string): string {
   return `PARLEY_INPUT_${id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`;
 }
 

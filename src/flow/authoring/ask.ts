@@ -33,12 +33,12 @@ export type AnswerValue<O, T> = O extends { default: unknown }
 export type Only<O, Known> = O & { [Name in Exclude<keyof O, keyof Known>]: never };
 
 /** Refuses a computed key, which could differ in the next run. */
-export type Key<K extends string> = string extends K ? never : K;
+type Key<K extends string> = string extends K ? never : K;
 
 export type ValueOf<C> = C extends { value: infer V } ? V : C;
 
 /** The type that a schema validates to. */
-export type SchemaOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown;
+type SchemaOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown;
 
 type TextOptions<T = string> = AskOptions<T> & TextRules;
 

@@ -2,7 +2,7 @@
 // another translation keeps it, another text or price does not.
 import { hash } from 'node:crypto';
 
-export interface LocalizedMessage {
+interface LocalizedMessage {
   readonly id: string;
   readonly params: Readonly<Record<string, string | number>>;
 }

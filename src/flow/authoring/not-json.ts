@@ -19,7 +19,7 @@ type Lossy =
 type Levels = [0, 0, 0, 0, 0, 0];
 
 /** The parts of a type that JSON would change; never if there are none, or if the type is unknown. */
-export type NotJson<T, Left extends unknown[] = Levels> = 0 extends 1 & T
+type NotJson<T, Left extends unknown[] = Levels> = 0 extends 1 & T
   ? never
   : T extends Lossy
     ? T

@@ -6,7 +6,7 @@ import type { Span } from './span.ts';
 import type { Words } from './messages.ts';
 
 /** Returns what is wrong, for the user, or nothing if the value is valid. */
-export type Validate<T> = (
+type Validate<T> = (
   value: T,
   context: { answers: Readonly<Record<string, unknown>> },
 ) => string | Complaint | undefined | void;
@@ -75,6 +75,6 @@ export interface FileRules {
   accept?: string[];
 }
 
-export type Scalar = string | number | boolean;
+type Scalar = string | number | boolean;
 export type ChoiceOption = Scalar | { value: unknown; label?: string; hint?: string };
 export type AnySchema = StandardSchemaV1 | JsonObject;

@@ -6,7 +6,7 @@ export interface ToolCaller {
   callTool(name: string, args?: JsonObject, options?: ToolCallerOptions): Promise<CallToolResult>;
 }
 
-export interface ToolCallerOptions {
+interface ToolCallerOptions {
   signal?: AbortSignal;
   /** The principal to call as, where callers are told apart: a hash of the session's owner. */
   principal?: string;

@@ -64,7 +64,7 @@ const TYPES: Record<Kind, PromptType> = {
   form: 'custom',
 };
 
-export function toPromptMessage({ key, options }: Pick<QuestionSpec, 'key' | 'options'>): Words {
+function toPromptMessage({ key, options }: Pick<QuestionSpec, 'key' | 'options'>): Words {
   return options.message ?? options.label ?? toLabel(key);
 }
 

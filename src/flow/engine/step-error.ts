@@ -5,7 +5,7 @@ import type { StepEntry } from '../journal.ts';
 
 type Written = NonNullable<StepEntry['e']>;
 
-export class StepError extends Error {
+class StepError extends Error {
   readonly data: unknown;
 
   constructor({ name, message, data }: Written) {

@@ -14,7 +14,7 @@ import { hasFormat } from '../../protocol/form/text-format.ts';
 export type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };
 
 /** Undefined if the value is valid. */
-export type Check = (value: unknown, question: Field) => Complaint | undefined;
+type Check = (value: unknown, question: Field) => Complaint | undefined;
 
 const CHECKS: Record<Exclude<Kind, 'form'>, Check> = {
   text: checkTextAnswer,

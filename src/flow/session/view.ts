@@ -13,7 +13,7 @@ import { isSecretRef } from './values/secrets.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 
-export interface PastTurn {
+interface PastTurn {
   turnId: number;
   prompt: Prompt;
   response: { value?: unknown; action?: string; timestamp: number; metadata?: Record<string, unknown> };

@@ -16,7 +16,7 @@ export interface TokenBinding {
   args?: unknown;
 }
 
-export function digestBinding(audience: string, { principal, method, tool, args }: TokenBinding): Buffer {
+function digestBinding(audience: string, { principal, method, tool, args }: TokenBinding): Buffer {
   const salient = [audience, principal, method, tool, args ?? null];
   return Buffer.from(hash('sha256', canonicalJson(salient), 'hex'), 'hex');
 }

@@ -6,7 +6,7 @@ import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES } from '../../shared/crypto/ae
 import { KID_BYTES } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';
 
-export const SEALED_PREFIX = 'f1.';
+const SEALED_PREFIX = 'f1.';
 const PREFIX_BYTES = Buffer.from(SEALED_PREFIX);
 const SID_BYTES = 16;
 const HEAD_BYTES = KID_BYTES + SID_BYTES + NONCE_BYTES;

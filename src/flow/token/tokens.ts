@@ -13,7 +13,7 @@ import { fromCbor, toCbor } from './cbor.ts';
 import type { CompactRow } from './compact-entries.ts';
 import { fromCompactSession, toCompactSession } from './compact-session.ts';
 import { createKeyRing } from './key-ring.ts';
-import { openToken, SEALED_PREFIX, sealToken, toSessionId, toSid } from './sealed-format.ts';
+import { openToken, sealToken, toSessionId, toSid } from './sealed-format.ts';
 import { toTokenTooLarge } from './token-too-large.ts';
 
 export interface TokenOptions {
@@ -88,10 +88,6 @@ export function createTokens(options: TokenOptions): Tokens {
   }
 
   return { seal, open, spend };
-}
-
-export function isSealed(token: string): boolean {
-  return token.startsWith(SEALED_PREFIX);
 }
 
 const INVALID = { ok: false, why: 'invalid' } as const;

@@ -40,7 +40,7 @@ export interface Login {
   close(): void;
 }
 
-export interface OpenPage {
+interface OpenPage {
   /** With all that stands before /mcp. */
   path: string;
   local: string;
@@ -49,7 +49,7 @@ export interface OpenPage {
 }
 
 /** The scopes that the call of this tool needs. */
-export type NeededScopes = (tool: string) => readonly string[];
+type NeededScopes = (tool: string) => readonly string[];
 
 export interface LoginContext {
   clock: Clock;

@@ -138,7 +138,7 @@ function toSingle(value: unknown, maxDepth: number): ParsedInput {
 }
 
 /** Works level by level on the heap and stops at the first level too many. */
-export function isDeeperThan(value: unknown, maxDepth: number): boolean {
+function isDeeperThan(value: unknown, maxDepth: number): boolean {
   let level: object[] = [];
   collectContainer(value, level);
   for (let depth = 1; level.length > 0; depth++) {

@@ -26,7 +26,7 @@ export const META = {
 } as const;
 
 /** The keys by which a stateless client describes itself in each request. */
-export const ENVELOPE: ReadonlySet<string> = new Set([
+const ENVELOPE: ReadonlySet<string> = new Set([
   META.protocolVersion,
   META.clientInfo,
   META.clientCapabilities,

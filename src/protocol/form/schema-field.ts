@@ -29,7 +29,7 @@ export interface TextField extends Named, TextFieldRules {
 }
 
 /** Asked only on a page, and never shown again. */
-export interface SecretField extends Named, TextFieldRules {
+interface SecretField extends Named, TextFieldRules {
   readonly kind: 'secret';
 }
 
@@ -40,7 +40,7 @@ export interface NumberField extends Named {
   readonly maximum: number | undefined;
 }
 
-export interface BooleanField extends Named {
+interface BooleanField extends Named {
   readonly kind: 'boolean';
 }
 
@@ -64,7 +64,7 @@ export interface FileField extends Named {
   readonly maxBytes: number;
 }
 
-export interface JsonField extends Named {
+interface JsonField extends Named {
   readonly kind: 'json';
 }
 
@@ -79,8 +79,8 @@ export type SchemaField =
   | JsonField;
 
 /** The keyword for hints that JSON Schema lacks. */
-export const HINT = 'x-parley';
-export const DEFAULT_FILE_BYTES = 5 * 1024 * 1024;
+const HINT = 'x-parley';
+const DEFAULT_FILE_BYTES = 5 * 1024 * 1024;
 
 const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time'] satisfies TextFormat[]);
 /** Longer text gets more than one line. */

@@ -24,7 +24,7 @@ export interface GuardedFetchOptions {
 
 export type GuardedFetch = (url: string | URL, init?: GuardedRequest) => Promise<Response>;
 
-export interface GuardedRequest {
+interface GuardedRequest {
   method?: string | undefined;
   headers?: Record<string, string> | Headers | undefined;
   body?: string | URLSearchParams | null | undefined;

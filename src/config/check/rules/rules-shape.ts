@@ -2,7 +2,6 @@
 import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS } from '../../../gateway/middleware/steps/rules/rule.ts';
 import { MAX_MS } from '../limits-shape.ts';
 import { choice, either, integer, list, object, text } from '../shape.ts';
-import type { TypeOf } from '../shape.ts';
 
 const globs = (about: string) =>
   either(
@@ -46,5 +45,3 @@ export const RULES = list(
   RULE,
   'What clients may use; the first matching rule with an effect decides (docs/guides/block-or-approve.md).',
 );
-
-export type RuleInput = TypeOf<typeof RULE>;

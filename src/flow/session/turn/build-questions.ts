@@ -68,7 +68,7 @@ function toAddressee({ input }: BodyRun, { key, person }: QuestionSpec): Address
   return { ...person!, principal: findAddressee(input.folded, key, person!.principal), tellAt: input.now };
 }
 
-export function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Complaint): Question {
+function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Complaint): Question {
   const { key, options } = spec;
   const { folded, flow, locale, now } = run.input;
   const localization = { catalogue: flow.options.messages, locale };

@@ -2,7 +2,7 @@
 // Parameters are always one array: libsql would take a single Uint8Array for named parameters. Never bind a boolean: libsql crashes.
 import type { Database } from 'libsql';
 
-export interface SessionRow {
+interface SessionRow {
   rev: number;
   /** Null while the session is open. */
   gone: number | null;
@@ -11,7 +11,7 @@ export interface SessionRow {
 }
 
 /** A session and its journal, read in one statement, so that both are of the same commit. */
-export interface WholeRow {
+interface WholeRow {
   gone: number | null;
   header: string;
   /** The lists of its entries, joined by commas; null once they are deleted. */

@@ -67,7 +67,7 @@ export interface IssuerOptions {
   introspection?: IntrospectionOptions | undefined;
 }
 
-export interface PageLoginOptions {
+interface PageLoginOptions {
   /** As it is registered there. Its redirect is `<publicUrl>/ask/callback`. */
   clientId: string;
   clientSecret?: string | undefined;

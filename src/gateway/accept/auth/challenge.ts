@@ -28,7 +28,7 @@ export function insufficientScope(needed: readonly string[], metadata: string | 
   return new GatewayError('INSUFFICIENT_SCOPE', { scope: needed.join(' '), challenge });
 }
 
-export function writeChallenge(given: ChallengeParts): string {
+function writeChallenge(given: ChallengeParts): string {
   const { metadata, scopes = [], error, description, scheme = 'Bearer' } = given;
   const parts = Object.entries({
     error,

@@ -9,7 +9,7 @@ import type { IssuerOptions } from './auth-options.ts';
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 512 * 1024;
 
-export interface IssuerRequest {
+interface IssuerRequest {
   headers?: Record<string, string> | undefined;
   /** Makes it a POST. */
   form?: URLSearchParams | undefined;

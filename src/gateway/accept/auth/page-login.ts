@@ -80,7 +80,7 @@ export function createPageLogin(
 
 const ONE_PLACE = 'people log in at pages in one place: `pages` of one issuer, or `front`';
 
-export class OpenIdPageLogin implements PageLogin {
+class OpenIdPageLogin implements PageLogin {
   readonly #place: LoginPlace;
   readonly #context: PageLoginContext;
   /** Cookies of gateways on one host have several names, and count at one of them. */

@@ -80,10 +80,6 @@ export class StreamableHttp {
     return new StreamableHttp(context, { durable: this.#durable, room: this.room, part: name });
   }
 
-  get sessionCount(): number {
-    return this.#sessions.size;
-  }
-
   /** Throws GatewayError for requests that HTTP itself refuses. */
   handle(visit: HttpVisit): void {
     const { method } = visit.request;
@@ -301,7 +297,7 @@ export class StreamableHttp {
 }
 
 /** A call that needs more than the key or token allows is answered with 403, so that the client can log in for it. */
-export function checkCalls({ identity, access }: HttpVisit, incoming: ParsedInput): void {
+function checkCalls({ identity, access }: HttpVisit, incoming: ParsedInput): void {
   if (!identity || !access?.login.checkCall) return;
   for (const message of messagesIn(incoming)) access.login.checkCall(message, identity, access.resource);
 }

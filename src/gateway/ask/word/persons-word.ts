@@ -21,13 +21,13 @@ import type { QuestionRound } from '../question-round.ts';
 import type { Pairings } from './pairings.ts';
 
 /** The clients whose forms are believed: of stdio entries, with this API key, or of this user's login. */
-export type TrustedClient = 'stdio' | `key:${string}` | `user:${string}`;
+type TrustedClient = 'stdio' | `key:${string}` | `user:${string}`;
 export type TrustOption = 'all' | readonly TrustedClient[];
 
-export const DEFAULT_TRUST: TrustOption = ['stdio'];
+const DEFAULT_TRUST: TrustOption = ['stdio'];
 
 /** Tells the person that a question waits for them. */
-export interface WaitingNotice {
+interface WaitingNotice {
   /** The page with the question. It works only in a browser that is paired or logged in, so it is not a secret. */
   readonly link: string;
   readonly about: QuestionRound['about'];

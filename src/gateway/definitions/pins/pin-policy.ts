@@ -7,7 +7,7 @@ import type { Pin } from './pin-record.ts';
  * `flag`: it is reported, and used as it is. `hold`: neither listed nor callable until it is accepted. `destructive`: held if it may change
  * things or looks suspicious, else flagged.
  */
-export type PinAction = 'flag' | 'hold' | 'destructive';
+type PinAction = 'flag' | 'hold' | 'destructive';
 
 export type PinOption = PinAction | 'off' | { changed?: PinAction | undefined; new?: PinAction | undefined };
 

@@ -12,7 +12,7 @@ import { MAX_PINS, MAX_PINNED_CHARS } from '../../../shared/limits.ts';
 export type PinArea = 'tools' | 'prompts' | 'resourceTemplates' | 'instructions';
 
 /** A definition at one time. */
-export interface PinnedDefinition {
+interface PinnedDefinition {
   digest: string;
   /** Of all but the name. */
   likeness: string;

@@ -328,7 +328,7 @@ export function cancelOf({ params = {} }: NotificationMessage): CancelledByPeer 
 }
 
 /** One request of a conversation. The conversation's dialect encodes everything it sends. */
-export class ConversationExchange extends ServedExchange {
+class ConversationExchange extends ServedExchange {
   /** Set as soon as it is made. */
   declare conversation: Conversation;
 
@@ -359,7 +359,7 @@ export class ConversationExchange extends ServedExchange {
 }
 
 /** An exchange for messages that belong to no request; it sends on the back channel. */
-export function unrelatedExchange(
+function unrelatedExchange(
   conversation: Conversation,
   client: ClientView,
   back: Pick<Outlet, 'send'>,

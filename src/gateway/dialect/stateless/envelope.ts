@@ -40,7 +40,7 @@ export function toClient(
   return { dialect: 'stateless', revision, info, capabilities, principal, connection };
 }
 
-export function unsupportedVersion(requested: string, spoken: readonly string[]): GatewayError {
+function unsupportedVersion(requested: string, spoken: readonly string[]): GatewayError {
   return new GatewayError('UNSUPPORTED_VERSION', { requested, supported: statelessRevisions(spoken) });
 }
 

@@ -7,7 +7,7 @@ import { misuseError } from './step-error.ts';
 
 const MAX_STEPS = 1000;
 
-export interface PerClientOptions {
+interface PerClientOptions {
   /** For logs and errors. */
   name?: string | undefined;
   /** Clients with the same key share a step. Default: the principal. */

@@ -75,7 +75,7 @@ async function ownAuthority({ origin }: URL, fetch: GuardedFetch): Promise<Autho
   };
 }
 
-export async function fetchAuthority(issuer: string, fetch: GuardedFetch): Promise<AuthorizationServer | undefined> {
+async function fetchAuthority(issuer: string, fetch: GuardedFetch): Promise<AuthorizationServer | undefined> {
   for (const place of placesOf(new URL(issuer))) {
     const metadata = await fetchJson(place, fetch);
     if (metadata === undefined) continue;

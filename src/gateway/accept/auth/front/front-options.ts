@@ -23,7 +23,7 @@ export interface FrontOptions {
   assertions?: readonly string[] | undefined;
 }
 
-export interface FrontClient {
+interface FrontClient {
   clientId: string;
   clientSecret: string;
   name?: string | undefined;

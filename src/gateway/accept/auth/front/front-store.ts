@@ -19,7 +19,7 @@ export interface FrontStore {
   take(name: string): Promise<boolean>;
 }
 
-export interface KeptRecord {
+interface KeptRecord {
   /** Milliseconds since 1970; absent: for ever. */
   expires?: number | undefined;
   value: AdapterPayload;

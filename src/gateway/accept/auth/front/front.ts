@@ -52,7 +52,7 @@ const DAY_S = 86_400;
 /** How long documents of clients are kept: as their headers say, within these. One login reads its document several times. */
 const DOCUMENT_S = { min: 5, max: 3600 };
 /** Asked for where a client asks for nothing. */
-export const DEFAULT_SCOPE = 'mcp';
+const DEFAULT_SCOPE = 'mcp';
 
 export class Front {
   readonly issuer: string;

@@ -22,7 +22,7 @@ export interface Section {
   readonly trouble: 'too-much' | 'no-website' | undefined;
 }
 
-export interface LinkTarget {
+interface LinkTarget {
   readonly href: string;
   /** The ASCII form of the host name. */
   readonly host: string;

@@ -19,7 +19,7 @@ export interface ApprovalRule {
   deny?: string[] | undefined;
 }
 
-export type Judgement = 'allow' | 'ask' | 'deny';
+type Judgement = 'allow' | 'ask' | 'deny';
 
 export interface JudgedTool {
   /** The name as this step sees it. */

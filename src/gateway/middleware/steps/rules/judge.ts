@@ -19,7 +19,7 @@ import type { RuleHistory } from './rule-history.ts';
 import { nameOfPrincipal } from './rule-lists.ts';
 import { RuleNames } from './rule-names.ts';
 
-export type UseKind = 'tool' | 'prompt' | 'resource' | 'other';
+type UseKind = 'tool' | 'prompt' | 'resource' | 'other';
 
 /** Something that a client wants to use. */
 export interface Use {

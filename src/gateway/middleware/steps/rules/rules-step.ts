@@ -256,7 +256,7 @@ function resolved({ origin }: Use, exchange: StepExchange): void {
 }
 
 /** What was judged for one caller is kept for no other. */
-export function forOneCaller({ cacheScope }: JsonObject): JsonObject {
+function forOneCaller({ cacheScope }: JsonObject): JsonObject {
   return cacheScope === 'public' ? { cacheScope: 'private' } : {};
 }
 

@@ -31,9 +31,9 @@ export interface ScreenOptions {
   clock?: Clock | undefined;
 }
 
-export type ScreenVerdict = 'pass' | 'flag' | 'hold';
+type ScreenVerdict = 'pass' | 'flag' | 'hold';
 
-export interface ScreenContext {
+interface ScreenContext {
   method: string;
   /** The tool, prompt or resource. */
   name: string;

@@ -1,0 +1,80 @@
+// Counts the lines of src without tests, contracts and fixtures: those of what was there when the house was planned (commit 12754ba), and
+// those of each capability that was added since. `npx tsx tests/helpers/source-lines.ts` prints them; sizes.test.ts holds the sum.
+import { fileURLToPath } from 'node:url';
+import { read, sourceFiles } from './files.ts';
+
+/** What was added since, by the beginnings of its paths below src. */
+export const ADDED: Record<string, string[]> = {
+  'logins at servers': [
+    'gateway/upstream/login/',
+    'gateway/upstream/accounts/',
+    'gateway/account-logins.ts',
+    'gateway/ask/login/',
+    'protocol/login-pages.ts',
+    'client/login-at.ts',
+    'config/normalize-login.ts',
+    'config/check/login-shape.ts',
+    'cli/login/login',
+    'cli/login/own',
+    'cli/login/open-browser.ts',
+    'cli/commands/login',
+  ],
+  'logins of clients': [
+    'gateway/accept/auth/',
+    'gateway/accept/login.ts',
+    'gateway/load-front-pages.ts',
+    'config/normalize-auth.ts',
+    'config/check/auth-shape.ts',
+    'config/check/check-auth.ts',
+    'cli/commands/key.ts',
+    'cli/to-key-command.ts',
+    'cli/login/key-spec.ts',
+    'cli/running/gateway-token.ts',
+    'cli/serve/login-options.ts',
+  ],
+  "a person's word": ['gateway/ask/word/', 'cli/pair/', 'cli/commands/pair.ts', 'cli/serve/tell-person.ts'],
+  rules: ['gateway/middleware/steps/rules/', 'config/check/rules/', 'cli/policy/', 'cli/commands/policy.ts'],
+  'checks of definitions and results, pins': [
+    'gateway/definitions/',
+    'gateway/middleware/steps/screen/',
+    'shared/text/',
+    'cli/pins/',
+  ],
+  'audit log': ['gateway/audit/', 'protocol/audit.ts', 'cli/audit/'],
+  'rates and budgets': [
+    'gateway/rate-limits.ts',
+    'gateway/accept/held-messages.ts',
+    'gateway/upstream/links/unread-queue.ts',
+    'config/check/rate-shape.ts',
+    'shared/rate.ts',
+    'shared/held-bytes.ts',
+    'shared/containers/fair-shares.ts',
+  ],
+  sandboxes: ['gateway/upstream/sandbox/'],
+  'trust of files': ['cli/trust/', 'cli/commands/trust.ts'],
+  'secrets kept out of what Parley says, and requests kept out of its network': [
+    'shared/secrets/',
+    'shared/net/',
+    'config/register-config-secrets.ts',
+    'config/redact-config.ts',
+  ],
+};
+
+const START = 'there at the start';
+
+export function countSourceLines(): Map<string, number> {
+  const counts = new Map([START, ...Object.keys(ADDED)].map((name) => [name, 0]));
+  for (const path of sourceFiles()) {
+    const name = capabilityOf(path.slice('src/'.length)) ?? START;
+    counts.set(name, counts.get(name)! + read(path).split('\n').length - 1);
+  }
+  return counts;
+}
+
+function capabilityOf(path: string): string | undefined {
+  return Object.entries(ADDED).find(([, beginnings]) => beginnings.some((one) => path.startsWith(one)))?.[0];
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [name, lines] of countSourceLines()) console.log(String(lines).padStart(7), name);
+}

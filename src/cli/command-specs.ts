@@ -1,15 +1,15 @@
 // The table of commands with their options and examples. The parser, the help and the shell completion all use it.
 import { DEFAULT_HOST, DEFAULT_PORT } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
-import { AUDIT_SPECS } from './audit/audit-specs.ts';
-import { KEY_SPEC } from './login/key-spec.ts';
-import { LOGIN_OPTIONS, LOGIN_SPECS } from './login/login-specs.ts';
-import { PAIR_SPECS } from './pair/pair-specs.ts';
-import { PINS_SPEC } from './pins/pins-spec.ts';
-import { POLICY_SPECS } from './policy/policy-specs.ts';
+import { AUDIT_SPECS } from './audit/audit-commands.ts';
+import { KEY_SPEC } from './login/key-command.ts';
+import { LOGIN_OPTIONS, LOGIN_SPECS } from './login/login-commands.ts';
+import { PAIR_SPEC } from './pair/pair-command.ts';
+import { PINS_SPEC } from './pins/pins-command.ts';
+import { POLICY_SPEC } from './policy/policy-command.ts';
 import { COMMON_OPTIONS } from './option-specs.ts';
 import type { OptionSpec } from './option-specs.ts';
-import { TRUST_SPEC } from './trust/trust-spec.ts';
+import { TRUST_SPEC } from './trust/trust-command.ts';
 
 export const DEFAULT_START_SECONDS = 50;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
@@ -338,8 +338,8 @@ export const COMMAND_SPECS: readonly CommandSpec[] = [
     ],
   },
   PINS_SPEC,
-  ...PAIR_SPECS,
-  ...POLICY_SPECS,
+  PAIR_SPEC,
+  POLICY_SPEC,
   ...AUDIT_SPECS,
   ...LOGIN_SPECS,
   {

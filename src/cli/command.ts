@@ -1,10 +1,14 @@
 // The types of parsed commands.
 import type { LogLevel } from '../config/settings.ts';
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
-import type { LoginOptions } from '../gateway/upstream/login/server-login.ts';
 import type { Condition } from '../flow/operator/condition.ts';
-import type { AUDIT_ACTIONS, EXPORT_FORMATS } from './audit/audit-specs.ts';
-import type { KEY_ACTIONS } from './login/key-spec.ts';
+import type { AuditCommand, LogsCommand } from './audit/audit-commands.ts';
+import type { KeyCommand } from './login/key-command.ts';
+import type { LoginCommand } from './login/login-commands.ts';
+import type { PairCommand } from './pair/pair-command.ts';
+import type { PinsCommand } from './pins/pins-command.ts';
+import type { PolicyCommand } from './policy/policy-command.ts';
+import type { TrustCommand } from './trust/trust-command.ts';
 import type { FLOW_ACTIONS, LS_KINDS, SHELLS, WRAP_PINS } from './command-specs.ts';
 
 export type LsKind = (typeof LS_KINDS)[number];
@@ -64,15 +68,6 @@ export interface CheckCommand {
   json: boolean;
   /** Load the files of steps, which runs them. */
   runsSteps: boolean;
-}
-
-export interface TrustCommand {
-  name: 'trust';
-  action: 'add' | 'ls' | 'rm';
-  /** Undefined: the configuration that is found here. */
-  file: string | undefined;
-  /** Do not ask. */
-  isSure: boolean;
 }
 
 /** What `ls`, `call`, `read`, `prompt` and `status` connect to. Default: the gateway that runs here. */
@@ -177,93 +172,11 @@ export interface PromptCommand extends TargetOptions {
   json: boolean;
 }
 
-type KeyAction = (typeof KEY_ACTIONS)[number];
-
-/** Makes, lists and removes API keys. */
-export interface KeyCommand {
-  name: 'key';
-  action: KeyAction;
-  /** The name of the key. */
-  key: string | undefined;
-  user: string | undefined;
-  scopes: string[];
-  groups: string[];
-  /** ISO 8601. */
-  expires: string | undefined;
-  /** Default: the file in the state folder. */
-  file: string | undefined;
-  json: boolean;
-}
-
-/** Pairs browsers with a gateway, lists and removes them. */
-export interface PairCommand {
-  name: 'pair';
-  action: 'add' | 'ls' | 'rm';
-  /** The name of the browser to remove. */
-  browser: string | undefined;
-  user: string | undefined;
-  config: string | undefined;
-  pid: number | undefined;
-  json: boolean;
-}
-
-/** Shows and accepts what servers have changed. */
-export interface PinsCommand {
-  name: 'pins';
-  action: 'ls' | 'diff' | 'accept';
-  /** A server, or `server__tool`. Undefined: everything. */
-  what: string | undefined;
-  config: string | undefined;
-  isSure: boolean;
-  json: boolean;
-}
-
-/** Replays the audit log against rules. */
-export interface PolicyCommand {
-  name: 'policy';
-  config: string | undefined;
-  /** A file of the audit log, or its folder. */
-  log: string | undefined;
-  json: boolean;
-}
-
 export interface StatusCommand extends TargetOptions {
   name: 'status';
   json: boolean;
   /** Only the lines to paste into clients. */
   lines: boolean;
-}
-
-export interface LoginCommand {
-  name: 'login' | 'logout';
-  /** A URL, or the name of a server of the configuration. */
-  server: string;
-  config: string | undefined;
-  login: LoginOptions | undefined;
-  /** Log in although there is a login. */
-  isAgain: boolean;
-}
-
-export interface LogsCommand {
-  name: 'logs';
-  follow: boolean;
-  /** ISO 8601. Undefined: the last lines. */
-  since: string | undefined;
-  /** A glob. */
-  tool: string | undefined;
-  server: string | undefined;
-  errors: boolean;
-  json: boolean;
-}
-
-export interface AuditCommand {
-  name: 'audit';
-  action: (typeof AUDIT_ACTIONS)[number];
-  head: string | undefined;
-  key: string | undefined;
-  format: (typeof EXPORT_FORMATS)[number];
-  since: string | undefined;
-  json: boolean;
 }
 
 export type RunnableCommand =

@@ -29,3 +29,9 @@ export function none(words: string[], command: string): void {
   if (words.length > 0)
     throw new UsageError(`"${command}" takes no further words, but "${words.join(' ')}" was given.`);
 }
+
+export function toPid(given: OptionValue): number | undefined {
+  if (given === undefined) return undefined;
+  if (/^[1-9]\d{0,9}$/.test(String(given))) return Number(given);
+  throw new UsageError(`--pid must be the number of a process, not "${String(given)}".`);
+}

@@ -7,15 +7,15 @@ import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Condition } from '../flow/operator/condition.ts';
 import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, Shell } from './command.ts';
-import { toAudit, toLogs } from './audit/audit-args.ts';
-import { toLogin, toLoginOptions, toLogins, toLogout } from './login/login-args.ts';
-import { UsageError, none, only, toSpanMs } from './option-values.ts';
+import { toAudit, toLogs } from './audit/audit-commands.ts';
+import { toLogin, toLoginOptions, toLogins, toLogout } from './login/login-commands.ts';
+import { UsageError, none, only, toPid, toSpanMs } from './option-values.ts';
 import type { OptionValue, ParsedArgs } from './option-values.ts';
-import { toPins } from './pins/pins-spec.ts';
-import { toPolicyCommand } from './policy/policy-args.ts';
-import { toKeyCommand } from './to-key-command.ts';
-import { toPairCommand } from './pair/to-pair-command.ts';
-import { toTrust } from './trust/trust-spec.ts';
+import { toPins } from './pins/pins-command.ts';
+import { toPolicyCommand } from './policy/policy-command.ts';
+import { toKeyCommand } from './login/key-command.ts';
+import { toPairCommand } from './pair/pair-command.ts';
+import { toTrust } from './trust/trust-command.ts';
 import { programName } from './welcome/program.ts';
 import {
   DEFAULT_LIST_LIMIT,
@@ -361,12 +361,6 @@ function toPort(given: OptionValue): number | undefined {
   const text = String(given);
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError(`--port must be a number from 0 to 65535, not "${text}".`);
-}
-
-function toPid(given: OptionValue): number | undefined {
-  if (given === undefined) return undefined;
-  if (/^[1-9]\d{0,9}$/.test(String(given))) return Number(given);
-  throw new UsageError(`--pid must be the number of a process, not "${String(given)}".`);
 }
 
 function toHost(given: OptionValue): string | undefined {

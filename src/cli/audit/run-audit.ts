@@ -4,7 +4,7 @@ import { readSigningKey, toPublicText } from '../../gateway/audit/audit-key.ts';
 import { toOcsf } from '../../gateway/audit/to-ocsf.ts';
 import { verifyAudit } from '../../gateway/audit/verify-audit.ts';
 import type { AuditReport } from '../../gateway/audit/verify-audit.ts';
-import type { AuditCommand } from '../command.ts';
+import type { AuditCommand } from './audit-commands.ts';
 import type { Printer } from '../terminal/print.ts';
 import { ownAuditFolder } from './own-audit.ts';
 

@@ -2,11 +2,11 @@
 import { AuditTail } from '../../gateway/audit/audit-reader.ts';
 import type { AuditLine } from '../../gateway/audit/audit-lines.ts';
 import { toMatcher } from '../../gateway/middleware/steps/filter/glob.ts';
-import type { LogsCommand } from '../command.ts';
+import type { LogsCommand } from './audit-commands.ts';
 import { untilSignal } from '../signals.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
-import { DEFAULT_LOG_LINES } from './audit-specs.ts';
+import { DEFAULT_LOG_LINES } from './audit-commands.ts';
 import { LOG_HEADER, hasFailed, toLogRow } from './log-rows.ts';
 import { ownAuditFolder } from './own-audit.ts';
 

@@ -5,7 +5,7 @@ import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
 import { loginKey } from '../../gateway/upstream/login/server-login.ts';
 import { version } from '../../shared/version.ts';
 import { createCliLog } from '../cli-log.ts';
-import type { LoginCommand } from '../command.ts';
+import type { LoginCommand } from '../login/login-commands.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { ownLogin, ownLogins } from '../login/own-logins.ts';
 import { loadCommandConfig } from '../serve/load-command-config.ts';

@@ -6,7 +6,7 @@ import type { PairingRecords } from '../../gateway/ask/word/pairing-file.ts';
 import { Pairings } from '../../gateway/ask/word/pairings.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import type { PairCommand } from '../command.ts';
+import type { PairCommand } from '../pair/pair-command.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { userProblem } from '../pair/user-problem.ts';

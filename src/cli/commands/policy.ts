@@ -6,7 +6,7 @@ import type { PastCall, ReplayedCall } from '../../gateway/middleware/steps/rule
 import type { RuleDecision } from '../../protocol/audit.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { PolicyCommand } from '../command.ts';
+import type { PolicyCommand } from '../policy/policy-command.ts';
 import { readEnvironment } from '../environment.ts';
 import { readPastCalls } from '../policy/past-calls.ts';
 import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';

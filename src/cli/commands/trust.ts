@@ -3,7 +3,7 @@ import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { resolve } from 'node:path';
 import { GatewayError } from '../../shared/errors.ts';
-import type { TrustCommand } from '../command.ts';
+import type { TrustCommand } from '../trust/trust-command.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';
 import type { Printer } from '../terminal/print.ts';

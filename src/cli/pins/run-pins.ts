@@ -3,7 +3,7 @@ import { findConfig } from '../../config/read/find-config.ts';
 import { listPinFiles, pinFolder, readPinFile, updatePinFile } from '../../gateway/definitions/pins/pin-file.ts';
 import { acceptPin, isRemoved, keyOf } from '../../gateway/definitions/pins/pin-record.ts';
 import type { Pin, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
-import type { PinsCommand } from '../command.ts';
+import type { PinsCommand } from './pins-command.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';

@@ -1,9 +1,17 @@
 // `parley trust` on the command line.
 import type { CommandSpec } from '../command-specs.ts';
-import type { TrustCommand } from '../command.ts';
 import { COMMON_OPTIONS } from '../option-specs.ts';
 import { UsageError, none } from '../option-values.ts';
 import type { ParsedArgs } from '../option-values.ts';
+
+export interface TrustCommand {
+  name: 'trust';
+  action: 'add' | 'ls' | 'rm';
+  /** Undefined: the configuration that is found here. */
+  file: string | undefined;
+  /** Do not ask. */
+  isSure: boolean;
+}
 
 export const TRUST_SPEC: CommandSpec = {
   name: 'trust',

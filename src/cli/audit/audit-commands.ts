@@ -1,10 +1,12 @@
-// The rows of the table of commands that are about the audit log.
+// `parley logs` and `parley audit` on the command line.
 import type { CommandSpec } from '../command-specs.ts';
 import { COMMON_OPTIONS } from '../option-specs.ts';
 import type { OptionSpec } from '../option-specs.ts';
+import { UsageError, none, toSpanMs } from '../option-values.ts';
+import type { OptionValue, ParsedArgs } from '../option-values.ts';
 
-export const AUDIT_ACTIONS = ['verify', 'export', 'key'] as const;
-export const EXPORT_FORMATS = ['jsonl', 'ocsf'] as const;
+const AUDIT_ACTIONS = ['verify', 'export', 'key'] as const;
+const EXPORT_FORMATS = ['jsonl', 'ocsf'] as const;
 export const DEFAULT_LOG_LINES = 50;
 
 const { json, help } = COMMON_OPTIONS;
@@ -13,6 +15,28 @@ const since: OptionSpec = {
   value: 'WHEN',
   text: 'from then on: today, yesterday, a span such as 2h, or a date (YYYY-MM-DD, or with a time)',
 };
+
+export interface LogsCommand {
+  name: 'logs';
+  follow: boolean;
+  /** ISO 8601. Undefined: the last lines. */
+  since: string | undefined;
+  /** A glob. */
+  tool: string | undefined;
+  server: string | undefined;
+  errors: boolean;
+  json: boolean;
+}
+
+export interface AuditCommand {
+  name: 'audit';
+  action: (typeof AUDIT_ACTIONS)[number];
+  head: string | undefined;
+  key: string | undefined;
+  format: (typeof EXPORT_FORMATS)[number];
+  since: string | undefined;
+  json: boolean;
+}
 
 export const AUDIT_SPECS: readonly CommandSpec[] = [
   {
@@ -73,3 +97,47 @@ export const AUDIT_SPECS: readonly CommandSpec[] = [
     ],
   },
 ];
+
+export function toLogs({ values, words }: ParsedArgs): LogsCommand {
+  none(words, 'logs');
+  return {
+    name: 'logs',
+    follow: values['follow'] === true,
+    since: toSince(values['since']),
+    tool: values['tool'] as string | undefined,
+    server: values['server'] as string | undefined,
+    errors: values['errors'] === true,
+    json: values['json'] === true,
+  };
+}
+
+export function toAudit({ values, words }: ParsedArgs): AuditCommand {
+  const [word, ...more] = words;
+  const action = AUDIT_ACTIONS.find((one) => one === word);
+  if (!action) throw new UsageError(`Say what to do: ${AUDIT_ACTIONS.join(', ')}.`);
+  none(more, `audit ${action}`);
+  const format = EXPORT_FORMATS.find((one) => one === (values['format'] ?? 'ocsf'));
+  if (!format) throw new UsageError(`--format must be one of ${EXPORT_FORMATS.join(', ')}.`);
+  return {
+    name: 'audit',
+    action,
+    head: values['head'] as string | undefined,
+    key: values['key'] as string | undefined,
+    format,
+    since: toSince(values['since']),
+    json: values['json'] === true,
+  };
+}
+
+/** ISO 8601 in UTC, as the log has it. Days begin where the user is. */
+function toSince(given: OptionValue, now: Date = new Date()): string | undefined {
+  if (given === undefined) return undefined;
+  const text = String(given);
+  const day = { today: 0, yesterday: 1 }[text];
+  if (day !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - day).toISOString();
+  if (/^\d+[smhd]$/.test(text)) return new Date(now.getTime() - toSpanMs(text, '--since')!).toISOString();
+  // Without a time, Date.parse would take the date as one of UTC.
+  const at = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
+  if (!Number.isNaN(at) && /^\d{4}-/.test(text)) return new Date(at).toISOString();
+  throw new UsageError(`--since must be today, yesterday, a span such as 2h, or a date (YYYY-MM-DD), not "${text}".`);
+}

@@ -1,12 +1,22 @@
 // `parley pins` on the command line.
 import type { CommandSpec } from '../command-specs.ts';
-import type { PinsCommand } from '../command.ts';
 import { COMMON_OPTIONS } from '../option-specs.ts';
 import { UsageError } from '../option-values.ts';
 import type { ParsedArgs } from '../option-values.ts';
 
 const { json, help } = COMMON_OPTIONS;
 const ACTIONS = ['ls', 'diff', 'accept'] as const;
+
+/** Shows and accepts what servers have changed. */
+export interface PinsCommand {
+  name: 'pins';
+  action: 'ls' | 'diff' | 'accept';
+  /** A server, or `server__tool`. Undefined: everything. */
+  what: string | undefined;
+  config: string | undefined;
+  isSure: boolean;
+  json: boolean;
+}
 
 export const PINS_SPEC: CommandSpec = {
   name: 'pins',

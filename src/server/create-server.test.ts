@@ -19,7 +19,7 @@ it('a server that is closed drops its tasks', async () => {
   expect(signal?.aborted).toBe(true);
   const asked = answerOf(server, new FakeExchange('tasks/get', { params: { taskId } }));
   await expect(asked).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
-  expect(clock.waiting).toBe(0);
+  expect(clock.timers).toBe(0);
 });
 
 it('a server whose keys could be guessed is not made, and the error says how to make one', () => {

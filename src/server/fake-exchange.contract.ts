@@ -3,7 +3,7 @@ import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../protocol/
 import type { JsonObject } from '../protocol/message.ts';
 import { toPlainObject } from '../protocol/raw/raw-object.ts';
 import type { Target } from '../protocol/target.ts';
-import type { Clock } from '../shared/clock.ts';
+import { FakeClock as ManualClock } from '../gateway/dialect/fake-context.contract.ts';
 import { GatewayError } from '../shared/errors.ts';
 
 interface FakeExchangeOptions {
@@ -81,30 +81,9 @@ export function fakeClient(client: Partial<ClientView> = {}): ClientView {
   };
 }
 
-export class FakeClock implements Clock {
-  #now = Date.UTC(2030, 0, 1);
-  #timers = new Set<{ at: number; callback: () => void }>();
-
-  get waiting(): number {
-    return this.#timers.size;
-  }
-
-  now(): number {
-    return this.#now;
-  }
-
-  after(ms: number, callback: () => void): () => void {
-    const timer = { at: this.#now + ms, callback };
-    this.#timers.add(timer);
-    return () => void this.#timers.delete(timer);
-  }
-
-  advance(ms: number): void {
-    this.#now += ms;
-    for (const timer of [...this.#timers].filter(({ at }) => at <= this.#now)) {
-      this.#timers.delete(timer);
-      timer.callback();
-    }
+export class FakeClock extends ManualClock {
+  constructor() {
+    super(Date.UTC(2030, 0, 1));
   }
 }
 

@@ -57,7 +57,7 @@ describe('a call that may become a task', () => {
     const { answering, tasks, clock } = call(() => 'done');
     expect(await answering).toEqual(text('done'));
     expect(await tasks()).toEqual([]);
-    expect(clock.waiting).toBe(0);
+    expect(clock.timers).toBe(0);
     clock.advance(GRACE_MS);
     expect(await tasks()).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe('a call that may become a task', () => {
     const refused = call(() => Promise.reject(new ProtocolError(-32042, 'Mine')));
     await expect(refused.answering).rejects.toMatchObject({ code: -32042 });
     expect(await refused.tasks()).toEqual([]);
-    expect(refused.clock.waiting).toBe(0);
+    expect(refused.clock.timers).toBe(0);
   });
 
   it('becomes one at its first status', async () => {
@@ -197,7 +197,7 @@ describe('a question of a call that may become a task', () => {
     const { clock, answered, task } = call(handler, { answer: () => reply.promise });
     clock.advance(10 * GRACE_MS);
     await turn();
-    expect([answered(), clock.waiting]).toEqual([undefined, 0]);
+    expect([answered(), clock.timers]).toEqual([undefined, 0]);
     reply.resolve(roots);
     await turn();
     clock.advance(GRACE_MS - 1);
@@ -214,7 +214,7 @@ describe('a question of a call that may become a task', () => {
     };
     const { clock, task } = call(handler);
     await turn();
-    expect(clock.waiting).toBe(1);
+    expect(clock.timers).toBe(1);
     clock.advance(GRACE_MS);
     expect(await task()).toMatchObject({ status: 'working' });
   });
@@ -232,10 +232,10 @@ describe('a question of a call that may become a task', () => {
     );
     replies[0]!.resolve(roots);
     await turn();
-    expect(clock.waiting).toBe(0);
+    expect(clock.timers).toBe(0);
     replies[1]!.resolve(roots);
     await turn();
-    expect(clock.waiting).toBe(1);
+    expect(clock.timers).toBe(1);
   });
 
   it('holds back a status until it is answered, since the request at hand is the question’s', async () => {
@@ -270,7 +270,7 @@ describe('a question of a call that may become a task', () => {
     expect(await answering).toEqual(text('done'));
     reply.resolve(roots);
     await turn();
-    expect([await tasks(), clock.waiting]).toEqual([[], 0]);
+    expect([await tasks(), clock.timers]).toEqual([[], 0]);
   });
 
   it('is possible where the client can be asked, before and after', async () => {
@@ -307,7 +307,7 @@ describe('the signal of a call that may become a task', () => {
     exchange.controller.abort('gone');
     expect(reasons).toEqual(['gone']);
     await expect(answering).rejects.toMatchObject({ code: 'CANCELLED' });
-    expect([clock.waiting, await tasks()]).toEqual([0, []]);
+    expect([clock.timers, await tasks()]).toEqual([0, []]);
   });
 
   it('is the task’s from then on: aborted when that is cancelled, not by the end of the request', async () => {
@@ -357,7 +357,7 @@ describe('the signal of a call that may become a task', () => {
     exchange.controller.abort();
     reply.reject(new GatewayError('CANCELLED'));
     expect(await answering).toEqual(text('done'));
-    expect([await tasks(), clock.waiting]).toEqual([[], 0]);
+    expect([await tasks(), clock.timers]).toEqual([[], 0]);
   });
 });
 

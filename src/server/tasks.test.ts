@@ -254,15 +254,15 @@ describe('a task that expires', () => {
     const late = await start({ task: { requested: true, ttl: 100 } });
     const early = await start({ task: { requested: true, ttl: 50 } });
     await turn();
-    expect(clock.waiting).toBe(1);
+    expect(clock.timers).toBe(1);
     const waiting = send('tasks/result', { taskId: early });
     clock.advance(50);
     await expect(waiting).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
     await expect(send('tasks/get', { taskId: early })).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
     expect(await send('tasks/list', {})).toMatchObject({ tasks: [{ taskId: late }] });
-    expect([stopped, clock.waiting]).toEqual([1, 1]);
+    expect([stopped, clock.timers]).toEqual([1, 1]);
     clock.advance(50);
-    expect([stopped, clock.waiting]).toEqual([2, 0]);
+    expect([stopped, clock.timers]).toEqual([2, 0]);
   });
 
   it('is gone with all others when the server drops them', async () => {
@@ -270,7 +270,7 @@ describe('a task that expires', () => {
     const taskId = await start();
     server.dropTasks();
     await expect(send('tasks/get', { taskId })).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
-    expect(clock.waiting).toBe(0);
+    expect(clock.timers).toBe(0);
     expect(told).toMatchObject([{ status: 'cancelled' }]);
   });
 });

@@ -133,7 +133,7 @@ test('the step "retry" waits as long as the server wants, and then calls once', 
   const waiting = call(gateway.url, 'limited__read');
   await until('the refusal', () => server.state.calls.length === 2);
   const second = call(gateway.url, 'limited__read', '127.0.0.2');
-  await until('both to wait', () => clock.waiting >= 2);
+  await until('both to wait', () => clock.timers >= 2);
   server.state.mood = 'well';
   await clock.advance(1999);
   expect(server.state.calls).toHaveLength(2);

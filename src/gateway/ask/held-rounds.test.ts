@@ -26,7 +26,7 @@ checkOwnedThings(
       },
       expire: () => clock.advance(DEFAULT_LIMITS.parkedMs),
       close: () => rounds.close(),
-      timers: () => (rounds.size === 0 ? 0 : clock.waiting),
+      timers: () => (rounds.size === 0 ? 0 : clock.timers),
     };
   },
   'owner',

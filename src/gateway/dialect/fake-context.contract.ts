@@ -11,9 +11,14 @@ import type { ServeContext, ServeContextOptions } from './serve/serve-context.ts
 import { META } from './meta.ts';
 import type { Outlet } from './serve/served-exchange.ts';
 
-export class FakeClock implements Clock {
-  #now = 0;
-  #timers = new Set<{ at: number; callback: () => void }>();
+/** What fake clocks have in common: a time, and what waits for a later one. */
+export class FakeTimers implements Clock {
+  #now: number;
+  readonly #timers = new Set<{ at: number; callback: () => void }>();
+
+  constructor(now = 0) {
+    this.#now = now;
+  }
 
   now(): number {
     return this.#now;
@@ -29,10 +34,17 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
-  advance(ms: number): void {
+  /** Moves the time, then runs everything that waited for it. */
+  protected run(ms: number): void {
     this.#now += ms;
     const due = [...this.#timers].filter(({ at }) => at <= this.#now).toSorted((a, b) => a.at - b.at);
     for (const timer of due) if (this.#timers.delete(timer)) timer.callback();
+  }
+}
+
+export class FakeClock extends FakeTimers {
+  advance(ms: number): void {
+    this.run(ms);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protoc
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { Step, StepFunction } from '../../protocol/step.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { FakeTimers } from '../dialect/fake-context.contract.ts';
 import { createChain } from './chain/chain.ts';
 
 export class FakeExchange implements Exchange {
@@ -55,31 +55,14 @@ export class FakeExchange implements Exchange {
   releaseStream(): void {}
 }
 
-export class FakeClock implements Clock {
-  #now = 1_000_000;
-  readonly #timers = new Set<{ at: number; callback: () => void }>();
-
-  get waiting(): number {
-    return this.#timers.size;
+export class FakeClock extends FakeTimers {
+  constructor() {
+    super(1_000_000);
   }
 
-  now(): number {
-    return this.#now;
-  }
-
-  after(ms: number, callback: () => void): () => void {
-    const timer = { at: this.#now + ms, callback };
-    this.#timers.add(timer);
-    return () => void this.#timers.delete(timer);
-  }
-
-  /** Moves the time, then runs everything that waited for it. */
+  /** Moves the time, runs everything that waited for it, and lets it settle. */
   async advance(ms: number): Promise<void> {
-    this.#now += ms;
-    for (const timer of [...this.#timers].filter(({ at }) => at <= this.#now)) {
-      this.#timers.delete(timer);
-      timer.callback();
-    }
+    this.run(ms);
     await settled();
   }
 }

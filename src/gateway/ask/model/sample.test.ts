@@ -308,7 +308,7 @@ describe('limits', () => {
     await clock.advance(1000);
     await failed;
     await closed;
-    expect(clock.waiting).toBe(0);
+    expect(clock.timers).toBe(0);
   });
 });
 

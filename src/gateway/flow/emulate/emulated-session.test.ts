@@ -65,7 +65,7 @@ describe('an ended call', () => {
     await expect(call.ask(question)).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(call.view()).toMatchObject({ state: 'completed' });
     expect(told).toEqual(['interaction.complete']);
-    expect(clock.waiting).toBe(0);
+    expect(clock.timers).toBe(0);
   });
 });
 

@@ -22,7 +22,7 @@ checkOwnedThings('emulated sessions', () => {
       await settled();
       await clock.advance(1000);
     },
-    timers: () => clock.waiting,
+    timers: () => clock.timers,
   };
 });
 

@@ -163,7 +163,7 @@ describe('approve: what counts as a yes', () => {
     expect(lost!.aborted).toBe(false);
     await clock.advance(1);
     expect(await answer).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('in time') }] });
-    expect([lost!.aborted, clock.waiting, called()]).toEqual([true, 0, 0]);
+    expect([lost!.aborted, clock.timers, called()]).toEqual([true, 0, 0]);
   });
 
   it('a call that its client gives up is not answered', async () => {

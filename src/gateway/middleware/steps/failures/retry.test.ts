@@ -131,7 +131,7 @@ describe('retry', () => {
     await settled();
     exchange.controller.abort();
     await failed;
-    expect([last.calls.length, clock.waiting]).toEqual([1, 0]);
+    expect([last.calls.length, clock.timers]).toEqual([1, 0]);
   });
 
   it('does not ask the user the same twice', async () => {

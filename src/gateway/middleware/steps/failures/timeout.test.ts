@@ -47,7 +47,7 @@ describe('timeout', () => {
     const exchange = new FakeExchange('tools/call');
     expect(await chainOf([timeout({ ms: 1000, clock })], () => ({ ok: true }))(exchange)).toEqual({ ok: true });
     await clock.advance(1000); // the one timer of all calls finds nothing left to wait for
-    expect(clock.waiting).toBe(0);
+    expect(clock.timers).toBe(0);
     expect(getEventListeners(exchange.controller.signal, 'abort')).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe('timeout', () => {
     answerUser();
     expect(await answer).toEqual({ action: 'accept' });
     await clock.advance(1000); // the one timer of all calls finds nothing left to wait for
-    expect(clock.waiting).toBe(0);
+    expect(clock.timers).toBe(0);
   });
 
   it('hands on that the client has given up', async () => {
@@ -96,7 +96,7 @@ describe('timeout', () => {
 
   it('leaves waiting for a task alone, and what it is not for', async () => {
     const clock = new FakeClock();
-    const call = chainOf([timeout({ ms: 1, only: ['slow*'], clock })], () => ({ waiting: clock.waiting }));
+    const call = chainOf([timeout({ ms: 1, only: ['slow*'], clock })], () => ({ waiting: clock.timers }));
     expect(await call('tasks/result', { taskId: 't' })).toEqual({ waiting: 0 });
     expect(await call('tools/call', { name: 'fast' })).toEqual({ waiting: 0 });
     expect(await call('tools/call', { name: 'slow-one' })).toEqual({ waiting: 1 });

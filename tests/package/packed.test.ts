@@ -1,23 +1,24 @@
 // Checks the content of the package. Its pages link only to packed files, because there is no checkout around them.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { publint } from 'publint';
 import { expect, it } from 'vitest';
-import { ROOT } from '../helpers/files.ts';
+import { ROOT, read } from '../helpers/files.ts';
 import { linksIn, linksOf } from '../helpers/links.ts';
 
 /** Once: npm reads every file of the project for it. */
-const packed = packedFiles();
+const { unpackedSize, files: packedFiles } = pack();
+const packed = packedFiles.map(({ path }) => path);
 
-function packedFiles(): string[] {
+function pack(): { unpackedSize: number; files: { path: string }[] } {
   const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: ROOT,
     encoding: 'utf8',
     shell: process.platform === 'win32',
   });
-  const [pack] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-  return pack.files.map(({ path }) => path);
+  const [first] = JSON.parse(stdout) as [ReturnType<typeof pack>];
+  return first;
 }
 
 it('every relative link of a packed page leads to a packed file or folder', () => {
@@ -48,6 +49,16 @@ it('the package contains only what runs and what users read: no tests, no source
   expect(packed.length).toBeLessThanOrEqual(230);
 });
 
+it('the package takes less than 4 MB, and what is always installed with it less than 24 MB', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, LockedPackage> };
+  const needed = Object.entries(packages).filter(
+    ([path, { dev, optional, peer }]) => path && !dev && !optional && !peer,
+  );
+  expect(needed.length).toBeGreaterThan(10);
+  expect(unpackedSize).toBeLessThan(4e6);
+  expect(needed.reduce((sum, [path]) => sum + sizeOf(join(ROOT, path)), 0)).toBeLessThan(24e6);
+});
+
 it('publint reports no problem', async () => {
   const files = packed.map((path) => ({ name: `package/${path}`, data: readFileSync(join(ROOT, path)) }));
   const { messages } = await publint({ pkgDir: 'package', pack: { files }, strict: true });
@@ -59,6 +70,20 @@ it('a link is found in every form that Markdown has', () => {
     '[a](a.md "A") ![b](b.png) [c](<c.md#d>) [d][e] <img src="f.png"> `[no](no.md)` [web](https://a.b/c.md)\n\n[e]: e.md\n';
   expect(linksIn(page).toSorted()).toEqual(['a.md', 'b.png', 'c.md#d', 'e.md', 'f.png']);
 });
+
+interface LockedPackage {
+  dev?: boolean;
+  optional?: boolean;
+  peer?: boolean;
+}
+
+/** Without packages inside, which have rows of their own in the lock. */
+function sizeOf(path: string): number {
+  const entry = statSync(path);
+  if (!entry.isDirectory()) return entry.size;
+  const names = readdirSync(path).filter((name) => name !== 'node_modules');
+  return names.reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+}
 
 function foldersOf(path: string): string[] {
   const folder = posix.dirname(path);

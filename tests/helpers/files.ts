@@ -17,15 +17,15 @@ export function projectFiles(): string[] {
   return git.stdout.split('\0').filter((path) => path !== '' && existsSync(join(ROOT, path)));
 }
 
-/** Folders that npm, the build and runs of tests write. */
-const WRITTEN = /(?:^|\/)(?:node_modules|dist|\.git|coverage)$|^(?:bench|tests\/\w+)\/results$/;
+/** Folders that npm, the build and runs of tests write; those of the last kind may be gone a moment later. */
+const WRITTEN = /(?:^|\/)(?:node_modules|dist|\.git|coverage)$|^(?:bench|tests\/\w+)\/results$|\/\.readme-\w+$/;
 
 /** Paths relative to the project, with forward slashes, in order. */
 export function filesUnder(folder: string, wanted: (path: string) => boolean = () => true): string[] {
   const walk = (full: string): string[] => {
     const path = relative(ROOT, full).split(sep).join('/');
-    if (!statSync(full).isDirectory()) return [path];
-    return WRITTEN.test(path) ? [] : readdirSync(full).flatMap((name) => walk(join(full, name)));
+    if (WRITTEN.test(path)) return [];
+    return statSync(full).isDirectory() ? readdirSync(full).flatMap((name) => walk(join(full, name))) : [path];
   };
   return existsSync(join(ROOT, folder)) ? walk(join(ROOT, folder)).filter(wanted).sort() : [];
 }

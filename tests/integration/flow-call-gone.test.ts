@@ -112,7 +112,7 @@ describe('a call that is gone while the server lives', () => {
     await raw.asked(2);
     raw.stream.close();
     const { asked, called } = await again(url, { note: 'all' });
-    expect(asked[0]).toBe('You began this before and answered one question. Next would be: What is new?');
+    expect(asked[0]).toBe('You started this before and answered one question. The next question is: What is new?');
     await approve();
     expect((await within('the result', called)).content).toMatchObject([{ text: '1.0 all true' }]);
   });
@@ -124,7 +124,7 @@ describe('a call that is gone while the server lives', () => {
     await until('the notice', () => notices.length === 1);
     raw.stream.close();
     const { asked, called } = await again(url);
-    expect(asked[0]).toBe('You began this before and answered 2 questions. Waiting for boss.');
+    expect(asked[0]).toBe('You started this before and answered 2 questions. Waiting for boss.');
     await approve();
     expect((await within('the result', called)).content).toMatchObject([{ text: '1.0 all true' }]);
     expect(notices).toHaveLength(1);
@@ -141,7 +141,7 @@ describe('a call that is gone while the server lives', () => {
       params: { requestId: 1, reason: 'timed out' },
     });
     const { asked, called } = await again(url);
-    expect(asked[0]).toBe('You began this before and answered 2 questions. Waiting for boss.');
+    expect(asked[0]).toBe('You started this before and answered 2 questions. Waiting for boss.');
     await approve();
     expect((await within('the result', called)).content).toMatchObject([{ text: '1.0 all true' }]);
   });
@@ -169,7 +169,7 @@ describe('a call that is gone while the server lives', () => {
     gone.abort();
     expect(await first).toBe('given up');
     const { asked, called } = await again(url);
-    expect(asked[0]).toBe('You began this before and answered 2 questions. Waiting for boss.');
+    expect(asked[0]).toBe('You started this before and answered 2 questions. Waiting for boss.');
     await approve();
     expect((await within('the result', called)).content).toMatchObject([{ text: '1.0 all true' }]);
   });

@@ -95,7 +95,7 @@ test('the form that offers to continue says so too', async () => {
   before.socket.terminate();
   const { wire } = await client();
   wire.write(called(8, { progressToken: 'p' }));
-  expect((await formOf(wire)).params!.message).toContain('You began this before');
+  expect((await formOf(wire)).params!.message).toContain('You started this before');
   clock.move(STILL_MS);
   await until('the sign of life', () => progressOf(wire).length === 1);
   expect(progressOf(wire)).toMatchObject([{ progress: 0, message: 'Waiting for an answer' }]);

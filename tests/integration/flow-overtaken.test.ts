@@ -120,7 +120,7 @@ describe.each(STORES)('in %s', (name) => {
   test('a call asks the question that follows, and says that the one before is not asked any more', async () => {
     const { wire, result, answer, finish } = await overtakenBy('ask');
     const next = await formOf(wire, 'more');
-    expect(next.params?.['message']).toBe('The question before is not asked any more.\nWhen?');
+    expect(next.params?.['message']).toBe('The previous question is no longer asked.\nWhen?');
     answer({ more: 'Monday' }, next.id);
     expect(await result()).toMatchObject({ structuredContent: { what: 'ask', more: 'Monday' } });
     await finish();

@@ -71,7 +71,7 @@ async function play(
   return { asked, outcome };
 }
 
-const OFFER = 'You began this before and answered 2 questions. Next would be: Oslo for 3 days?';
+const OFFER = 'You started this before and answered 2 questions. The next question is: Oslo for 3 days?';
 const BEGUN: Reply[] = [{ city: 'Oslo' }, { days: 3 }, 'leave'];
 
 describe.each(['the same process', 'another process'])('in %s', (where) => {

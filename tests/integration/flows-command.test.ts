@@ -47,7 +47,7 @@ describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its se
       stdout: 'Done. It asks note now: A note?\n',
     });
     await until('the form to be withdrawn', () => paying.asked.length === 3);
-    expect(paying.asked[2]).toBe('The question before is not asked any more.\nA note?');
+    expect(paying.asked[2]).toBe('The previous question is no longer asked.\nA note?');
     expect(await desk.asks(['answer', pay!, 'none'])).toMatchObject({
       status: 1,
       stderr: 'parley: Not accepted: note: Say something.\n',

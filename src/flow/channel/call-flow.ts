@@ -279,7 +279,7 @@ async function askClient(
 async function toMovedRound({ moved, isLate }: SessionWatch): Promise<FormRound> {
   return {
     turn: await moved!,
-    told: `The question before ${isLate ? 'was not answered in time' : 'is not asked any more'}.`,
+    told: `The previous question ${isLate ? 'was not answered in time' : 'is no longer asked'}.`,
   };
 }
 
@@ -303,7 +303,7 @@ async function recoverLateAnswer(thrown: unknown, moves: SessionWatch, late: Lat
   if (!OVERTAKEN.has(thrown.code)) throw thrown;
   const { header, questions, outcome } = await late.sessions.getState(late.session);
   if (!isEnded(header) && header.state === 'waiting_user' && hasSameQuestions(header, late.shown)) throw thrown;
-  return { turn: { header, questions, ...outcome }, told: 'The question before is not asked any more.' };
+  return { turn: { header, questions, ...outcome }, told: 'The previous question is no longer asked.' };
 }
 
 /** The result may have been too large to be kept. */

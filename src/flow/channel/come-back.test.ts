@@ -66,7 +66,10 @@ it('a client that comes back is offered to continue, and is asked only what it h
   const { sessionId: _, ...called } = await kept();
   const asked: string[] = [];
   expect(await callFlow(exchangeOf(asked), login, called)).toMatchObject({ structuredContent: { name: 'Ada' } });
-  expect(asked).toEqual(['You began this before and answered one question. Next would be: Password', 'Password']);
+  expect(asked).toEqual([
+    'You started this before and answered one question. The next question is: Password',
+    'Password',
+  ]);
   await called.sessions.close();
 });
 

@@ -84,8 +84,8 @@ async function atWork({ asks = true } = {}) {
 }
 
 it.each([
-  [true, 'You began this before and answered one question. It is still running.'],
-  [false, 'You began this before. It is still running.'],
+  [true, 'You started this before and answered one question. It is still running.'],
+  [false, 'You started this before. It is still running.'],
 ])('a working session is followed until it has its result: one that has asked something: %s', async (asks, words) => {
   const { clock, runs, ...offering } = await atWork({ asks });
   const asked: string[] = [];
@@ -168,7 +168,7 @@ it('a failing session is followed while it undoes its effects, and its failure i
   });
   clock.move(1000);
   expect(await following).toMatchObject({ questions: [], failure: { message: 'nobody wants it' } });
-  const words = 'You began this before. It has failed, and its effects are being undone.';
+  const words = 'You started this before. It has failed, and its effects are being undone.';
   expect(asked).toEqual([words]);
 });
 
@@ -190,6 +190,6 @@ it('answers of other people do not count as answers of the caller', async () => 
     waiting: new Map(),
     receipts: new CallReceipts(),
   });
-  expect(asked).toEqual(['You began this before. Waiting for cto.']);
+  expect(asked).toEqual(['You started this before. Waiting for cto.']);
   await sessions.close();
 });

@@ -65,7 +65,7 @@ function wordsFor({ header, answered, questions }: StateView): { message: string
     return { message, title: 'Show how it ended', otherwise: ', and do all of it once more' };
   }
   const count = answered === 1 ? 'one question' : `${answered} questions`;
-  const message = `You began this before${answered === 0 ? '' : ` and answered ${count}`}. ${toNext(header, questions)}`;
+  const message = `You started this before${answered === 0 ? '' : ` and answered ${count}`}. ${toNext(header, questions)}`;
   if (earlyEndOf(header)) return { message, title: 'Wait for that, and show why it failed', otherwise: ' meanwhile' };
   return { message, title: 'Continue from there', otherwise: ', and forget what was answered' };
 }
@@ -73,5 +73,5 @@ function wordsFor({ header, answered, questions }: StateView): { message: string
 function toNext(header: Header, [question]: Question[]): string {
   if (earlyEndOf(header)) return 'It has failed, and its effects are being undone.';
   if (isSessionWorking(header)) return 'It is still running.';
-  return question ? `Next would be: ${question.prompt.message}` : `${describeWaiting(peopleOf(header))}.`;
+  return question ? `The next question is: ${question.prompt.message}` : `${describeWaiting(peopleOf(header))}.`;
 }

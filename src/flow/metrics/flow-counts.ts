@@ -66,7 +66,7 @@ export class FlowCounts {
           ENDED_CONDITIONS.map((outcome) => ({ labels: { flow, outcome }, value: ended[outcome] })),
         ),
       },
-      counter('turns', 'Turns: a session went on until its next question, step or end.', ({ turns }) => turns),
+      counter('turns', 'Turns: a session ran until its next question, step or end.', ({ turns }) => turns),
       counter('parked', 'Sessions that a new version could not continue.', ({ parked }) => parked),
       counter('step_retries', 'Repeated attempts of steps.', ({ retries }) => retries),
       counter('question_timeouts', 'Questions that were not answered in time.', ({ timeouts }) => timeouts),

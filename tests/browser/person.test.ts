@@ -91,7 +91,7 @@ describe.skipIf(chromiumPath === undefined)('a question to another person', () =
     const link = await linkTo('bea');
     const bea = await openLink(link);
     await bea.page.getByText('Hand over to somebody else').first().click();
-    const to = bea.page.getByLabel('Who is to answer instead of you?');
+    const to = bea.page.getByLabel('Who should answer instead of you?');
     expect(await to.getByRole('option').allTextContents()).toEqual(['cem', 'dan']);
     bea.found.push(...(await violations(bea)));
     await to.selectOption('dan');

@@ -163,7 +163,7 @@ describe('the link of a person', () => {
     const csrf = csrfOf((await browser.open(link)).text);
     clock.move(HOUR);
     await sessions.sweep();
-    expect(said(await browser.post(link, { csrf, 'q0.0': 'true' }))).toContain('It is not asked any more');
+    expect(said(await browser.post(link, { csrf, 'q0.0': 'true' }))).toContain('It is no longer asked');
     const second = await linkTo('cto');
     clock.move(48 * HOUR);
     expect(said(await new FakeBrowser().open(second))).toContain('The time for an answer is over');
@@ -235,7 +235,7 @@ describe('the link of a person', () => {
     const answers = [{ promptId: 'pay~2', value: 'no' }];
     expect(await sessions.answer({ principal: 'ops-lead', sessionId, answers })).toMatchObject({ accepted: false });
     const late = await browser.post(link, { csrf, 'q0.0': 'yes!' });
-    expect([late.status, said(late)]).toEqual([409, expect.stringContaining('not asked any more')]);
+    expect([late.status, said(late)]).toEqual([409, expect.stringContaining('no longer asked')]);
   });
 
   test('opens in no second browser, however long its question has been waiting since', async () => {

@@ -132,7 +132,7 @@ async function sessionsHere(
   if (!flows.some(({ name }) => name === header.tool)) throw new Error(`${code} exports no flow ${header.tool}.`);
   const sessions = new Sessions(flows, { ...options, store, keys, sweep: false, log: createCliLog('error') });
   const stored = await store.load(header.id);
-  const shut = stored ? await findUnopenable(sessions.setup, stored) : [];
+  const shut = stored ? await findUnopenable(sessions.context, stored) : [];
   if (shut.length === 0) return sessions;
   const how = sealKeys.length > 0 ? 'with these keys' : 'without a key: name the variable that has it with --seal-key';
   throw new Error(`${header.id} cannot continue here: ${shut.join(' and ')} cannot be opened ${how}.`);

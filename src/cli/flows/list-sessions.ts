@@ -43,7 +43,7 @@ export async function listSessions(
   const found = await findSessions(store, toFilter(command, now), command.limit);
   if (command.json) print.line(JSON.stringify(found.sessions.map(toPlainSession), undefined, 2));
   else
-    for (const line of toLines(found.sessions, { now, print, setup: createSessionContext({ store, keys }) }))
+    for (const line of toLines(found.sessions, { now, print, context: createSessionContext({ store, keys }) }))
       print.line(line);
   const { sessions, fitting, all } = found;
   if (sessions.length < fitting) print.note(`${sessions.length} of ${fitting} are shown; --limit N shows more.`);
@@ -68,7 +68,7 @@ function noneOf(all: number): string {
 
 function toLines(
   sessions: ListedSession[],
-  { now, print, setup }: { now: number; print: Printer; setup: SessionContext },
+  { now, print, context }: { now: number; print: Printer; context: SessionContext },
 ): string[] {
   if (sessions.length === 0) return [];
   const rows = sessions.map(({ header }) => [
@@ -77,7 +77,7 @@ function toLines(
     conditionOf(header),
     formatAge(now - header.createdAt),
     formatAge(now - header.lastActivityAt),
-    aboutOf(header, setup),
+    aboutOf(header, context),
   ]);
   const table = toTable([['ID', 'FLOW', 'STATE', 'AGE', 'IDLE', 'ABOUT'], ...rows], { width: process.stdout.columns });
   return table.map((line, index) =>
@@ -90,7 +90,7 @@ function painted(line: string, condition: Condition, print: Printer): string {
 }
 
 /** What the session waits for, or why it is parked or has failed. */
-function aboutOf(header: Header, setup: SessionContext): string {
+function aboutOf(header: Header, context: SessionContext): string {
   const parked = parkedReason(header);
   if (parked !== undefined) return formatText(parked);
   const ending = earlyEndOf(header);
@@ -100,13 +100,13 @@ function aboutOf(header: Header, setup: SessionContext): string {
   if (questions.length > 0)
     return questions.map((one) => formatText(`${one.key}: ${one.prompt.message}${forWhom(one)}`)).join('; ');
   if (header.waits?.length) return formatText(`waits for ${header.waits.map(({ key }) => key).join(', ')}`);
-  return formatText(whyFailed(header, setup) ?? header.reason ?? '');
+  return formatText(whyFailed(header, context) ?? header.reason ?? '');
 }
 
 /** The message of the flow, as long as it is kept. */
-function whyFailed(header: Header, setup: SessionContext): string | undefined {
+function whyFailed(header: Header, context: SessionContext): string | undefined {
   if (conditionOf(header) !== 'failed' || header.outcome === undefined) return undefined;
-  const outcome = readOutcome(setup, header);
+  const outcome = readOutcome(context, header);
   return outcome ? outcome.failure?.message : `${header.reason ?? 'failed'}; --seal-key NAME shows why`;
 }
 

@@ -82,9 +82,9 @@ export async function answerForOther(
 }
 
 /** The stored state: nothing has followed yet, or the answer was refused. */
-async function standing({ setup }: Sessions, sessionId: string): Promise<Turn> {
-  const stored = await setup.store.load(sessionId);
+async function standing({ context }: Sessions, sessionId: string): Promise<Turn> {
+  const stored = await context.store.load(sessionId);
   if (!stored) throw new Error('The session is gone');
   const { header } = stored;
-  return { header, questions: callerQuestions(header), ...withOutcome(setup, header) };
+  return { header, questions: callerQuestions(header), ...withOutcome(context, header) };
 }

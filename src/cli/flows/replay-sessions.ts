@@ -31,9 +31,11 @@ const COLOURS: Record<SessionReplay['verdict'], Style> = {
 const GOOD: ReadonlySet<string> = new Set(['ok', 'changes']);
 const VERDICT = Math.max(...Object.keys(COLOURS).map(({ length }) => length));
 
-export async function replaySessions({ store, keys }: OpenStore, context: FlowsContext): Promise<number> {
-  const { command, print, clock } = context;
-  const setup = createSessionContext({ store, keys });
+export async function replaySessions(
+  { store, keys }: OpenStore,
+  { command, print, clock }: FlowsContext,
+): Promise<number> {
+  const context = createSessionContext({ store, keys });
   const files: ReplayFile[] = [];
   const counts = new Map<string, number>();
   const all: SessionReplay[] = [];
@@ -42,7 +44,7 @@ export async function replaySessions({ store, keys }: OpenStore, context: FlowsC
     for await (const { header } of eachSession(store, toFilter(command, clock.now()))) {
       const stored = await store.load(header.id);
       if (!stored || isEnded(stored.header)) continue;
-      const replayed = await replay(files, setup, stored);
+      const replayed = await replay(files, context, stored);
       counts.set(replayed.verdict, (counts.get(replayed.verdict) ?? 0) + 1);
       if (command.json) all.push(replayed);
       else for (const line of toLines(replayed, print)) print.line(line);
@@ -55,7 +57,7 @@ export async function replaySessions({ store, keys }: OpenStore, context: FlowsC
   return [...counts.keys()].every((verdict) => GOOD.has(verdict)) ? 0 : 1;
 }
 
-async function replay(files: ReplayFile[], setup: SessionContext, stored: StoredSession): Promise<SessionReplay> {
+async function replay(files: ReplayFile[], context: SessionContext, stored: StoredSession): Promise<SessionReplay> {
   const { id, tool: flow } = stored.header;
   const file = files.find((one) => one.has(flow));
   if (!file) {
@@ -67,10 +69,10 @@ async function replay(files: ReplayFile[], setup: SessionContext, stored: Stored
       words: `is not in ${names}; add its file with --against, or name the others with --flow`,
     };
   }
-  if (hasUnopenableArgs(setup, stored)) {
+  if (hasUnopenableArgs(context, stored)) {
     return { id, flow, verdict: 'sealed', words: 'has arguments that only its key can open: name it with --seal-key' };
   }
-  const { kind: verdict, words } = await file.verdict(openSealedArgs(setup, stored));
+  const { kind: verdict, words } = await file.verdict(openSealedArgs(context, stored));
   return { id, flow, verdict, words };
 }
 

@@ -79,14 +79,14 @@ export async function awaitRest(sessions: Sessions, session: SessionRequest, sig
       const isWaiting = questions.length === 0 && isForPeople(header);
       return { header, questions, ...outcome, ...(isWaiting && { later: () => waitForTurn(sessions, header) }) };
     }
-    await pause(sessions.setup.clock, LOOK_MS);
+    await pause(sessions.context.clock, LOOK_MS);
   }
 }
 
 async function findEnded(start: CallStart, context: ResumeContext): Promise<StateView | undefined> {
   const { principal, tool, args, receipt } = start;
   const { sessions } = context;
-  const bytes = await sessions.setup.store.getBlob(toNoteKey(start, sessions.setup.store));
+  const bytes = await sessions.context.store.getBlob(toNoteKey(start, sessions.context.store));
   const sessionId = bytes && Buffer.from(bytes).toString();
   if (sessionId === undefined || hasWaitingCall(context, sessionId)) return undefined;
   if (context.receipts.isForAnother(sessionId, receipt)) return undefined;
@@ -97,14 +97,14 @@ async function findEnded(start: CallStart, context: ResumeContext): Promise<Stat
 
 /** Reserves the id of a new session, so that its caller can come back for it. */
 export async function reserveSessionId(sessions: Sessions, start: CallStart): Promise<string> {
-  const id = sessions.setup.newId();
+  const id = sessions.context.newId();
   await rememberSession(sessions, start, id);
   return id;
 }
 
 /** Writes the note before the session is stored, so that a caller who comes back after a crash finds the session or nothing. */
-export function rememberSession({ setup }: Sessions, start: CallStart, id: string): Promise<void> {
-  const { store, limits } = setup;
+export function rememberSession({ context }: Sessions, start: CallStart, id: string): Promise<void> {
+  const { store, limits } = context;
   return store.putBlob(toNoteKey(start, store), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
 }
 

@@ -23,7 +23,7 @@ export async function answerWithRetry(sessions: Sessions, request: AnswerRequest
     } catch (thrown) {
       const wait = waitOf(thrown);
       if (wait === undefined) throw thrown;
-      await pause(sessions.setup.clock, wait);
+      await pause(sessions.context.clock, wait);
     }
   }
 }

@@ -124,7 +124,7 @@ async function startInStore(
 
 /** Keeps the outcome until the client has had time to read it. If the client is gone, or never fetches it, it stays for a later call. */
 function acknowledgeLater(exchange: Exchange, { sessions, waiting, sent }: FlowCallContext, { header }: Turn): void {
-  const { log } = sessions.setup;
+  const { log } = sessions.context;
   const { id, started } = header;
   stopWaiting(waiting, id, exchange);
   if (started === undefined || exchange.signal.aborted || exchange.isConnected === false) return;
@@ -206,7 +206,7 @@ async function answerRound(exchange: Exchange, round: FormRound, context: RoundC
   const { progress, questions, header } = round.turn;
   if (progress) sendProgress(exchange, progress);
   if (given) moves.from(round.turn, () => {});
-  const answer = given ?? (await askClient(exchange, round, moves, sessions.setup.clock));
+  const answer = given ?? (await askClient(exchange, round, moves, sessions.context.clock));
   if (!answer) return toMovedRound(moves);
   const applied = applyReply(sessions, session, { questions, answer, via: 'elicit', onWaiting });
   const recovered = applied.catch((thrown) => recoverLateAnswer(thrown, moves, { sessions, session, shown: header }));

@@ -25,7 +25,7 @@ function createDesk() {
     tokenSessions,
     waiting: new Map<string, Exchange>(),
     receipts: new CallReceipts(),
-    sent: new SentResults(sessions.setup),
+    sent: new SentResults(sessions.context),
   };
   const exchangeOf = (params: JsonObject, offers: string[] = [], principal = 'desk') => {
     const ask = async ({ params: asked }: { params: { message: string } }) => {

@@ -28,7 +28,7 @@ function process() {
     tokenSessions: new TokenSessions([login], { tokens, shared: store }),
     waiting: new Map<string, Exchange>(),
     receipts: new CallReceipts(),
-    sent: new SentResults(sessions.setup),
+    sent: new SentResults(sessions.context),
   };
 }
 let store = memoryStore();

@@ -37,7 +37,7 @@ export async function offerResume(
   if (!left) return undefined;
   const ask = toOffer(left);
   if (!exchange.canAsk(ask)) return undefined;
-  const answer = await askAlive(exchange, ask, context.sessions.setup);
+  const answer = await askAlive(exchange, ask, context.sessions.context);
   if (answer.action !== 'accept') throw new ResumeDeclinedError(start.tool);
   const session = { principal, sessionId: left.header.id };
   if (answerContent(answer)[FIELD] === true) return awaitRest(context.sessions, session, exchange.signal);

@@ -57,7 +57,7 @@ async function overtaken({ asksMore, asksFirst = true }: { asksMore: boolean; as
     tokenSessions,
     waiting: new Map(),
     receipts: new CallReceipts(),
-    sent: new SentResults(first!.setup),
+    sent: new SentResults(first!.context),
   });
   await until('the step', () => runs === 1);
   silent = leaseOwner;
@@ -125,7 +125,7 @@ it('a call continues if another process continued the session before its answer 
     tokenSessions,
     waiting: new Map(),
     receipts: new CallReceipts(),
-    sent: new SentResults(first!.setup),
+    sent: new SentResults(first!.context),
   });
   void result.finally(() => (isOver = true));
   await until('the step', () => runs === 1);

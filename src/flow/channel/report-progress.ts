@@ -91,7 +91,7 @@ class WaitingCall {
 
   #say(words: string): void {
     tellStill(this.#exchange, words);
-    this.#offStill = repeatStill(this.#exchange, this.#sessions.setup.clock, words);
+    this.#offStill = repeatStill(this.#exchange, this.#sessions.context.clock, words);
   }
 }
 

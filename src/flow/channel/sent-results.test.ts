@@ -30,7 +30,7 @@ function createShop({ durable = true } = {}) {
       tokenSessions,
       waiting: new Map<string, Exchange>(),
       receipts: new CallReceipts(),
-      sent: new SentResults(sessions.setup),
+      sent: new SentResults(sessions.context),
     };
     const call = async (asked: string[] = []) => {
       const ask = async ({ params }: Ask) => {

@@ -43,7 +43,7 @@ function createShop({ resultBytes = 100_000, asks = true } = {}) {
       tokenSessions,
       waiting: new Map<string, Exchange>(),
       receipts: new CallReceipts(),
-      sent: new SentResults(sessions.setup),
+      sent: new SentResults(sessions.context),
     };
     const call = async ({ startId = ID, signal = new AbortController().signal, ...given }: Given = {}) => {
       const params = { name: 'order', arguments: {}, _meta: { [START_ID]: startId } };
@@ -87,7 +87,7 @@ it('a call joins a session that works before its first question, in another proc
   const one = first.call();
   await until('the work', () => paid() === 1);
   let reads = 0;
-  const { store } = second.context.sessions.setup;
+  const { store } = second.context.sessions.context;
   const load = store.load.bind(store);
   store.load = (id) => {
     reads++;

@@ -15,7 +15,7 @@ it('a session that was moved to the store expires if nobody answers', async () =
   const login = flow({ name: 'login' }, (ask) => ask.text('password', { secret: true }));
   const sessions = new Sessions([login], { clock });
   const tokens = createTokens({ keys: ['a key of this test'], clock });
-  const tokenSessions = new TokenSessions([login], { tokens, clock, shared: sessions.setup.store });
+  const tokenSessions = new TokenSessions([login], { tokens, clock, shared: sessions.context.store });
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true } as unknown as Exchange;
   await callWithToken(exchange, { principal: 'me', tool: 'login', args: {} }, { sessions, tokenSessions });
   expect(await sessions.list('me')).toHaveLength(1);
@@ -33,7 +33,7 @@ it('a stored session continues where it stands when its old state is sent again'
   ]);
   const sessions = new Sessions([login]);
   const tokens = createTokens({ keys: ['a key of this test'] });
-  const tokenSessions = new TokenSessions([login], { tokens, shared: sessions.setup.store });
+  const tokenSessions = new TokenSessions([login], { tokens, shared: sessions.context.store });
   const begin = { principal: 'me', tool: 'login', args: {} };
   const { signal } = new AbortController();
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
@@ -58,7 +58,7 @@ it('a session is stored when an answer leads to a question for another person, w
   ]);
   const sessions = new Sessions([release]);
   const tokens = createTokens({ keys: ['a key of this test'] });
-  const tokenSessions = new TokenSessions([release], { tokens, shared: sessions.setup.store, mayOutgrow: true });
+  const tokenSessions = new TokenSessions([release], { tokens, shared: sessions.context.store, mayOutgrow: true });
   const begin = { principal: 'me', tool: 'release', args: {} };
   const { signal } = new AbortController();
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;

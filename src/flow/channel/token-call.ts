@@ -87,7 +87,7 @@ export function toSuspendedRound(
   const marked = human ? { ...params, _meta: { [META.human]: true } } : params;
   const questions = { [key!]: { method, params: marked } };
   // The state must be good for as long as the session, which may wait for days.
-  const lastsMs = header.expiresAt - sessions.setup.clock.now();
+  const lastsMs = header.expiresAt - sessions.context.clock.now();
   return toSuspended({ questions, state, lastsMs });
 }
 
@@ -109,7 +109,7 @@ async function resumeFromToken(
     const session = { principal: bearer.principal, sessionId: header.id };
     const questions = header.current as Question[];
     const answer = answers[toRoundKeys(questions)];
-    if (hasOverdue(header, sessions.setup.clock.now())) {
+    if (hasOverdue(header, sessions.context.clock.now())) {
       round = { told: 'A question was not answered in time.' };
       return applyTimeouts(sessions, session, { questions, answer });
     }
@@ -142,7 +142,7 @@ async function storeSession(
   sessions: Sessions,
   start: StartRequest,
 ): Promise<'ok' | 'exists'> {
-  const { store, limits } = sessions.setup;
+  const { store, limits } = sessions.context;
   header.started = toStartFingerprint(start.tool, start.args);
   header.principal = toOwner(start.principal, store.salt);
   if (start.share !== undefined) header.share = toStoredShare(start.principal, start.share, store.salt);

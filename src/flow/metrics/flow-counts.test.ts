@@ -33,7 +33,7 @@ function started(body: (ask: Ask) => Promise<unknown>, name = 'x') {
   const start = async () => (await settled(await sessions.start({ ...me, tool: name }))).header.id;
   const answer = async (sessionId: string, value: unknown, by = sessions) =>
     settled(await by.answer({ ...me, sessionId, answers: [{ value }] }));
-  const counted = (by = sessions) => parseMetrics(writeFamilies(by.setup.counts.families()));
+  const counted = (by = sessions) => parseMetrics(writeFamilies(by.context.counts.families()));
   return { clock, store, deploy, sessions, start, answer, counted };
 }
 

@@ -5,12 +5,12 @@ import { isSecretRef, revealSecret } from '../session/values/secrets.ts';
 import type { SessionContext } from '../session/session-context.ts';
 import type { StoredSession } from '../store/store.ts';
 
-export async function findUnopenable(setup: SessionContext, stored: StoredSession): Promise<string[]> {
-  const shut: string[] = hasUnopenableArgs(setup, stored) ? ['arguments'] : [];
+export async function findUnopenable(context: SessionContext, stored: StoredSession): Promise<string[]> {
+  const shut: string[] = hasUnopenableArgs(context, stored) ? ['arguments'] : [];
   for (const entry of stored.entries) {
     if (entry.t !== 'ans' || !isSecretRef(entry.v)) continue;
     const secret = entry.v as unknown as Parameters<typeof revealSecret>[2];
-    await revealSecret(setup, stored.header.id, secret).catch(() => shut.push(`the secret ${entry.k}`));
+    await revealSecret(context, stored.header.id, secret).catch(() => shut.push(`the secret ${entry.k}`));
   }
   return shut;
 }

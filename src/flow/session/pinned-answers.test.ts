@@ -135,7 +135,7 @@ it('history has the words that were shown, though the flow has others now', asyn
     const { header } = await first.start({ ...me, tool: 'x' });
     const of = { ...me, sessionId: header.id };
     await first.answer({ ...of, answers: [{ value: 'x' }] });
-    return { sessions: new Sessions([ask('New words?')], { store: first.setup.store }), session: of };
+    return { sessions: new Sessions([ask('New words?')], { store: first.context.store }), session: of };
   })();
   expect((await sessions.getState(session)).history).toMatchObject([{ prompt: { message: 'Old words?' } }]);
 });
@@ -144,7 +144,7 @@ it('a consent that is reworded while it waits is asked for again', async () => {
   const pay = (message: string) => flow({ name: 'x' }, (ask) => ask.confirm('ok', { message }));
   const first = new Sessions([pay('Pay 10?')]);
   const { header } = await first.start({ ...me, tool: 'x' });
-  const next = new Sessions([pay('Pay 1000?')], { store: first.setup.store });
+  const next = new Sessions([pay('Pay 1000?')], { store: first.context.store });
   const turn = await next.answer({ ...me, sessionId: header.id, answers: [{ promptId: 'ok~1', value: true }] });
   expect(turn).toMatchObject({ accepted: false, header: { state: 'waiting_user' } });
   expect(messages(turn)).toEqual(['Pay 1000?']);

@@ -59,7 +59,7 @@ import type { Turn } from './turn/turn.ts';
 const MAX_TRIES = 20;
 
 export class Sessions {
-  readonly setup: SessionContext;
+  readonly context: SessionContext;
   readonly flows: ReadonlyMap<string, AnyFlow>;
   readonly #explored: ReadonlyMap<string, Exploration>;
   readonly #live: Map<string, LiveSession>;
@@ -67,13 +67,13 @@ export class Sessions {
   readonly #sweeper: Sweeper;
 
   constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, of?: { all: Sessions; store: FlowStore }) {
-    this.setup = of ? { ...of.all.setup, store: of.store, lasting: false } : createSessionContext(options);
+    this.context = of ? { ...of.all.context, store: of.store, lasting: false } : createSessionContext(options);
     this.flows = of ? of.all.flows : new Map([...flows].map((flow) => [flow.name, flow]));
-    if (!of) this.setup.counts.know(this.flows.keys());
+    if (!of) this.context.counts.know(this.flows.keys());
     this.#live = of ? of.all.#live : new Map<string, LiveSession>();
     this.#sweeper = new Sweeper(this);
     if (of) this.#sweeper.stop();
-    const { explored, log } = this.setup;
+    const { explored, log } = this.context;
     this.#explored = of
       ? of.all.#explored
       : new Map([...this.flows.values()].map((flow) => [flow.name, toExplored(flow, explored, log)]));
@@ -95,14 +95,14 @@ export class Sessions {
     const again = await this.#startedBefore(request);
     if (again) return again;
     const { questions } = this.explored(flow);
-    const { header, entries } = await prepareSession(this.setup, flow, { request, questions });
+    const { header, entries } = await prepareSession(this.context, flow, { request, questions });
     const turn = await this.runTurn({ flow, header, entries: [], prefix: entries, stored: false });
     return turn ?? ((await this.#startedBefore(request)) as Turn);
   }
 
   /** The client knows how the session ended, so the outcome is no longer needed. */
   async acknowledge(sessionId: string): Promise<void> {
-    await this.setup.store.forgetOutcome?.(sessionId);
+    await this.context.store.forgetOutcome?.(sessionId);
   }
 
   /** A session that travelled in tokens is now in the store, and the sweeper looks after it. */
@@ -123,7 +123,7 @@ export class Sessions {
   /** Hands a question of the caller to another person. */
   async handOver(request: HandOverRequest): Promise<Turn> {
     const act = (stored: StoredSession) => {
-      const { next, entry } = handOverQuestion(this.setup, stored, request);
+      const { next, entry } = handOverQuestion(this.context, stored, request);
       return this.#patched(stored.header, next, { add: [entry], dueAt: entry.ts });
     };
     const turn = await this.#attempt(request, act, this.#load);
@@ -133,7 +133,7 @@ export class Sessions {
 
   /** Undefined if another writer was faster. */
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
-    const coming = receiveAnswers(this.setup, stored, request);
+    const coming = receiveAnswers(this.context, stored, request);
     const taken = coming instanceof Promise ? await coming : coming;
     if (taken.again) return { ...this.#now(stored.header), accepted: true, verdicts: taken.again };
     const end = taken.incoming.find(endsSession);
@@ -159,7 +159,7 @@ export class Sessions {
 
   async back(request: BackRequest): Promise<Turn> {
     return this.#attempt(request, async (stored, flow) => {
-      const entry = { t: 'cut' as const, k: request.key ?? '', ts: this.setup.clock.now() };
+      const entry = { t: 'cut' as const, k: request.key ?? '', ts: this.context.clock.now() };
       return rewind(this, { flow, stored, entry });
     });
   }
@@ -168,7 +168,7 @@ export class Sessions {
   async edit(request: EditRequest): Promise<Turn> {
     const { key: k, value: v, src = 'human' } = request;
     return this.#attempt(request, async (stored, flow) => {
-      const entry = { t: 'edit' as const, k, v, src, ts: this.setup.clock.now() };
+      const entry = { t: 'edit' as const, k, v, src, ts: this.context.clock.now() };
       return rewind(this, { flow, stored, entry });
     });
   }
@@ -178,21 +178,21 @@ export class Sessions {
     return this.#attempt(request, async ({ header }) => {
       if (header.state !== 'waiting_user') transition(header, 'respond');
       if (header.parked) return { header, questions: callerQuestions(header) };
-      const next = { ...header, ...toExpiry(header, this.setup.clock.now()) };
+      const next = { ...header, ...toExpiry(header, this.context.clock.now()) };
       return this.#patched(header, next, { dueAt: toDueAt(next) });
     });
   }
 
   async continueByOwner(request: ContinueRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }, flow) => {
-      const next = continueByOwner(header, request, { flow, setup: this.setup });
+      const next = continueByOwner(header, request, { flow, context: this.context });
       return this.#patched(header, next, { dueAt: toDueAt(next) });
     });
   }
 
   async completeByOwner(request: CompleteRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }) => {
-      const turn = await this.#patched(header, completeByOwner(header, this.setup.clock.now()));
+      const turn = await this.#patched(header, completeByOwner(header, this.context.clock.now()));
       if (turn) this.#live.get(header.id)?.abort();
       return turn && { ...turn, result: request.result, summary: request.summary };
     });
@@ -203,13 +203,13 @@ export class Sessions {
     const { header } = stored;
     const theirs = toPersonView(header, request.principal);
     if (theirs) return theirs;
-    const outcome = readOutcome(this.setup, header);
+    const outcome = readOutcome(this.context, header);
     return { ...(await toStateView(stored, this.flows.get(header.tool))), ...(outcome && { outcome }) };
   }
 
   /** Open sessions of a principal, or of its share, oldest first. */
   list(principal: string, share?: string): Promise<Header[]> {
-    const { store } = this.setup;
+    const { store } = this.context;
     const { salt } = store;
     return store.list(share === undefined ? toOwner(principal, salt) : toStoredShare(principal, share, salt));
   }
@@ -233,7 +233,7 @@ export class Sessions {
   /** Leaves running sessions to another process. */
   async close(): Promise<void> {
     this.#sweeper.stop();
-    this.setup.warmBodies.clear();
+    this.context.warmBodies.clear();
     for (const live of this.#live.values()) live.abort();
     await this.idle();
   }
@@ -248,20 +248,20 @@ export class Sessions {
     return this.#sweeper.attend(sessionId);
   }
 
-  async runTurn(input: Omit<TurnInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
+  async runTurn(input: Omit<TurnInput, 'context' | 'onLive'>): Promise<Turn | undefined> {
     const { next } = this.explored(input.flow);
     const turn = await new TurnRunner(this.#toTurnInput(input, next)).turn();
     if (!turn) return undefined;
-    this.setup.counts.turned(turn.header);
+    this.context.counts.turned(turn.header);
     this.#sweeper.expect(turn.header);
     return turn;
   }
 
   /** Lists every member, so that all inputs have the same shape: V8 creates and reads those faster. */
-  #toTurnInput(input: Omit<TurnInput, 'setup' | 'onLive'>, next: TurnInput['next']): CompleteTurnInput {
+  #toTurnInput(input: Omit<TurnInput, 'context' | 'onLive'>, next: TurnInput['next']): CompleteTurnInput {
     const { flow, header, entries, stored, prefix, incoming, frame, ending, byItself, mayBeHeld, fromOutside } = input;
     return {
-      setup: this.setup,
+      context: this.context,
       flow,
       header,
       entries,
@@ -305,7 +305,7 @@ export class Sessions {
   };
 
   readonly #due = (id: string): void => {
-    const { log } = this.setup;
+    const { log } = this.context;
     this.#sweeper.attend(id).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
   };
 
@@ -322,7 +322,7 @@ export class Sessions {
   readonly #look = (id: string): void => this.#live.get(id)?.look();
 
   readonly #following = (header: Header): Promise<Turn> =>
-    this.setup.lasting ? waitForTurn(this, header) : waitForTime(this, header);
+    this.context.lasting ? waitForTurn(this, header) : waitForTime(this, header);
 
   /** Reads and acts again when another writer came in between. */
   async #attempt(
@@ -332,7 +332,7 @@ export class Sessions {
   ): Promise<Turn> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const stored = await load(request);
-      this.setup.warmBodies.drop(request.sessionId);
+      this.context.warmBodies.drop(request.sessionId);
       const turn = await act(stored, this.flowOf(stored.header));
       if (turn) return turn;
     }
@@ -341,7 +341,7 @@ export class Sessions {
 
   /** Throws if the caller may not see the session. */
   async load(request: LoadRequest): Promise<StoredSession> {
-    const stored = await loadSession(this.setup, request, (id) => this.#sweeper.attend(id));
+    const stored = await loadSession(this.context, request, (id) => this.#sweeper.attend(id));
     return migrateJournal(stored, this.flows.get(stored.header.tool));
   }
 
@@ -360,9 +360,9 @@ export class Sessions {
   }
 
   async #answerForOwner(header: Header, answer: IncomingAnswer): Promise<Turn | undefined> {
-    const now = this.setup.clock.now();
+    const now = this.context.clock.now();
     const { header: next, turn } = answerForOwner(header, answer, now);
-    const done = await this.#patched(header, next, { dueAt: now + this.setup.leaseMs });
+    const done = await this.#patched(header, next, { dueAt: now + this.context.leaseMs });
     return done && { ...done, ...turn };
   }
 
@@ -372,9 +372,9 @@ export class Sessions {
     return {
       header,
       questions: callerQuestions(header),
-      ...withOutcome(this.setup, header),
+      ...withOutcome(this.context, header),
       ...(next && { next }),
-      ...(isIdle(header) && toLaterTurn({ setup: this.setup, following: this.#following }, header)),
+      ...(isIdle(header) && toLaterTurn({ context: this.context, following: this.#following }, header)),
     };
   }
 
@@ -382,18 +382,18 @@ export class Sessions {
   async #startedBefore({ principal, startId, tool, args }: StartRequest): Promise<Turn | undefined> {
     if (startId === undefined) return undefined;
     const sessionId = toStartedSessionId(principal, startId);
-    if (!(await this.setup.store.load(sessionId))) return undefined;
+    if (!(await this.context.store.load(sessionId))) return undefined;
     const { header } = await this.#loadOwn({ principal, sessionId });
     if (header.started === toStartFingerprint(tool, args)) return this.#now(header);
     throw new GatewayError('START_ID_USED');
   }
 
   async #patched(header: Header, next: Header, options: Omit<SessionChange, 'patch'> = {}): Promise<Turn | undefined> {
-    const { store, limits } = this.setup;
-    const change = { patch: await withTrail(this.setup, next), ...options, tombstoneMs: limits.tombstoneMs };
+    const { store, limits } = this.context;
+    const change = { patch: await withTrail(this.context, next), ...options, tombstoneMs: limits.tombstoneMs };
     const done = await store.commit(header.id, header.rev, change);
     if (!done.ok) return undefined;
-    this.setup.counts.wrote(header, next, []);
+    this.context.counts.wrote(header, next, []);
     this.#sweeper.expect(next);
     return { header: { ...next, rev: done.rev }, questions: callerQuestions(next) };
   }

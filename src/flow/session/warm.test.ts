@@ -107,9 +107,9 @@ describe('bodies that wait in memory', () => {
     const turns = [await sessions.start({ ...me, tool: 'x' }), await sessions.start({ ...me, tool: 'x' })];
     for (const turn of turns) await answer(sessions, turn, '1');
     expect(seen.runs).toBe(4);
-    expect(sessions.setup.warmBodies.get('session_one')).toBeUndefined();
+    expect(sessions.context.warmBodies.get('session_one')).toBeUndefined();
     await sessions.cancel({ ...me, sessionId: 'session_two' });
-    expect(sessions.setup.warmBodies.get('session_two')).toBeUndefined();
+    expect(sessions.context.warmBodies.get('session_two')).toBeUndefined();
   });
 
   it('are resumed only by their owner', async () => {
@@ -118,6 +118,6 @@ describe('bodies that wait in memory', () => {
     const { header } = await sessions.start({ ...me, tool: 'x' });
     const foreign = { principal: 'you', sessionId: header.id, answers: [{ value: 'mine' }] };
     await expect(sessions.answer(foreign)).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
-    expect(sessions.setup.warmBodies.get(header.id)).toBeDefined();
+    expect(sessions.context.warmBodies.get(header.id)).toBeDefined();
   });
 });

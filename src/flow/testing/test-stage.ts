@@ -123,9 +123,9 @@ async function worked(sessions: Sessions, now: () => Promise<Turn>): Promise<Tur
   return (turn.header.busy ? moved : Promise.resolve(turn)).finally(off);
 }
 
-function found(stored: StoredSession | undefined, { setup }: Sessions): Turn {
+function found(stored: StoredSession | undefined, { context }: Sessions): Turn {
   if (!stored) throw new Error('The session is gone');
   const { header } = stored;
   if (header.reason === 'expired') return toExpiredTurn(header);
-  return { header, questions: callerQuestions(header), ...withOutcome(setup, header) };
+  return { header, questions: callerQuestions(header), ...withOutcome(context, header) };
 }

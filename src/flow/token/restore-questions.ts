@@ -16,14 +16,14 @@ const ANSWER = 2;
 
 /** Includes questions that are asked ahead, as in a normal turn. */
 export async function restoreQuestions(sessions: Sessions, session: StoredSession): Promise<WarmSession> {
-  const { header, entries } = openSealedArgs(sessions.setup, session);
+  const { header, entries } = openSealedArgs(sessions.context, session);
   if (header.state !== 'waiting_user') return session;
   const flow = sessions.flowOf(header);
   const { next } = sessions.explored(flow);
   const { id: sessionId, locale, lastActivityAt: now } = header;
   let stalled = (_: undefined): void => {};
   const onStall = () => stalled(undefined);
-  const { virtual } = sessions.setup;
+  const { virtual } = sessions.context;
   const checks = 'off' as const;
   const folded = fold(entries);
   const run = new BodyRun(

@@ -67,7 +67,7 @@ export class TokenSessions {
     // Forks of one session share an id, so no body is kept warm.
     const store = new EmptyRequestStore(undefined, this.#carried);
     this.sessions = new Sessions(all, { ...options, store, warm: 0, claimOnce });
-    this.#ends = shared && new TokenOutcomes(shared, this.sessions.setup.limits.tombstoneMs);
+    this.#ends = shared && new TokenOutcomes(shared, this.sessions.context.limits.tombstoneMs);
   }
 
   /** `onEvent` receives events during the request. */

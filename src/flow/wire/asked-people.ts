@@ -75,7 +75,7 @@ export class AskedPeople {
   }
 
   async #greet(client: ClientView): Promise<void> {
-    const { log } = this.#sessions.setup;
+    const { log } = this.#sessions.context;
     await this.#look().catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
     for (const [, header] of this.#waiting.entries()) this.#ask(client, header);
   }
@@ -90,7 +90,7 @@ export class AskedPeople {
 
   /** Finds questions of other processes. */
   async #look(): Promise<void> {
-    const { store, clock } = this.#sessions.setup;
+    const { store, clock } = this.#sessions.context;
     if (!store.durable || !store.browse || clock.now() - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = clock.now();
     for await (const page of store.browse()) {

@@ -18,7 +18,7 @@ const MAX_LOOKS = 200;
 
 /** Stops when the returned function is called. */
 export function watchElsewhere(sessions: Sessions, delivery: PromptDelivery): () => void {
-  const { store, clock, log, lasting } = sessions.setup;
+  const { store, clock, log, lasting } = sessions.context;
   if (!store.durable || !lasting) return () => {}; // no other process can change them
   let next = 0;
   let isStopped = false;
@@ -45,7 +45,7 @@ export function watchElsewhere(sessions: Sessions, delivery: PromptDelivery): ()
   return () => void (isStopped = true);
 }
 
-async function headersOf({ setup: { store } }: Sessions, ids: readonly string[]): Promise<Header[]> {
+async function headersOf({ context: { store } }: Sessions, ids: readonly string[]): Promise<Header[]> {
   const headers: Header[] = [];
   for (const id of ids) {
     const header = store.browse ? await browsed(store.browse(id)) : (await store.load(id))?.header;
@@ -68,9 +68,9 @@ async function browsed(pages: AsyncIterable<{ header: Header }[]>): Promise<Head
   return undefined;
 }
 
-function tell({ setup }: Sessions, delivery: PromptDelivery, header: Header): void {
+function tell({ context }: Sessions, delivery: PromptDelivery, header: Header): void {
   if (header.state === 'cancelled') delivery.cancelled(header);
   else if (header.reason === 'expired') delivery.expired(header);
-  else if (isEnded(header)) delivery.moved({ header, questions: [], ...withOutcome(setup, header) });
+  else if (isEnded(header)) delivery.moved({ header, questions: [], ...withOutcome(context, header) });
   else delivery.moved({ header, questions: callerQuestions(header) });
 }

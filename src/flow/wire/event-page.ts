@@ -8,13 +8,13 @@ import { openEventToken } from '../session/external/event-url.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 export function eventPage(sessions: Sessions): HttpHandler {
-  const { log, limits } = sessions.setup;
+  const { log, limits } = sessions.context;
   return (request, response) => {
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
       return answer(response, 405, { error: 'Deliver an event by POST' });
     }
-    const address = openEventToken(sessions.setup, tokenOf(request));
+    const address = openEventToken(sessions.context, tokenOf(request));
     if (!address) return answer(response, 404, { error: 'Unknown event' });
     readRequestBody(request, limits.eventBytes, (body) => {
       deliverToUrl(sessions, address, () => toValue(body)).then(

@@ -252,7 +252,7 @@ class FlowMethods {
   /** A session in a token does not change without a request. */
   #lookAgain(client: ClientView, { header }: Pick<Turn, 'header'>): JsonObject {
     if (!this.#access.keeps) return {};
-    const now = this.#access.sessions.setup.clock.now();
+    const now = this.#access.sessions.context.clock.now();
     return lookAgain(header, { now, isTold: this.#delivery.canReach(client) });
   }
 

@@ -36,7 +36,7 @@ export class PersonForms {
   constructor(sessions: Sessions, watcher: Watcher) {
     this.#sessions = sessions;
     this.#watcher = watcher;
-    this.#ownWord = new HumanCheck(sessions.setup.clock);
+    this.#ownWord = new HumanCheck(sessions.context.clock);
   }
 
   put({ id: sessionId }: Header, { promptId }: Question): void {
@@ -62,7 +62,7 @@ export class PersonForms {
   }
 
   async #work(): Promise<void> {
-    const { log } = this.#sessions.setup;
+    const { log } = this.#sessions.context;
     for (let shown = this.#queue[0]; shown; shown = this.#queue[0]) {
       const { sessionId } = shown;
       await this.#show(shown).catch((error: unknown) =>
@@ -91,10 +91,10 @@ export class PersonForms {
   async #put(ask: Ask, signal: AbortSignal): Promise<JsonObject | undefined> {
     const { client } = this.#watcher;
     if (!this.#ownWord.isTrusted(client)) return undefined;
-    const start = ticksOf(this.#sessions.setup.clock);
+    const start = ticksOf(this.#sessions.context.clock);
     const answer = await this.#ownWord.take(ask, client, () => this.#watcher.ask!(ask, signal));
     // Closing a form is not an answer, and an instant decline does not come from a person.
-    const isInstant = ticksOf(this.#sessions.setup.clock) - start < INSTANT_MS;
+    const isInstant = ticksOf(this.#sessions.context.clock) - start < INSTANT_MS;
     if (answer?.action === 'accept') return answer;
     return answer?.action === 'decline' && !isInstant ? answer : undefined;
   }

@@ -20,14 +20,14 @@ export interface PersonPageOptions {
 }
 
 export function personPage(sessions: Sessions, { server, identify, trustsLinks }: PersonPageOptions): HttpHandler {
-  const { sealer, clock, log, baseUrl } = sessions.setup;
+  const { sealer, clock, log, baseUrl } = sessions.context;
   return servePage({
     sealer,
     clock,
     log,
     words: wordsForOthers,
     links: { path: PERSON_PATH, open: (token) => openPersonToken(sealer, token) },
-    owners: sealedOpeners(sessions.setup),
+    owners: sealedOpeners(sessions.context),
     round: (handle) => findPersonRound({ sessions, server, handle }),
     baseUrl: async () => (await baseUrl?.()) ?? 'http://127.0.0.1', // the Host of the request counts as well
     async isTheirs(principal, request) {

@@ -44,7 +44,7 @@ export async function findPersonRound(
     const stored = await sessions.load({ sessionId, mayHave: () => true });
     const question = (stored.header.current as Question[]).find((one) => isMeant(one, address));
     if (!question) return { principal, closed: toWhyNot(stored, address) };
-    const mayHandOver = stored.entries.filter(({ t }) => t === 'hand').length < sessions.setup.limits.handOvers;
+    const mayHandOver = stored.entries.filter(({ t }) => t === 'hand').length < sessions.context.limits.handOvers;
     return toRound(request, { header: stored.header, question, given, mayHandOver });
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;

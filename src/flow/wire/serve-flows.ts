@@ -88,11 +88,11 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const explored = readExplored(options.explored, log ?? createLog());
   const sealResults = options.sealResults ?? given !== undefined;
   const baseUrl = options.baseUrl ?? (() => server.baseUrl());
-  const setup = { ...options, log, clock, keys, explored, sealResults, baseUrl };
-  const sessions = new Sessions(flows, setup);
-  const called = createCallContext(flows, sessions, setup);
+  const whole = { ...options, log, clock, keys, explored, sealResults, baseUrl };
+  const sessions = new Sessions(flows, whole);
+  const called = createCallContext(flows, sessions, whole);
   const access = options.tokens
-    ? createTokenAccess(carriedBySessions(flows, { ...setup, keys: options.keys }))
+    ? createTokenAccess(carriedBySessions(flows, { ...whole, keys: options.keys }))
     : createStoredAccess(sessions);
   const { delivery, people, stop } = connectDelivery(access, sessions);
   const { listBytes = LIST_BYTES } = options;
@@ -103,12 +103,12 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
       ? { 'interaction.start': notInteractive }
       : createFlowMethods({ access, delivery, isPlainTool: (name, client) => server.hasTool(name, client) });
   const everywhere = [...new Set([sessions, access.sessions, called.tokenSessions.sessions])];
-  const open = new OpenSessions(sessions.setup, sessions.flows.keys());
+  const open = new OpenSessions(sessions.context, sessions.flows.keys());
   server.extend({
     asks: true,
     reached: once(() => warnWithoutIdentify(server, access)),
     pages: { [EVENT_PATH]: eventPage(sessions), [PERSON_PATH]: toPersonPage(server, sessions, options) },
-    metrics: async () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), await open.family()],
+    metrics: async () => [...everywhere.flatMap(({ context: { counts } }) => counts.families()), await open.family()],
     methods: { ...native, ...called.receipts.methods(sessions), capabilities: () => declaration },
     capabilities: () => withCalls(declaration, { startIds: access.keeps, receipts: true }) as ServerCapabilities,
     attend(watcher) {
@@ -150,7 +150,7 @@ function connectDelivery(
   kept: Sessions,
 ): { delivery: PromptDelivery; people: AskedPeople; stop: () => void } {
   const { sessions } = access;
-  const { log, clock } = sessions.setup;
+  const { log, clock } = sessions.context;
   const onHeard = (sessionId: string): void => {
     access.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
   };
@@ -187,7 +187,7 @@ function addTool(
   const about = Object.fromEntries(
     Object.entries({ title, description, icons, annotations, meta }).filter(([, value]) => value !== undefined),
   );
-  const { log } = called.sessions.setup;
+  const { log } = called.sessions.context;
   const taken = Buffer.byteLength(JSON.stringify({ name: flow.name, ...about, inputSchema: '' }));
   const { schema: input, left } = fitInputSchema(flow, called.sessions.explored(flow), { maxBytes: listBytes - taken });
   if (left > 0) log.warn({ tool: flow.name, listBytes, notListed: left }, 'flow.list-cut');
@@ -200,13 +200,13 @@ function addTool(
   );
 }
 
-function createCallContext(flows: readonly AnyFlow[], sessions: Sessions, setup: ServeFlowsOptions): FlowCallContext {
+function createCallContext(flows: readonly AnyFlow[], sessions: Sessions, options: ServeFlowsOptions): FlowCallContext {
   return {
     sessions,
-    tokenSessions: carriedByCalls(flows, { ...setup, store: sessions.setup.store }),
+    tokenSessions: carriedByCalls(flows, { ...options, store: sessions.context.store }),
     waiting: new Map(),
     receipts: new CallReceipts(),
-    sent: new SentResults(sessions.setup),
+    sent: new SentResults(sessions.context),
   };
 }
 
@@ -233,14 +233,14 @@ function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }:
     progressTracking: true,
     validation: true,
     multiplePromptTypes: true,
-    sessionPersistence: keeps && sessions.setup.store.durable,
+    sessionPersistence: keeps && sessions.context.store.durable,
   };
   return { interactive: true, version: FLOW_VERSION, features };
 }
 
 /** A durable store does not help callers whose sessions end with their connection. */
 function warnWithoutIdentify({ options }: Server, { keeps, sessions }: SessionAccess): void {
-  const { store, log } = sessions.setup;
+  const { store, log } = sessions.context;
   if (options.identify || options.auth || !keeps || !store.durable) return;
   const reason =
     'the store is durable, but callers are not identified: no caller can come back to a session after a restart';
@@ -265,7 +265,7 @@ async function endWith(client: ClientView, sessions: Sessions): Promise<void> {
       await sessions.cancel({ principal, sessionId, reason: 'The connection has ended' }).catch(() => {}); // it ended already
     }
   } catch (error) {
-    sessions.setup.log.warn({ error }, 'flow.store-failed');
+    sessions.context.log.warn({ error }, 'flow.store-failed');
   }
 }
 

@@ -30,7 +30,7 @@ export class OtherParties {
   /** Call it after a session was written. */
   async look(id: string): Promise<void> {
     try {
-      const header = (await this.#sessions.setup.store.load(id))?.header;
+      const header = (await this.#sessions.context.store.load(id))?.header;
       if (!header || isEnded(header)) return;
       for (const question of header.current as Question[]) await this.#answer(header, question);
       for (const { kind, key } of header.waits ?? []) if (kind === 'event') await this.#deliver(header, key);

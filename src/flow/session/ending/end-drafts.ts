@@ -7,12 +7,12 @@ import type { TurnDraft } from '../turn/turn-changes.ts';
 
 /** The session has ended. */
 export function draftEnded(
-  { input: { setup } }: TurnRunner,
+  { input: { context } }: TurnRunner,
   { kind, reason }: EarlyEnd,
   { turn, notUndone }: { turn: TurnDraft['turn']; notUndone?: string[] | undefined },
 ): TurnDraft {
   const state = kind === 'cancel' ? ('cancelled' as const) : ('error' as const);
-  const lastActivityAt = setup.clock.now();
+  const lastActivityAt = context.clock.now();
   return { patch: { state, reason, current: [], pending: undefined, lastActivityAt, notUndone }, add: [], turn };
 }
 
@@ -21,6 +21,6 @@ export function draftEnding({ input, commits }: TurnRunner, ending: EarlyEnd): T
   const isKnown = earlyEndOf(commits.header) !== undefined;
   const open = { current: [], waits: undefined, busy: undefined };
   const patch = { state: 'processing' as const, ...open, pending: ending };
-  const add: JournalEntry[] = isKnown ? [] : [{ t: 'end', why: endReason(ending), ts: input.setup.clock.now() }];
+  const add: JournalEntry[] = isKnown ? [] : [{ t: 'end', why: endReason(ending), ts: input.context.clock.now() }];
   return { patch, add, turn: { questions: [], ...toVerdicts(input.incoming ?? []) } };
 }

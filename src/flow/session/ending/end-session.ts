@@ -28,9 +28,9 @@ export async function endSession(
   live: LiveSession | undefined,
 ): Promise<Turn | undefined> {
   const { flow, stored, ending } = end;
-  if (live) return endedLive(sessions.setup, end, live);
-  if (!flow || !stored.entries.some(hasActed)) return endedAtOnce(sessions.setup, end);
-  return (await sessions.runTurn({ flow, ...stored, stored: true, ending })) ?? requestEnd(sessions.setup, end);
+  if (live) return endedLive(sessions.context, end, live);
+  if (!flow || !stored.entries.some(hasActed)) return endedAtOnce(sessions.context, end);
+  return (await sessions.runTurn({ flow, ...stored, stored: true, ending })) ?? requestEnd(sessions.context, end);
 }
 
 function hasActed({ t }: JournalEntry): boolean {
@@ -53,8 +53,8 @@ async function endedLive(
 }
 
 /** Ends a session that has nothing to undo, or whose flow is not served. */
-async function endedAtOnce(setup: SessionContext, { stored, ending }: EndRequest): Promise<Turn | undefined> {
-  const { store, clock, limits, log, counts } = setup;
+async function endedAtOnce(context: SessionContext, { stored, ending }: EndRequest): Promise<Turn | undefined> {
+  const { store, clock, limits, log, counts } = context;
   const { header } = stored;
   const now = clock.now();
   const seen = {
@@ -65,7 +65,7 @@ async function endedAtOnce(setup: SessionContext, { stored, ending }: EndRequest
   const left = [...fold(stored.entries).intents.values()].flatMap(({ entry }) => (entry.undo ? [entry.k] : []));
   const notUndone = left.length > 0 ? left : undefined;
   if (notUndone) log.error({ tool: header.tool, session: toShortId(header.id), steps: left }, 'flow.not-undone');
-  const trail = await buildTrail(setup, header.id, [{ t: 'end', why: endReason(ending), ts: now }]);
+  const trail = await buildTrail(context, header.id, [{ t: 'end', why: endReason(ending), ts: now }]);
   const patch = { state, reason, current, lastActivityAt, pending: undefined, handed: undefined, notUndone, trail };
   const done = await store.commit(header.id, header.rev, { patch, tombstoneMs: limits.tombstoneMs });
   if (!done.ok) return undefined;

@@ -92,7 +92,9 @@ describe('a session whose effects could not be undone', () => {
     await sessions.sweep();
     await until('the end', async () => conditionOf(await headerNow()) === 'cancelled');
     expect(await headerNow()).toMatchObject({ state: 'cancelled', notUndone: ['book'] });
-    expect(sessions.setup.counts.families().find(({ name }) => name === 'parley_flow_not_undone_total')).toMatchObject({
+    expect(
+      sessions.context.counts.families().find(({ name }) => name === 'parley_flow_not_undone_total'),
+    ).toMatchObject({
       samples: [{ value: 1 }],
     });
     await sessions.close();

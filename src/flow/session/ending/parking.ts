@@ -7,29 +7,29 @@ import type { SessionContext } from '../session-context.ts';
 const AGAIN_MS = 60_000;
 
 interface Parking {
-  setup: SessionContext;
+  context: SessionContext;
   flow: AnyFlow;
   header: Header;
 }
 
 /** The header to continue with, and the patch to write once it has: the deadline moves by the parked time, and operator requests are done. */
-export function unpark({ setup, flow, header }: Parking): { header: Header; patch: Partial<Header> | undefined } {
+export function unpark({ context, flow, header }: Parking): { header: Header; patch: Partial<Header> | undefined } {
   const { parked, version, handed } = header;
   if (!parked && !handed) return { header, patch: version === flow.version ? undefined : { version: flow.version } };
-  const deadline = header.deadline + (parked ? setup.clock.now() - parked.at : 0);
+  const deadline = header.deadline + (parked ? context.clock.now() - parked.at : 0);
   const patch = { deadline, parked: undefined, handed: undefined };
   return { header: { ...header, ...patch }, patch: { version: flow.version, ...patch } };
 }
 
 /** The header is the stored one. Answers of an operator stay for the next try; a retry request is used up. */
 export function toParkedPatch(
-  { setup }: Pick<Parking, 'setup'>,
+  { context }: Pick<Parking, 'context'>,
   { parked, handed, state }: Header,
   { message: reason }: Error,
 ): { patch: Partial<Header>; dueAt: number } {
-  const now = setup.clock.now();
+  const now = context.clock.now();
   const at = parked?.at ?? now;
-  const expiresAt = at + setup.limits.parkedMs;
+  const expiresAt = at + context.limits.parkedMs;
   const dueAt = state === 'waiting_user' ? expiresAt : Math.min(now + AGAIN_MS, expiresAt);
   const kept = handed && handed.answers.length > 0 ? handed : undefined;
   return { patch: { parked: { reason, at }, expiresAt, handed: kept }, dueAt };

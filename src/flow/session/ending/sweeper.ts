@@ -33,8 +33,8 @@ export class Sweeper {
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
-    if (!sessions.setup.sweeps) this.#stopped = true;
-    else if (sessions.setup.store.durable) this.#set(sessions.setup.clock.now() + POLL_MS);
+    if (!sessions.context.sweeps) this.#stopped = true;
+    else if (sessions.context.store.durable) this.#set(sessions.context.clock.now() + POLL_MS);
   }
 
   /** A session was written; it may be the next one due. */
@@ -62,12 +62,12 @@ export class Sweeper {
 
   /** Notices may take long, so other sessions do not wait for them. */
   async #attend(id: string, onTelling: (told: Promise<void>) => void): Promise<void> {
-    const { store, clock, warmBodies } = this.#sessions.setup;
+    const { store, clock, warmBodies } = this.#sessions.context;
     warmBodies.drop(id);
     const found = await store.load(id);
     if (!found || isEnded(found.header)) return;
     const flow = this.#sessions.flows.get(found.header.tool);
-    const stored = migrateJournal(openSealedArgs(this.#sessions.setup, found), flow);
+    const stored = migrateJournal(openSealedArgs(this.#sessions.context, found), flow);
     const { header } = stored;
     const now = clock.now();
     if (earlyEndOf(header)) return this.#takeOver(stored);
@@ -83,7 +83,7 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { store, clock, log, warmBodies } = this.#sessions.setup;
+    const { store, clock, log, warmBodies } = this.#sessions.context;
     warmBodies.dropExpired(clock.now());
     const due = await store.due(clock.now(), BATCH).catch((error: unknown) => {
       // An unavailable store is polled again later.
@@ -108,7 +108,7 @@ export class Sweeper {
   async #remind(stored: StoredSession, now: number): Promise<void> {
     const { header } = stored;
     if (header.warned || toWarningAt(header) > now) return this.expect(header);
-    const { store } = this.#sessions.setup;
+    const { store } = this.#sessions.context;
     const warned = { ...header, warned: 1 };
     const done = await store.commit(header.id, header.rev, { patch: { warned: 1 }, dueAt: toDueAt(warned) });
     if (!done.ok) return;
@@ -117,27 +117,27 @@ export class Sweeper {
   }
 
   async #toldPeople(stored: StoredSession, now: number): Promise<void> {
-    const { log } = this.#sessions.setup;
+    const { log } = this.#sessions.context;
     await this.#tellPeople(stored, now).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
   }
 
   /** Records the notice after sending it: a repeated notice is better than a lost one. */
   async #tellPeople({ header }: StoredSession, now: number): Promise<void> {
-    const { setup } = this.#sessions;
+    const { context } = this.#sessions;
     const mine = await this.#writePeople(header, claimNotices(header, now));
     if (!mine) return; // another process sends it, or the session has changed
-    const told = await sendNotices(setup, header, now);
+    const told = await sendNotices(context, header, now);
     let next: Header | undefined = mine;
     for (let tries = 0; next && tries < MAX_TRIES; tries++) {
       const written = await this.#writePeople(next, told);
       if (written) return this.#sessions.emit({ kind: 'person', header: written });
-      next = (await setup.store.load(header.id))?.header; // another process wrote meanwhile
+      next = (await context.store.load(header.id))?.header; // another process wrote meanwhile
       if (next && isEnded(next)) return;
     }
   }
 
   async #writePeople(header: Header, telling: AddresseeUpdates): Promise<Header | undefined> {
-    const { store, leaseMs, clock } = this.#sessions.setup;
+    const { store, leaseMs, clock } = this.#sessions.context;
     const next = { ...header, current: withAddressees(header, telling) };
     const dueAt = header.busy ? clock.now() + leaseMs : toDueAt(next);
     const done = await store.commit(header.id, header.rev, { patch: { current: next.current }, dueAt });
@@ -152,7 +152,7 @@ export class Sweeper {
     const flow = this.#sessions.flowOf(stored.header);
     const answers = questions.map(({ promptId }) => ({ promptId, no: 'timeout' as const }));
     const { id: sessionId, principal } = stored.header;
-    const ts = this.#sessions.setup.clock.now();
+    const ts = this.#sessions.context.clock.now();
     const turn =
       waits.length === 0
         ? await this.#sessions.answerTo(stored, flow, { sessionId, principal, answers, isForAll: true, src: 'default' })
@@ -188,7 +188,7 @@ export class Sweeper {
       if (isMismatch(error)) throw error;
       // Drop the request, or it would be rejected again and again.
       const dueAt = toDueAt(header);
-      await this.#sessions.setup.store.commit(header.id, header.rev, { patch: { handed: undefined }, dueAt });
+      await this.#sessions.context.store.commit(header.id, header.rev, { patch: { handed: undefined }, dueAt });
       throw error;
     }
   }
@@ -209,12 +209,12 @@ export class Sweeper {
     if (at >= this.#at || this.#stopped) return;
     this.#off();
     this.#at = at;
-    const { clock } = this.#sessions.setup;
+    const { clock } = this.#sessions.context;
     this.#off = clock.after(Math.max(at - clock.now(), 0), () => void this.#wake());
   }
 
   async #wake(): Promise<void> {
-    const { store, clock } = this.#sessions.setup;
+    const { store, clock } = this.#sessions.context;
     const at = this.#at;
     this.#at = Infinity;
     if (clock.now() < at) return this.#set(at); // system timers may fire a little early

@@ -40,7 +40,7 @@ async function played(body: (ask: Ask) => Promise<unknown>, answers: unknown[], 
   const { header } = await settled(await sessions.start({ ...me, tool: 'order' }));
   const session = { ...me, sessionId: header.id };
   for (const value of answers) await settled(await sessions.answer({ ...session, answers: [{ value }] }));
-  const trail = async () => readTrail(sessions.setup, (await store.load(header.id))!.header);
+  const trail = async () => readTrail(sessions.context, (await store.load(header.id))!.header);
   return { sessions, session, trail };
 }
 
@@ -76,7 +76,7 @@ describe('after the end of a session', () => {
     });
     const { header } = (await store.load(session.sessionId))!;
     expect(header.trail).not.toContain('Atlantis');
-    expect(readTrail(new Sessions([], { store, log, keys: ['another key'] }).setup, header)).toBe('sealed');
+    expect(readTrail(new Sessions([], { store, log, keys: ['another key'] }).context, header)).toBe('sealed');
     await sessions.close();
   });
 

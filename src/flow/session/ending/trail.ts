@@ -29,26 +29,26 @@ export const NOT_KEPT = '(too long to be kept)';
 /** Adds outcome and trail to a draft that ends the session. `unwritten`: entries of the same commit. Undefined if there is nothing to wait for. */
 export function recordEnd(runner: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
   const { patch, add } = draft;
-  const { setup, header } = runner.input;
+  const { context, header } = runner.input;
   if (patch.state === undefined || !isEnded({ state: patch.state })) return undefined;
   keepOutcome(runner, draft, unwritten);
-  if (!setup.store.durable) return undefined;
-  return buildTrail(setup, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));
+  if (!context.store.durable) return undefined;
+  return buildTrail(context, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));
 }
 
-export async function withTrail(setup: SessionContext, header: Header): Promise<Header> {
-  return isEnded(header) ? { ...header, trail: await buildTrail(setup, header.id) } : header;
+export async function withTrail(context: SessionContext, header: Header): Promise<Header> {
+  return isEnded(header) ? { ...header, trail: await buildTrail(context, header.id) } : header;
 }
 
 /** Builds the trail of a session that is about to end; `more` is not in the store yet. */
 export async function buildTrail(
-  setup: SessionContext,
+  context: SessionContext,
   id: string,
   more: JournalEntry[] = [],
 ): Promise<string | undefined> {
-  if (!setup.store.durable) return undefined;
-  const isBare = !setup.sealsResults;
-  const stored = await setup.store.load(id);
+  if (!context.store.durable) return undefined;
+  const isBare = !context.sealsResults;
+  const stored = await context.store.load(id);
   const all = [...(stored?.entries ?? []), ...more].map(isBare ? toBare : toShown);
   const entries: JournalEntry[] = [];
   let chars = 0;
@@ -58,7 +58,7 @@ export async function buildTrail(
     entries.unshift(entry);
   }
   const trail: Trail = { cut: all.length - entries.length, isBare, entries };
-  return isBare ? JSON.stringify(trail) : setup.sealer.seal(PURPOSE, id, trail);
+  return isBare ? JSON.stringify(trail) : context.sealer.seal(PURPOSE, id, trail);
 }
 
 /** Undefined if there is no trail, `sealed` if the keys are missing. */

@@ -23,7 +23,7 @@ export interface Effect {
 }
 
 export interface UndoContext {
-  setup: SessionContext;
+  context: SessionContext;
   flow: AnyFlow;
   header: Header;
   folded: FoldedJournal;
@@ -61,7 +61,7 @@ export async function undoRound(
   tries: number,
   inOrder = false,
 ): Promise<Effect[]> {
-  const { setup, flow, header, commits } = undoing;
+  const { context, flow, header, commits } = undoing;
   const left: Effect[] = [];
   for (const effect of effects.toReversed()) {
     if (inOrder && left.length > 0) {
@@ -72,11 +72,11 @@ export async function undoRound(
       await undo(undoing, effect, tries + 1);
     } catch (error) {
       const about = { error, tool: flow.name, session: toShortId(header.id), step: effect.key, attempt: tries + 1 };
-      setup.log.warn(about, 'flow.undo-failed');
+      context.log.warn(about, 'flow.undo-failed');
       left.unshift(effect);
       continue;
     }
-    const written = await commits.write({}, [{ t: 'undo', k: effect.key, ts: setup.clock.now() }]);
+    const written = await commits.write({}, [{ t: 'undo', k: effect.key, ts: context.clock.now() }]);
     if (!written.header) throw new GatewayError('STORE_FAILED', { reason: `another process undoes ${effect.key}` });
   }
   return left;
@@ -93,7 +93,7 @@ export function isHopeless({ spec, done }: Effect): boolean {
 }
 
 async function undo(
-  { setup, header, flow, folded, signal }: UndoContext,
+  { context, header, flow, folded, signal }: UndoContext,
   effect: Effect,
   attempt: number,
 ): Promise<void> {
@@ -102,7 +102,7 @@ async function undo(
     throw new GatewayError('FLOW_CHANGED', { tool: flow.name, change: `it has no undo for ${key}` });
   }
   const { id: sessionId, principal } = header;
-  const step = { setup, sessionId, principal, spec, folded, signal: () => signal };
+  const step = { context, sessionId, principal, spec, folded, signal: () => signal };
   const done = effect.done ?? (await outcomeOf(effect, (work) => runWithinTimeout(step, attempt, work)));
   // The effect did not happen.
   if (!done) return;
@@ -129,13 +129,13 @@ async function outcomeOf({ key, spec }: Effect, within: Within): Promise<Effect[
 
 /** The effects of a session that waits. A replay of the body finds how to undo them. */
 export async function findStoredEffects(
-  { setup, flow }: Pick<UndoContext, 'setup' | 'flow'>,
+  { context, flow }: Pick<UndoContext, 'context' | 'flow'>,
   { header, entries }: StoredSession,
 ): Promise<Effect[]> {
   const folded = fold(entries);
   if (folded.intents.size === 0) return [];
   const { id: sessionId, locale } = header;
-  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], checks: 'off', now: setup.clock.now() });
+  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], checks: 'off', now: context.clock.now() });
   await run.next();
   return [...run.steps].flatMap(([key, { spec, outcome }]) =>
     spec.options.effect && outcome && !outcome.e ? [{ key, spec, done: { result: outcome.v } }] : [],

@@ -26,31 +26,31 @@ export interface UnwindOptions {
 
 export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
   const { commits, run } = runner;
-  const { setup, flow, header, onNotUndone } = runner.input;
+  const { context, flow, header, onNotUndone } = runner.input;
   const { effects, signal, onTold, end } = unwinding;
-  const undoing = { setup, flow, header, commits, signal, folded: run.input.folded };
+  const undoing = { context, flow, header, commits, signal, folded: run.input.folded };
   let left = effects;
   for (let tries = ending.tries ?? 0; ;) {
     const round = await unlessAborted(undoRound(undoing, left, tries++), signal);
     if (!round) return commits.current();
     left = round;
     if (left.length === 0) return end();
-    const isOver = tries >= maxUndoAttempts(setup) || left.every(isHopeless);
-    if (setup.lasting && left.every(({ spec }) => !spec) && (await setAside(runner, ending))) {
+    const isOver = tries >= maxUndoAttempts(context) || left.every(isHopeless);
+    if (context.lasting && left.every(({ spec }) => !spec) && (await setAside(runner, ending))) {
       onTold(commits.header);
       return commits.current();
     }
     if (isOver) break;
     const written = await commits.write({ pending: { ...ending, tries } }, []);
     if (!written.header) return commits.current();
-    if (setup.lasting) onTold(written.header);
-    if (!(await pauseBeforeUndo(setup, tries, signal))) return commits.current();
+    if (context.lasting) onTold(written.header);
+    if (!(await pauseBeforeUndo(context, tries, signal))) return commits.current();
   }
   const steps = left.map(({ key }) => key);
   // A session that was given up before has been reported already.
   const isNew = ending.parked === undefined || commits.header.notUndone === undefined;
-  if (isNew) setup.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
-  if (await givenUp(runner, { ...ending, tries: maxUndoAttempts(setup) }, left)) {
+  if (isNew) context.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
+  if (await givenUp(runner, { ...ending, tries: maxUndoAttempts(context) }, left)) {
     onTold(commits.header);
     if (isNew) onNotUndone?.(toClientHeader(commits.header), steps);
     return commits.current();
@@ -62,30 +62,30 @@ export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: Un
 
 /** Parks the session in a durable store, so that an operator can try again (`parley flows retry`). False: it ends now. */
 async function givenUp({ input, commits }: TurnRunner, ending: EarlyEnd, left: Effect[]): Promise<boolean> {
-  const { setup } = input;
-  if (!setup.lasting || !setup.store.durable || left.every(isHopeless)) return false;
+  const { context } = input;
+  if (!context.lasting || !context.store.durable || left.every(isHopeless)) return false;
   const steps = left.map(({ key }) => key);
   const reason = `effects could not be undone: ${steps.join(', ')}`;
   const before = commits.header.notUndone ? ending.parked : undefined;
-  const parked = { reason, at: before?.at ?? setup.clock.now() };
-  const dueAt = parked.at + setup.limits.parkedMs;
-  if (dueAt <= setup.clock.now()) return false;
+  const parked = { reason, at: before?.at ?? context.clock.now() };
+  const dueAt = parked.at + context.limits.parkedMs;
+  if (dueAt <= context.clock.now()) return false;
   const { header } = await commits.write({ pending: { ...ending, parked }, notUndone: steps }, [], { dueAt });
   return header !== undefined;
 }
 
 /** Parks the session until a version that can undo its effects is served. False once that took too long. */
 async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promise<boolean> {
-  const { setup, flow } = input;
+  const { context, flow } = input;
   const change = 'it has no undo for effects that have begun';
   const { patch, dueAt } = toParkedPatch(
     input,
     { ...commits.header, state: 'processing', parked: ending.parked },
     new GatewayError('FLOW_CHANGED', { tool: flow.name, change }),
   );
-  if (dueAt <= setup.clock.now()) return false;
-  setup.log.error({ tool: flow.name, session: toShortId(input.header.id) }, 'flow.parked');
-  if (!ending.parked) setup.counts.parked(input.header);
+  if (dueAt <= context.clock.now()) return false;
+  context.log.error({ tool: flow.name, session: toShortId(input.header.id) }, 'flow.parked');
+  if (!ending.parked) context.counts.parked(input.header);
   const { header } = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
   return header !== undefined;
 }

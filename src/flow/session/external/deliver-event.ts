@@ -60,7 +60,7 @@ async function attempt(
   { sessionId, read }: { sessionId: string; read: () => unknown },
   keyIn: ToKey,
 ): Promise<DeliveryResult> {
-  const { limits } = sessions.setup;
+  const { limits } = sessions.context;
   refuseTooOften(sessions, sessionId);
   const value = read();
   rejectHostileValue(value, sessionId, { ...limits, answerBytes: limits.eventBytes, fileBytes: limits.eventBytes });
@@ -83,7 +83,7 @@ interface Receiver {
 }
 
 async function runTurn(sessions: Sessions, { stored, mayBeHeld }: Receiver, arriving: IncomingEvent): Promise<boolean> {
-  sessions.setup.warmBodies.drop(stored.header.id);
+  sessions.context.warmBodies.drop(stored.header.id);
   const flow = sessions.flowOf(stored.header);
   const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld };
   const turn = await sessions.runTurn({ flow, ...stored, ...outside });
@@ -121,7 +121,7 @@ function toAgain(header: Header, before: EventEntry, value: unknown): DeliveryRe
   throw refused(header, `the event ${before.k} was already delivered with other content`);
 }
 
-function refuseTooEarly({ setup: { limits } }: Sessions, { header, entries }: StoredSession): void {
+function refuseTooEarly({ context: { limits } }: Sessions, { header, entries }: StoredSession): void {
   const delivered = entries.filter(({ t }) => t === 'evt').length;
   if (delivered < limits.earlyEvents) return;
   const what = `no more than ${limits.earlyEvents} events that a session does not wait for`;
@@ -131,14 +131,14 @@ function refuseTooEarly({ setup: { limits } }: Sessions, { header, entries }: St
 const bursts = new WeakMap<object, BoundedMap<string, { from: number; count: number }>>();
 
 /** A rejected event changes nothing in the session, so the tries are counted here. */
-function refuseTooOften({ setup }: Sessions, sessionId: string): void {
-  let counts = bursts.get(setup.store);
-  if (!counts) bursts.set(setup.store, (counts = new BoundedMap(MAX_COUNTED)));
-  const now = setup.clock.now();
+function refuseTooOften({ context }: Sessions, sessionId: string): void {
+  let counts = bursts.get(context.store);
+  if (!counts) bursts.set(context.store, (counts = new BoundedMap(MAX_COUNTED)));
+  const now = context.clock.now();
   const known = counts.get(sessionId);
   const burst = known && now - known.from < 1000 ? known : { from: now, count: 0 };
   counts.set(sessionId, burst);
-  if (++burst.count <= setup.limits.respondsPerSecond) return;
+  if (++burst.count <= context.limits.respondsPerSecond) return;
   const retryAfterMs = burst.from + 1000 - now;
   const what = 'too many events in a second';
   throw new GatewayError('FLOW_LIMIT', { sessionId, what, limit: 'respondsPerSecond', retryAfterMs });

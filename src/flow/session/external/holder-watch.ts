@@ -29,7 +29,7 @@ export class HolderWatch {
     this.#offDue();
     this.#offLook();
     if (this.#isStopped || !header.busy) return;
-    const { clock, store } = this.#input.setup;
+    const { clock, store } = this.#input.context;
     const at = Math.min(nextDeadline(header), nextNoticeAt(header));
     if (at < Infinity) {
       this.#offDue = clock.after(Math.max(at - clock.now(), 0), () => this.#input.onDue?.(header.id));
@@ -45,12 +45,12 @@ export class HolderWatch {
 
   #lookLater(id: string): void {
     if (this.#isStopped) return;
-    this.#offLook = this.#input.setup.clock.after(LOOK_MS, () => void this.#look(id));
+    this.#offLook = this.#input.context.clock.after(LOOK_MS, () => void this.#look(id));
   }
 
   async #look(id: string): Promise<void> {
     // An unavailable store is read again later.
-    const found = await this.#input.setup.store.load(id).catch(() => undefined);
+    const found = await this.#input.context.store.load(id).catch(() => undefined);
     const { left } = this.#commits.header;
     if (found && !isEnded(found.header) && (found.header.left !== left || earlyEndOf(found.header))) this.#onLeft();
     this.#lookLater(id);

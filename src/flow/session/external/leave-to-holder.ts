@@ -14,9 +14,9 @@ import type { Turn } from '../turn/turn.ts';
 /** Undefined if another writer was faster. */
 export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise<Turn | undefined> {
   const { input, run, commits } = runner;
-  const { setup, prefix = [], incoming = [] } = input;
+  const { context, prefix = [], incoming = [] } = input;
   const { header } = commits;
-  const now = setup.clock.now();
+  const now = context.clock.now();
   const came = run.take().filter(({ t }) => t === 'ans' || t === 'evt');
   const refused = incoming.filter(isRefused);
   refuseWorn(runner, refused);
@@ -43,7 +43,7 @@ export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise
     attempts: header.attempts + refused.length,
   };
   // If the holder has died, the next one finds this.
-  const written = await commits.write(patch, [...prefix, ...came, ...rejected], { dueAt: now + setup.leaseMs });
+  const written = await commits.write(patch, [...prefix, ...came, ...rejected], { dueAt: now + context.leaseMs });
   if (!written.header) return undefined;
   input.onLeft?.(header.id);
   return {
@@ -71,8 +71,8 @@ function askedAgain({ run }: TurnRunner, rest: RunState, refused: IncomingAnswer
   return new Map(questions.map((question) => [question.key, question]));
 }
 
-function refuseWorn({ commits, input: { setup } }: TurnRunner, refused: IncomingAnswer[]): void {
+function refuseWorn({ commits, input: { context } }: TurnRunner, refused: IncomingAnswer[]): void {
   const { attempts, id: sessionId } = commits.header;
-  if (attempts + refused.length <= setup.limits.attempts) return;
+  if (attempts + refused.length <= context.limits.attempts) return;
   throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason: 'too many attempts' });
 }

@@ -152,10 +152,10 @@ export function claimNotices(header: Header, now: number): AddresseeUpdates {
 }
 
 /** Sends the due notices, and returns the state to write. */
-export async function sendNotices(setup: SessionContext, header: Header, now: number): Promise<AddresseeUpdates> {
+export async function sendNotices(context: SessionContext, header: Header, now: number): Promise<AddresseeUpdates> {
   const told = dueOf(header, now).map(async (question): Promise<[string, Addressee]> => {
-    const isTold = await tell(setup, header, question);
-    const at = setup.clock.now();
+    const isTold = await tell(context, header, question);
+    const at = context.clock.now();
     return [question.promptId, isTold ? toldAt(question.person!, at) : notToldAt(question.person!, at)];
   });
   return new Map(await Promise.all(told));
@@ -183,19 +183,19 @@ function notToldAt({ failed = 0, ...rest }: Addressee, now: number): Addressee {
 }
 
 async function tell(
-  setup: SessionContext,
+  context: SessionContext,
   header: Header,
   { promptId, prompt, person, pin }: Question,
 ): Promise<boolean> {
-  const { notify, log } = setup;
+  const { notify, log } = context;
   if (!notify) return true;
   const { id: sessionId, tool } = header;
   const { principal, told = 0, notices = 0 } = person!;
   const kind = told > 0 ? ('reminder' as const) : ('asked' as const);
   try {
-    const link = await createPersonLink(setup, { sessionId, promptId, person: principal, notice: notices, pin });
+    const link = await createPersonLink(context, { sessionId, promptId, person: principal, notice: notices, pin });
     const notice = { kind, person: principal, sessionId, tool, promptId, message: prompt.message };
-    await inTime(setup, notify(link === undefined ? notice : { ...notice, link }));
+    await inTime(context, notify(link === undefined ? notice : { ...notice, link }));
     return true;
   } catch (error) {
     log.error({ error, tool, session: toShortId(sessionId) }, 'flow.person-not-told');

@@ -46,14 +46,14 @@ export class RunningSteps {
   /** The entries to write before effects begin. */
   intents(run: BodyRun, rest: RunState | undefined): JournalEntry[] {
     if (rest?.kind !== 'steps') return [];
-    const { setup, header } = this.#input;
+    const { context, header } = this.#input;
     const begin = rest.steps.filter(({ spec }) => spec.options.effect !== undefined && !this.#steps.has(spec.key));
     return begin.map(({ spec: { key: k, options } }) => ({
       t: 'int',
       k,
       idem: toIdempotencyKey(header.id, k, run.input.folded),
       ...(options.undo && !options.cleanup && { undo: true }),
-      ts: setup.clock.now(),
+      ts: context.clock.now(),
     }));
   }
 
@@ -70,7 +70,7 @@ export class RunningSteps {
 
   #begin(run: BodyRun, want: PendingStep): void {
     const { spec } = want;
-    const { setup, header } = this.#input;
+    const { context, header } = this.#input;
     const step: Working = { run, want };
     this.#steps.set(spec.key, step);
     this.began.add(spec.key);
@@ -80,7 +80,7 @@ export class RunningSteps {
     const signal = () => abort.signal;
     const onProgress = (progress: PromptStep) => this.#input.onProgress?.(header, progress);
     const { folded } = run.input;
-    void runStep({ setup, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
+    void runStep({ context, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
       step.entry = entry;
       step.run.stepFinished(step.want, entry);
     });

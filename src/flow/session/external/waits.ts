@@ -90,10 +90,10 @@ export function waitsForPeopleOrEvents({ waits = [], current }: Header): boolean
 
 /** The turn that follows when the caller has nothing to answer. Sessions in tokens receive no events. */
 export function toLaterTurn(
-  { following, setup }: Pick<TurnInput, 'following' | 'setup'>,
+  { following, context }: Pick<TurnInput, 'following' | 'context'>,
   header: Header,
 ): Pick<Turn, 'later'> {
   const isWaiting = !isEnded(header) && callerQuestions(header).length === 0 && waitsForOthers(header);
-  const canFollow = setup.lasting || !waitsForPeopleOrEvents(header);
+  const canFollow = context.lasting || !waitsForPeopleOrEvents(header);
   return following && isWaiting && canFollow ? { later: () => following(header) } : {};
 }

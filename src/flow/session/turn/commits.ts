@@ -35,7 +35,7 @@ export class Commits {
   isBehind = false;
   /** The first write with a lease from `take` succeeds only if nothing was written since the session was read. */
   #mustMatch = false;
-  readonly #setup: SessionContext;
+  readonly #context: SessionContext;
   #header: Header;
   #stored: boolean;
   #fence: number | undefined;
@@ -44,15 +44,15 @@ export class Commits {
   #over = false;
   #last: Promise<unknown> | undefined;
 
-  constructor(setup: SessionContext, header: Header, stored: boolean) {
-    this.#setup = setup;
+  constructor(context: SessionContext, header: Header, stored: boolean) {
+    this.#context = context;
     this.#header = header;
     this.#stored = stored;
   }
 
   /** Unique per TurnRunner, so that a second one in this process does not get the lease of the first. */
   get #owner(): string {
-    return (this.#ownerId ??= this.#setup.owner + nextDrive());
+    return (this.#ownerId ??= this.#context.owner + nextDrive());
   }
 
   get holds(): boolean {
@@ -76,7 +76,7 @@ export class Commits {
       const { id, rev } = this.#header;
       const dueAt = terms.dueAt ?? (this.#fence === undefined ? undefined : this.#leaseEnd());
       const change = { patch, add, dueAt, tombstoneMs: terms.tombstoneMs, fence: this.#fence };
-      const done = await this.#setup.store.commit(id, rev, change);
+      const done = await this.#context.store.commit(id, rev, change);
       if (done.ok) return this.#written(patchHeader(this.#header, patch), add);
       // Without the lease, or if the lease is lost or the session has ended, another writer wins.
       if (this.#fence === undefined || !done.header || isEnded(done.header) || done.header.rev === rev) break;
@@ -111,7 +111,7 @@ export class Commits {
 
   /** Writes, and takes the lease until `letGo`. */
   async hold(patch: Partial<Header>, add: JournalEntry[]): Promise<WriteResult> {
-    const { store, leaseMs } = this.#setup;
+    const { store, leaseMs } = this.#context;
     if (!this.#stored) {
       const { header } = await this.write(patch, add, { dueAt: this.#leaseEnd() });
       if (header) await this.#renew();
@@ -137,7 +137,7 @@ export class Commits {
     this.#over = true;
     this.#renewing?.();
     if (this.#fence === undefined) return;
-    const { store, log } = this.#setup;
+    const { store, log } = this.#context;
     await this.#inTurn(() => store.release(this.#header.id, this.#owner)).catch((error: unknown) =>
       log.warn({ error }, 'flow.lease-not-released'),
     );
@@ -145,7 +145,7 @@ export class Commits {
 
   /** The state in the store. */
   async current(): Promise<Turn> {
-    const { store, log } = this.#setup;
+    const { store, log } = this.#context;
     const stored = await store.load(this.#header.id).catch((error: unknown) => {
       log.error({ error }, 'flow.store-failed');
       return undefined;
@@ -155,19 +155,19 @@ export class Commits {
   }
 
   async #create(patch: Partial<Header>, add: JournalEntry[], terms: Terms): Promise<WriteResult> {
-    const { store, limits } = this.#setup;
+    const { store, limits } = this.#context;
     const whole = { ...this.#header, ...patch };
     // A session that ends in its first turn is created first, so that its end is stored like any other.
     const first: Header = isEnded(whole)
       ? { ...whole, state: 'active', current: [], outcome: undefined, trail: undefined }
       : whole;
     const most = toSessionLimits(limits, terms.dueAt);
-    const made = await store.create(first, sealUnaskedArgs(this.#setup, first.id, add), most);
+    const made = await store.create(first, sealUnaskedArgs(this.#context, first.id, add), most);
     if (made === 'network') throw tooManySessions(limits, 'sessionsPerNetwork');
     if (made === 'limit') throw await this.#toLimit();
     if (made === 'exists') return { header: undefined }; // the same start, sent twice
     this.#stored = true;
-    this.#setup.counts.started(first);
+    this.#context.counts.started(first);
     const written = this.#written(first, add);
     if (!isEnded(whole)) return written;
     const { state, reason, outcome, trail } = whole;
@@ -175,7 +175,7 @@ export class Commits {
   }
 
   #written(header: Header, add: JournalEntry[]): WriteResult {
-    this.#setup.counts.wrote(this.#header, header, add);
+    this.#context.counts.wrote(this.#header, header, add);
     this.#mustMatch = false;
     this.added.push(...add);
     this.#header = header;
@@ -185,7 +185,7 @@ export class Commits {
   #grown(patch: Partial<Header>, add: JournalEntry[]): Partial<Header> {
     if (add.length === 0) return patch;
     const size = (this.#header.size ?? 0) + estimateSize(add);
-    const { journalBytes } = this.#setup.limits;
+    const { journalBytes } = this.#context.limits;
     // Intents, undos and everything that ends a session are always written.
     const isEnding = earlyEndOf(this.#header) ?? earlyEndOf(patch);
     if (size > journalBytes && !isEnding && add.some(({ t }) => t !== 'int' && t !== 'undo')) {
@@ -197,14 +197,14 @@ export class Commits {
 
   /** Finds out which of the two limits was reached. */
   async #toLimit(): Promise<GatewayError> {
-    const { store, limits } = this.#setup;
+    const { store, limits } = this.#context;
     const own = await store.list(this.#header.share ?? this.#header.principal);
     const limit = own.length >= limits.sessionsPerPrincipal ? 'sessionsPerPrincipal' : 'sessions';
     return tooManySessions(limits, limit);
   }
 
   async #renew(): Promise<void> {
-    const { store, leaseMs } = this.#setup;
+    const { store, leaseMs } = this.#context;
     const lease = await store.lease(this.#header.id, this.#owner, leaseMs);
     if (!lease) return;
     this.#fence = lease.fence;
@@ -213,7 +213,7 @@ export class Commits {
 
   #renewLater(): void {
     if (this.#over) return;
-    const { clock, leaseMs } = this.#setup;
+    const { clock, leaseMs } = this.#context;
     this.#renewing?.();
     this.#renewing = clock.after(leaseMs / 3, () => void this.#renewNow());
   }
@@ -223,7 +223,7 @@ export class Commits {
     try {
       await this.#inTurn(() => this.#renew());
     } catch (error) {
-      this.#setup.log.warn({ error }, 'flow.lease-not-renewed');
+      this.#context.log.warn({ error }, 'flow.lease-not-renewed');
       this.#renewLater();
     }
   }
@@ -237,7 +237,7 @@ export class Commits {
 
   /** When another process should take over if this one is silent. */
   #leaseEnd(): number {
-    return this.#setup.clock.now() + this.#setup.leaseMs;
+    return this.#context.clock.now() + this.#context.leaseMs;
   }
 }
 

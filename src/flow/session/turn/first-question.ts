@@ -7,11 +7,11 @@ import { draftFailure } from './turn-changes.ts';
 
 /** Call the returned function to stop the timer. */
 export function limitFirstQuestion(runner: TurnRunner, end: (ending: EarlyEnd) => Promise<void>): () => void {
-  const { setup, flow, stored } = runner.input;
+  const { context, flow, stored } = runner.input;
   const { firstQuestion } = flow.options;
   if (stored) return () => {};
-  const ms = firstQuestion === undefined ? setup.limits.firstQuestionMs : toMs(firstQuestion, 'firstQuestion');
-  return setup.clock.after(ms, () => {
+  const ms = firstQuestion === undefined ? context.limits.firstQuestionMs : toMs(firstQuestion, 'firstQuestion');
+  return context.clock.after(ms, () => {
     const { patch, turn } = draftFailure(runner, new GatewayError('FLOW_TIMEOUT', { what: flow.name, ms }));
     void end({ kind: 'fail', reason: patch.reason, failure: turn.failure });
   });

@@ -54,12 +54,12 @@ export function keepOutcome(
   if (via !== 'flow' && started === undefined && isOwn) return;
   const here = toLastAnswers([...commits.added, ...unwritten, ...add]);
   const last = here ?? toLastAnswers(input.entries) ?? [];
-  patch.outcome = toKeptOutcome(input.setup, input.header, turn, last);
+  patch.outcome = toKeptOutcome(input.context, input.header, turn, last);
 }
 
 /** Undefined if it is too large to keep. */
 function toKeptOutcome(
-  setup: SessionContext,
+  context: SessionContext,
   { id }: Header,
   turn: SessionOutcome,
   answers: AnswerEntry[],
@@ -80,15 +80,15 @@ function toKeptOutcome(
       ...(isBeside(v) ? { v } : { d: digestOf(id, v) }),
     })),
   };
-  const text = setup.sealsResults ? setup.sealer.seal(PURPOSE, id, outcome) : JSON.stringify(outcome);
-  if (text.length <= setup.limits.resultBytes) return text;
-  setup.log.warn({ session: toShortId(id), bytes: text.length }, 'flow.result-not-kept');
+  const text = context.sealsResults ? context.sealer.seal(PURPOSE, id, outcome) : JSON.stringify(outcome);
+  if (text.length <= context.limits.resultBytes) return text;
+  context.log.warn({ session: toShortId(id), bytes: text.length }, 'flow.result-not-kept');
   return undefined;
 }
 
 /** For a session that is being ended, the failure: its client need not wait for the undos. */
-export function readOutcome(setup: SessionContext, header: Header): SessionOutcome | undefined {
-  const sealed = open(setup, header);
+export function readOutcome(context: SessionContext, header: Header): SessionOutcome | undefined {
+  const sealed = open(context, header);
   const failure = earlyEndOf(header)?.failure;
   if (!sealed) return failure && { failure };
   const { isCompleted, result, summary } = sealed;
@@ -101,27 +101,27 @@ export function readOutcome(setup: SessionContext, header: Header): SessionOutco
 
 /** The promptIds, if the same person already gave all these answers in the last round of an ended session. */
 export async function findRepeatedAnswers(
-  setup: SessionContext,
+  context: SessionContext,
   header: Header,
   given: GivenAnswer[],
   isTheirs: (last: Pick<AnswerEntry, 'who'>) => boolean,
 ): Promise<string[] | undefined> {
-  const answers = open(setup, header)?.answers ?? [];
+  const answers = open(context, header)?.answers ?? [];
   const ids: string[] = [];
   for (const { promptId, value, no } of given) {
     const last = answers.find(({ k, a }) => toPromptId(k, a) === promptId);
-    if (!last || !isTheirs(last) || !(await isSame(setup, header.id, last, { value, no }))) return undefined;
+    if (!last || !isTheirs(last) || !(await isSame(context, header.id, last, { value, no }))) return undefined;
     ids.push(promptId!);
   }
   return ids.length > 0 ? ids : undefined;
 }
 
-export function withOutcome(setup: SessionContext, header: Header): Partial<Turn> {
-  return isEnded(header) ? (readOutcome(setup, header) ?? {}) : {};
+export function withOutcome(context: SessionContext, header: Header): Partial<Turn> {
+  return isEnded(header) ? (readOutcome(context, header) ?? {}) : {};
 }
 
 async function isSame(
-  setup: SessionContext,
+  context: SessionContext,
   id: string,
   last: LastAnswer,
   { value, no }: GivenAnswer,
@@ -129,7 +129,7 @@ async function isSame(
   if (last.no !== no) return false;
   if (last.src === 'default' && (value === undefined || value === null || value === '')) return true;
   if (last.d !== undefined) return isDeepStrictEqual(last.d, digestOf(id, value));
-  return isStoredAnswer(setup, id, last as AnswerEntry, value).catch(() => false);
+  return isStoredAnswer(context, id, last as AnswerEntry, value).catch(() => false);
 }
 
 function open({ sealer }: SessionContext, { id, outcome }: Header): Sealed | undefined {

@@ -6,26 +6,26 @@ import { fold } from '../../fold.ts';
 import type { TurnInput } from './turn-input.ts';
 
 export function resumeOrReplay(
-  { setup, flow, header, prefix, entries, frame, next, incoming = [] }: TurnInput,
+  { context, flow, header, prefix, entries, frame, next, incoming = [] }: TurnInput,
   { onStall, onFailing }: { onStall: () => void; onFailing: () => void },
 ): BodyRun {
   const now: ResumeInput = {
     incoming,
     next,
-    now: setup.clock.now(),
-    checks: setup.checks,
+    now: context.clock.now(),
+    checks: context.checks,
     onStall,
     onFailing,
-    onUnjournaled: (access) => setup.log.warn({ tool: flow.name, ...access }, 'flow.unjournaled'),
+    onUnjournaled: (access) => context.log.warn({ tool: flow.name, ...access }, 'flow.unjournaled'),
     unasked: header.unasked,
     deadline: header.deadline,
-    isPatient: !setup.lasting,
+    isPatient: !context.lasting,
   };
   const waiting = prefix ? undefined : frame?.take();
   if (!waiting) {
     const folded = fold(prefix ? [...entries, ...prefix] : entries);
     const { id: sessionId, locale } = header;
-    return new BodyRun(createRunInput({ flow, folded, sessionId, locale, virtual: setup.virtual }, now));
+    return new BodyRun(createRunInput({ flow, folded, sessionId, locale, virtual: context.virtual }, now));
   }
   waiting.resume(now);
   return waiting;

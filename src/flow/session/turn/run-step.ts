@@ -20,7 +20,7 @@ import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
 
 export interface StepExecution {
-  setup: SessionContext;
+  context: SessionContext;
   sessionId: string;
   /** A hash of the session's owner. */
   principal: string;
@@ -40,37 +40,37 @@ export function toIdempotencyKey(sessionId: string, key: string, { epochs, inten
 }
 
 export async function runStep(run: StepExecution): Promise<StepEntry> {
-  const { setup, spec, folded } = run;
+  const { context, spec, folded } = run;
   const { limit, retry } = spec.options;
-  const began = setup.clock.now();
+  const began = context.clock.now();
   let att = (folded.intents.get(spec.key)?.count ?? 0) + 1;
   const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
     t: 'step',
     k: spec.key,
     ...outcome,
     att,
-    ts: setup.clock.now(),
+    ts: context.clock.now(),
   });
   const once = () => runWithinTimeout(run, att, work(run, att));
   for (let tried = 1; ; tried++, att++) {
     try {
-      const value = await (limit ? setup.stepLimits.run(limit, once) : once());
-      const plain = toJsonValue(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
+      const value = await (limit ? context.stepLimits.run(limit, once) : once());
+      const plain = toJsonValue(value, `the result of step ${spec.key}`, context.limits.stepBytes);
       return done(plain === undefined ? {} : { v: plain });
     } catch (error) {
       const misuse = findMisuse(error);
       if (misuse)
-        setup.log.warn({ session: toShortId(run.sessionId), step: spec.key, error, ...misuse }, 'flow.misused');
-      const ms = toRetryPause(retry, { error, tried, elapsedMs: setup.clock.now() - began });
+        context.log.warn({ session: toShortId(run.sessionId), step: spec.key, error, ...misuse }, 'flow.misused');
+      const ms = toRetryPause(retry, { error, tried, elapsedMs: context.clock.now() - began });
       // The session may end meanwhile.
-      if (ms === undefined || !(await pause(setup.clock, ms, run.signal()))) return done({ e: toErrorEntry(error) });
+      if (ms === undefined || !(await pause(context.clock, ms, run.signal()))) return done({ e: toErrorEntry(error) });
     }
   }
 }
 
 /** Creates the idempotency key and the signal on demand, since most steps use neither. */
 function toContext(run: StepExecution, attempt: number, beat: () => void): StepContext {
-  const { setup, sessionId, principal, spec, folded, signal } = run;
+  const { context, sessionId, principal, spec, folded, signal } = run;
   return {
     get idempotencyKey() {
       return toIdempotencyKey(sessionId, spec.key, folded);
@@ -84,10 +84,10 @@ function toContext(run: StepExecution, attempt: number, beat: () => void): StepC
       beat();
       run.onProgress?.({ current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
     },
-    call: (tool, args = {}) => callTool(tool, args, { tools: setup.tools, principal, signal: signal() }),
-    url: (event) => toEventUrl(setup, sessionId, event),
-    bytes: (file) => readStoredFile(setup, file),
-    reveal: (secret) => revealSecret(setup, sessionId, secret),
+    call: (tool, args = {}) => callTool(tool, args, { tools: context.tools, principal, signal: signal() }),
+    url: (event) => toEventUrl(context, sessionId, event),
+    bytes: (file) => readStoredFile(context, file),
+    reveal: (secret) => revealSecret(context, sessionId, secret),
   };
 }
 
@@ -96,11 +96,11 @@ export function isOutcomeUnknown({ key, options }: StepSpec, { intents }: Folded
   return options.effect === 'once' && options.check === undefined && intents.has(key);
 }
 
-function work({ setup, spec }: StepExecution, attempt: number): (step: StepContext) => unknown {
+function work({ context, spec }: StepExecution, attempt: number): (step: StepContext) => unknown {
   const { check, effect } = spec.options;
   if (effect !== 'once') return spec.work;
   return async (step) => {
-    const isFirst = attempt === 1 && ((await setup.claimOnce?.(step.idempotencyKey)) ?? true);
+    const isFirst = attempt === 1 && ((await context.claimOnce?.(step.idempotencyKey)) ?? true);
     if (isFirst) return spec.work(step);
     if (!check) throw new GatewayError('FLOW_EFFECT_UNKNOWN', { step: spec.key });
     return (await check(step)) ?? spec.work(step);
@@ -123,7 +123,7 @@ export async function runWithinTimeout(
   }
 }
 
-function toDeadline({ setup: { clock, limits }, spec }: StepExecution, late: Cancellation) {
+function toDeadline({ context: { clock, limits }, spec }: StepExecution, late: Cancellation) {
   const { timeout, heartbeat } = spec.options;
   const ms = timeout === undefined ? limits.stepMs : toMs(timeout, 'timeout of a step');
   const silence = heartbeat === undefined ? undefined : toMs(heartbeat, 'heartbeat of a step');

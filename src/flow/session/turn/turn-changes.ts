@@ -53,7 +53,7 @@ export function draftTurn(runner: TurnRunner, rest: RunState): TurnDraft | Promi
 export function draftWorking(runner: TurnRunner, rest: RunState | undefined): TurnDraft {
   const isOpen = rest?.kind === 'steps' || rest?.kind === 'asks';
   if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(runner);
-  const asks = runner.input.setup.lasting ? rest.asks : [];
+  const asks = runner.input.context.lasting ? rest.asks : [];
   return toAsked(runner, { asks, waits: rest.waits, isBusy: true });
 }
 
@@ -61,10 +61,10 @@ export function draftWorking(runner: TurnRunner, rest: RunState | undefined): Tu
 type Open = Pick<Extract<RunState, { kind: 'asks' }>, 'asks' | 'waits' | 'isBusy'>;
 
 function toAsked(runner: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnDraft {
-  const { setup, incoming = [] } = runner.input;
+  const { context, incoming = [] } = runner.input;
   const { header } = runner.commits;
   const { folded } = runner.run.input;
-  const now = setup.clock.now();
+  const now = context.clock.now();
   // Rejected answers are recorded once.
   const refused = runner.isLive ? [] : incoming.filter(isRefused);
   const { waits, add } = toWaits(runner.run, wants);
@@ -136,27 +136,27 @@ async function toChecked(
 }
 
 function withResult(runner: TurnRunner, result: unknown): TurnDraft {
-  const { flow, setup, incoming = [] } = runner.input;
+  const { flow, context, incoming = [] } = runner.input;
   const summary = flow.options.summary ?? 'Completed successfully';
   return {
-    patch: { state: 'completed', current: [], lastActivityAt: setup.clock.now() },
+    patch: { state: 'completed', current: [], lastActivityAt: context.clock.now() },
     add: [],
     turn: { questions: [], result, summary, ...toVerdicts(incoming) },
   };
 }
 
 export function draftFailure(runner: TurnRunner, error: unknown): TurnDraft {
-  const { flow, setup, incoming = [] } = runner.input;
+  const { flow, context, incoming = [] } = runner.input;
   if (isMismatch(error)) throw error; // another version may continue it
   const failure = toFailure(error, flow.name);
   const session = toShortId(runner.commits.header.id);
-  setup.log.warn({ tool: flow.name, session, error, ...findMisuse(error) }, 'flow.failed');
+  context.log.warn({ tool: flow.name, session, error, ...findMisuse(error) }, 'flow.failed');
   return {
     patch: {
       state: 'error',
       current: [],
       reason: REASONS[failure.name] ?? 'failed',
-      lastActivityAt: setup.clock.now(),
+      lastActivityAt: context.clock.now(),
     },
     add: [],
     turn: { questions: [], failure, ...toVerdicts(incoming) },
@@ -164,9 +164,9 @@ export function draftFailure(runner: TurnRunner, error: unknown): TurnDraft {
 }
 
 function toProcessing(runner: TurnRunner): TurnDraft {
-  const { setup, incoming = [] } = runner.input;
+  const { context, incoming = [] } = runner.input;
   const { header } = runner.commits;
-  const now = setup.clock.now();
+  const now = context.clock.now();
   const patch: Partial<Header> = {
     state: toWorking(runner),
     current: [],
@@ -227,8 +227,8 @@ function withinLimit(runner: TurnRunner, { asks, questions, isNew }: Put): Quest
   return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
 }
 
-export function toMaxPrompts({ flow, setup }: Pick<TurnRunner['input'], 'flow' | 'setup'>): number {
-  return flow.options.limits?.prompts ?? setup.limits.prompts;
+export function toMaxPrompts({ flow, context }: Pick<TurnRunner['input'], 'flow' | 'context'>): number {
+  return flow.options.limits?.prompts ?? context.limits.prompts;
 }
 
 export function tooManyPrompts(most: number): GatewayError {
@@ -242,9 +242,9 @@ interface Growth {
 
 /** The error if this turn exceeds a limit. */
 function toOver(runner: TurnRunner, { fresh, refused }: Growth): GatewayError | undefined {
-  const { flow, setup } = runner.input;
+  const { flow, context } = runner.input;
   const { header } = runner.commits;
-  const { limits } = setup;
+  const { limits } = context;
   const prompts = toMaxPrompts(runner.input);
   if (header.prompts + fresh > prompts) return tooManyPrompts(prompts);
   const perQuestion = flow.options.limits?.attempts ?? limits.attemptsPerQuestion;

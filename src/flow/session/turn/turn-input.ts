@@ -10,7 +10,7 @@ import type { SessionContext } from '../session-context.ts';
 import type { Turn } from './turn.ts';
 
 export interface TurnInput {
-  setup: SessionContext;
+  context: SessionContext;
   flow: AnyFlow;
   header: Header;
   entries: JournalEntry[];

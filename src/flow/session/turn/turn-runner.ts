@@ -73,7 +73,7 @@ export class TurnRunner {
     this.input = input;
     this.#refresh = patch;
     this.#waiting = { parked: given.header.parked, handed: given.header.handed };
-    this.commits = new Commits(input.setup, input.header, input.stored);
+    this.commits = new Commits(input.context, input.header, input.stored);
     this.run = this.#toRun(input);
     this.#known = input.prefix?.length ?? 0;
     const ending = input.ending ?? earlyEndOf(input.header);
@@ -114,7 +114,7 @@ export class TurnRunner {
   }
 
   #toRun(input: TurnInput): BodyRun {
-    const { clock, limits } = input.setup;
+    const { clock, limits } = input.context;
     // The body waits for something that is neither a question nor a step, which must not hang the session for ever.
     const onStall = () => void clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
     return resumeOrReplay(input, { onStall, onFailing: () => this.#signal.abort() });
@@ -142,12 +142,12 @@ export class TurnRunner {
     // Waits must be committed before a step may cause their event.
     if (!isReading || waits.length > 0 || intents.size > 0 || this.#ending) return this.#toBackground(rest);
     this.#start(rest, false);
-    const { quick, asked, next } = await runInGrace(this.run, this.input.setup);
+    const { quick, asked, next } = await runInGrace(this.run, this.input.context);
     return quick ? this.#settle(quick) : this.#toBackground(asked, next);
   }
 
   async #commit(draft: TurnDraft): Promise<Turn | undefined> {
-    const { tombstoneMs } = this.input.setup.limits;
+    const { tombstoneMs } = this.input.context.limits;
     const keeping = recordEnd(this, draft, this.#gather());
     if (keeping) await keeping;
     const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
@@ -171,11 +171,11 @@ export class TurnRunner {
 
   /** Parks the session for a version that can continue it. Results of effects are kept; the answer that led here is not. */
   async #setAside(error: GatewayError): Promise<void> {
-    const { setup, flow, stored } = this.input;
+    const { context, flow, stored } = this.input;
     const session = toShortId(this.input.header.id);
-    setup.log.error({ tool: flow.name, session, error }, 'flow.parked');
+    context.log.error({ tool: flow.name, session, error }, 'flow.parked');
     if (!stored && !this.commits.holds) return;
-    if (!this.#waiting.parked) setup.counts.parked(this.input.header);
+    if (!this.#waiting.parked) context.counts.parked(this.input.header);
     const header = { ...this.commits.header, parked: undefined, ...this.#waiting };
     const { patch, dueAt } = toParkedPatch(this.input, header, error);
     this.#refresh = undefined;
@@ -252,7 +252,7 @@ export class TurnRunner {
     });
     if (isAsking) return { header, ...draft.turn };
     if (!this.#ending || !isAsked) return { header: toClientHeader(header), ...draft.turn, next };
-    const quick = await unlessLate(next, this.input.setup.clock, ENDING_GRACE_MS);
+    const quick = await unlessLate(next, this.input.context.clock, ENDING_GRACE_MS);
     // A failure is reported when it is over; a cancel need not wait.
     return quick ?? { header: this.#ending.kind === 'cancel' ? toClientHeader(header) : header, ...draft.turn, next };
   }
@@ -265,7 +265,7 @@ export class TurnRunner {
       const { patch, add } = draftEnding(this, this.#ending!);
       await this.commits.write(patch, add);
     } catch (error) {
-      this.input.setup.log.error({ error, tool: this.input.flow.name }, 'flow.broken');
+      this.input.context.log.error({ error, tool: this.input.flow.name }, 'flow.broken');
       this.#leave();
     }
   }
@@ -282,7 +282,7 @@ export class TurnRunner {
   }
 
   async #goOnToEnd(running: Promise<RunState>, onTime: () => void): Promise<Turn> {
-    const { log } = this.input.setup;
+    const { log } = this.input.context;
     try {
       for (let coming = running; ; coming = this.run.next()) {
         try {
@@ -339,11 +339,11 @@ export class TurnRunner {
 
   /** Reads the entries of other processes, and starts a new run of the body over them. */
   async #catchUp(): Promise<void> {
-    const { setup, flow, header } = this.input;
-    const found = await setup.store.load(header.id);
+    const { context, flow, header } = this.input;
+    const found = await context.store.load(header.id);
     this.commits.catchUp(found?.header);
     if (!found || isEnded(found.header) || this.#ending) return;
-    const stored = migrateJournal(openSealedArgs(setup, found), flow);
+    const stored = migrateJournal(openSealedArgs(context, found), flow);
     const ending = earlyEndOf(found.header);
     if (ending) return this.#begin(ending);
     this.run.leave();

@@ -34,7 +34,7 @@ export class WarmBody {
 
 /** Keeps the body for the next answer. `known`: how many of the written entries the run knew from the start. */
 export function keepWarm({ input, run, commits }: TurnRunner, header: Header, known: number): void {
-  const { warmBodies } = input.setup;
+  const { warmBodies } = input.context;
   if (!warmBodies.any || !run.canWait || commits.mixed) return;
   const { folded } = run.input;
   extendFold(folded, commits.added.slice(known));

@@ -18,23 +18,23 @@ const PURPOSE = 'flow-secret';
 
 /** Stores a secret or file, and returns the reference for the journal. Undefined for any other answer. */
 export async function storeApart(
-  setup: SessionContext,
+  context: SessionContext,
   session: Owning,
   { isSecret, value }: { isSecret: boolean; value: unknown },
 ): Promise<{ ref: SecretRef | FileRef } | undefined> {
-  if (isSecret) return { ref: await registerSecret(setup, session, String(value)) };
-  return isFileAnswer(value) ? { ref: await storeFile(setup, session, value) } : undefined;
+  if (isSecret) return { ref: await registerSecret(context, session, String(value)) };
+  return isFileAnswer(value) ? { ref: await storeFile(context, session, value) } : undefined;
 }
 
 /** Whether a value equals the stored secret or file of an entry. */
 export async function isStoredAnswer(
-  setup: SessionContext,
+  context: SessionContext,
   sessionId: string,
   { v, ty }: AnswerEntry,
   value: unknown,
 ): Promise<boolean> {
   if (isSecretRef(v)) {
-    const [kept, given] = [await revealSecret(setup, sessionId, v as never), String(value)].map(digestOf);
+    const [kept, given] = [await revealSecret(context, sessionId, v as never), String(value)].map(digestOf);
     return timingSafeEqual(kept!, given!);
   }
   if (ty !== 'file' || !isFileAnswer(value)) return false;
@@ -51,35 +51,35 @@ function digestOf(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'));
 }
 
-async function registerSecret(setup: SessionContext, session: Owning, text: string): Promise<SecretRef> {
-  const bytes = Buffer.from(setup.sealer.seal(PURPOSE, session.id, text));
+async function registerSecret(context: SessionContext, session: Owning, text: string): Promise<SecretRef> {
+  const bytes = Buffer.from(context.sealer.seal(PURPOSE, session.id, text));
   const name = hash('sha256', bytes, 'base64url');
-  await setup.store.putBlob(name, bytes, toLife(setup, session));
+  await context.store.putBlob(name, bytes, toLife(context, session));
   return { $secret: name };
 }
 
-export async function revealSecret(setup: SessionContext, sessionId: string, secret: Secret): Promise<string> {
+export async function revealSecret(context: SessionContext, sessionId: string, secret: Secret): Promise<string> {
   const name = (secret as unknown as SecretRef).$secret;
-  const bytes = await setup.store.getBlob(name);
-  const text = bytes && setup.sealer.open(PURPOSE, sessionId, Buffer.from(bytes).toString());
+  const bytes = await context.store.getBlob(name);
+  const text = bytes && context.sealer.open(PURPOSE, sessionId, Buffer.from(bytes).toString());
   if (typeof text !== 'string')
     throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: 'a secret that no longer exists' });
   return text;
 }
 
 export async function storeFile(
-  setup: SessionContext,
+  context: SessionContext,
   session: Owning,
   { name, mimeType, data }: FileAnswer,
 ): Promise<FileRef> {
   const bytes = Buffer.from(data, 'base64');
-  const { fileBytes } = setup.limits;
+  const { fileBytes } = context.limits;
   if (bytes.length > fileBytes) {
     const reason = `larger than ${fileBytes} bytes`;
     throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: session.id, reason });
   }
   const sha256 = hash('sha256', bytes, 'hex');
-  await setup.store.putBlob(sha256, bytes, toLife(setup, session));
+  await context.store.putBlob(sha256, bytes, toLife(context, session));
   return { name, mimeType, size: bytes.length, sha256 };
 }
 
@@ -88,8 +88,8 @@ function toLife({ limits, clock }: SessionContext, { deadline }: Owning): number
   return Math.max(limits.durationMs, deadline - clock.now());
 }
 
-export async function readStoredFile(setup: SessionContext, { sha256, name }: FileRef): Promise<Uint8Array> {
-  const bytes = await setup.store.getBlob(sha256);
+export async function readStoredFile(context: SessionContext, { sha256, name }: FileRef): Promise<Uint8Array> {
+  const bytes = await context.store.getBlob(sha256);
   if (!bytes)
     throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `the file ${name}, which no longer exists` });
   return bytes;

@@ -18,7 +18,7 @@ export interface StoredArgs {
 
 /** A file that does not fit its question is dropped, so that the question is asked. */
 export async function storeArgs(
-  setup: SessionContext,
+  context: SessionContext,
   args: Record<string, unknown>,
   {
     session,
@@ -36,7 +36,7 @@ export async function storeArgs(
     if (spec.kind !== 'file') continue;
     if (!isFileAnswer(value) || checkFileAnswer(value, toQuestionField(spec, localization))) delete given[key];
     else {
-      given[key] = await storeFile(setup, session, value);
+      given[key] = await storeFile(context, session, value);
       files.add(key);
     }
   }

@@ -16,15 +16,19 @@ export interface LoadRequest {
   mayHave: (stored: StoredSession) => boolean;
 }
 
-export async function loadSession(setup: SessionContext, request: LoadRequest, attend: Attend): Promise<StoredSession> {
+export async function loadSession(
+  context: SessionContext,
+  request: LoadRequest,
+  attend: Attend,
+): Promise<StoredSession> {
   const { sessionId, mayHave } = request;
-  const stored = await setup.store.load(sessionId);
+  const stored = await context.store.load(sessionId);
   if (!stored || !mayHave(stored)) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
-  const whole = openSealedArgs(setup, stored);
+  const whole = openSealedArgs(context, stored);
   const header = toClientHeader(whole.header);
-  if (isOverdue(header, setup.clock.now())) {
+  if (isOverdue(header, context.clock.now())) {
     await attend(sessionId);
-    return loadSession(setup, request, attend);
+    return loadSession(context, request, attend);
   }
   if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
   return header === whole.header ? whole : { ...whole, header };

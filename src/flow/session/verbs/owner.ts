@@ -19,11 +19,11 @@ export const OWNER_KEY = '~owner';
 export function continueByOwner(
   header: Header,
   { prompt, progress }: ContinueRequest,
-  { flow, setup }: { flow: AnyFlow; setup: SessionContext },
+  { flow, context }: { flow: AnyFlow; context: SessionContext },
 ): Header {
   refuseUnlessProcessing(header);
-  const now = setup.clock.now();
-  const maxPrompts = toMaxPrompts({ flow, setup });
+  const now = context.clock.now();
+  const maxPrompts = toMaxPrompts({ flow, context });
   if (!prompt) return { ...header, lastActivityAt: now };
   if (header.prompts >= maxPrompts) throw tooManyPrompts(maxPrompts);
   const attempt = header.prompts + 1;

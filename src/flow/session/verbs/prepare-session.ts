@@ -18,31 +18,30 @@ import type { SessionContext } from '../session-context.ts';
 const MIN_TIMEOUT_MS = 50;
 
 export async function prepareSession(
-  setup: SessionContext,
+  context: SessionContext,
   flow: AnyFlow,
   { request, questions }: { request: StartRequest; questions: readonly FoundQuestion[] },
 ): Promise<{ header: Header; entries: JournalEntry[] }> {
-  const now = setup.clock.now();
-  const { startId, sessionId = setup.newId(), principal, tool, args } = request;
+  const now = context.clock.now();
+  const { startId, sessionId = context.newId(), principal, tool, args } = request;
   const id = startId === undefined ? sessionId : toStartedSessionId(principal, startId);
-  const header = toHeader(setup, flow, { id, now, request });
+  const header = toHeader(context, flow, { id, now, request });
   if (startId !== undefined || request.sessionId !== undefined) header.started = toStartFingerprint(tool, args);
-  if (setup.lasting && request.share !== undefined) {
-    header.share = toStoredShare(principal, request.share, setup.store.salt);
+  if (context.lasting && request.share !== undefined) {
+    header.share = toStoredShare(principal, request.share, context.store.salt);
   }
-  const { context, client } = request;
-  const given = await toGiven(setup, flow, { header, request, questions });
-  rejectHostileValue(context, header.id, setup.limits);
+  const given = await toGiven(context, flow, { header, request, questions });
+  rejectHostileValue(request.context, header.id, context.limits);
   const input = await toInput(flow, given.args);
   const held = findUnknownArgs(flow, given, questions);
   const start: JournalEntry = {
     t: 'start',
     input,
-    seed: setup.newSeed(),
+    seed: context.newSeed(),
     ts: now,
     ...(held.length > 0 && { held }),
-    ...(context !== undefined && { context }),
-    ...(client && { client }),
+    ...(request.context !== undefined && { context: request.context }),
+    ...(request.client && { client: request.client }),
   };
   // In the order in which they will be loaded, because the order matters.
   const named = Object.entries(given.args).sort(([a], [b]) => Number(held.includes(b)) - Number(held.includes(a)));
@@ -52,15 +51,15 @@ export async function prepareSession(
 
 /** Checks each argument first, because a file may be larger than the limit for all. */
 async function toGiven(
-  setup: SessionContext,
+  context: SessionContext,
   flow: AnyFlow,
   { header, request, questions }: { header: Header; request: StartRequest; questions: readonly FoundQuestion[] },
 ): Promise<StoredArgs> {
   const { args = {}, locale } = request;
-  for (const value of Object.values(args)) rejectHostileValue(value, header.id, setup.limits);
+  for (const value of Object.values(args)) rejectHostileValue(value, header.id, context.limits);
   const localization = { catalogue: flow.options.messages, locale };
-  const given = await storeArgs(setup, args, { session: header, questions, localization });
-  rejectHostileValue(given.args, header.id, setup.limits);
+  const given = await storeArgs(context, args, { session: header, questions, localization });
+  rejectHostileValue(given.args, header.id, context.limits);
   return given;
 }
 
@@ -72,11 +71,11 @@ async function toInput(flow: AnyFlow, args: Record<string, unknown>): Promise<un
 }
 
 function toHeader(
-  setup: SessionContext,
+  context: SessionContext,
   flow: AnyFlow,
   begin: { id: string; now: number; request: StartRequest },
 ): Header {
-  const { limits } = setup;
+  const { limits } = context;
   const { id, now, request } = begin;
   const wanted = request.timeoutMs ?? flow.timeoutMs ?? limits.timeoutMs;
   const timeoutMs = Math.min(Math.max(wanted, MIN_TIMEOUT_MS), limits.maxTimeoutMs);
@@ -86,7 +85,7 @@ function toHeader(
     id,
     tool: flow.name,
     version: flow.version,
-    principal: toOwner(request.principal, setup.store.salt),
+    principal: toOwner(request.principal, context.store.salt),
     state: 'active',
     rev: 0,
     createdAt: now,

@@ -30,28 +30,28 @@ export interface ReceivedAnswers {
 
 /** Returns no promise unless answers may be repeated or must be stored apart: most turns have nothing to wait for. */
 export function receiveAnswers(
-  setup: SessionContext,
+  context: SessionContext,
   stored: StoredSession,
   request: AnswerRequest,
 ): ReceivedAnswers | Promise<ReceivedAnswers> {
   const { header } = stored;
   for (const { value, meta } of request.answers) {
-    rejectHostileValue(value, header.id, setup.limits);
-    rejectHostileValue(meta, header.id, setup.limits);
+    rejectHostileValue(value, header.id, context.limits);
+    rejectHostileValue(meta, header.id, context.limits);
   }
-  if (!mayBeAgain(stored, request.answers)) return toNew(setup, header, request);
-  return toAgain(setup, stored, request).then((again) =>
-    again ? { incoming: [], header, again } : toNew(setup, header, request),
+  if (!mayBeAgain(stored, request.answers)) return toNew(context, header, request);
+  return toAgain(context, stored, request).then((again) =>
+    again ? { incoming: [], header, again } : toNew(context, header, request),
   );
 }
 
 function toNew(
-  setup: SessionContext,
+  context: SessionContext,
   header: Header,
   request: AnswerRequest,
 ): ReceivedAnswers | Promise<ReceivedAnswers> {
   transition(header, 'respond');
-  const counted = { ...header, burst: toBurst(setup, header) };
+  const counted = { ...header, burst: toBurst(context, header) };
   const takings = request.answers.map((answer) => ({
     header,
     question: find(header, answer, request),
@@ -60,7 +60,7 @@ function toNew(
   }));
   const incoming = takings.map(toTaken);
   if (!takings.some(isApart)) return { incoming, header: counted };
-  return takeAllApart(setup, takings, incoming).then((taken) => ({ incoming: taken, header: counted }));
+  return takeAllApart(context, takings, incoming).then((taken) => ({ incoming: taken, header: counted }));
 }
 
 /** Cancelling a question, or its timeout, ends the session unless the author chose otherwise. */
@@ -81,20 +81,20 @@ function mayBeAgain({ header, entries }: StoredSession, answers: GivenAnswer[]):
 
 /** A repeated answer of the same person is accepted before any other check. Other people must not be able to guess answers this way. */
 async function toAgain(
-  setup: SessionContext,
+  context: SessionContext,
   { header, entries }: StoredSession,
   { answers, principal, isForAll }: AnswerRequest,
 ): Promise<Record<string, Verdict> | undefined> {
   const who = isOwner(header, principal) ? undefined : principal;
   const isTheirs = (one: Pick<AnswerEntry, 'who'>) => isForAll === true || one.who === who || one.who === principal;
   if (isEnded(header) && entries.length === 0) {
-    const ids = await findRepeatedAnswers(setup, header, answers, isTheirs);
+    const ids = await findRepeatedAnswers(context, header, answers, isTheirs);
     return ids && Object.fromEntries(ids.map((promptId) => [promptId, { valid: true }]));
   }
   for (const answer of answers) {
     const entry = entryFor(entries, promptIdOf(answer));
     if (!entry || !isTheirs(entry)) return undefined;
-    if (!(isSame(entry, answer) || (await isStoredAnswer(setup, header.id, entry, answer.value)))) return undefined;
+    if (!(isSame(entry, answer) || (await isStoredAnswer(context, header.id, entry, answer.value)))) return undefined;
   }
   return Object.fromEntries(answers.map((answer) => [promptIdOf(answer), { valid: true }]));
 }
@@ -176,27 +176,27 @@ function isApart({ question, answer }: Taking): boolean {
 
 /** In order. */
 async function takeAllApart(
-  setup: SessionContext,
+  context: SessionContext,
   takings: Taking[],
   incoming: IncomingAnswer[],
 ): Promise<IncomingAnswer[]> {
   const taken: IncomingAnswer[] = [];
   for (const [at, taking] of takings.entries()) {
     const one = incoming[at]!;
-    taken.push(isApart(taking) ? await takeApart(setup, taking, one) : one);
+    taken.push(isApart(taking) ? await takeApart(context, taking, one) : one);
   }
   return taken;
 }
 
 async function takeApart(
-  setup: SessionContext,
+  context: SessionContext,
   { header, question }: Taking,
   incoming: IncomingAnswer,
 ): Promise<IncomingAnswer> {
   const checked = checkAnswer(incoming.v, question);
   if ('complaint' in checked) return incoming;
   const isSecret = question.secret === true;
-  const apart = await storeApart(setup, header, { isSecret, value: checked.value });
+  const apart = await storeApart(context, header, { isSecret, value: checked.value });
   return apart ? { ...incoming, v: apart.ref, stored: true } : incoming;
 }
 

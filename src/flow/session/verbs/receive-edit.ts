@@ -21,10 +21,10 @@ interface Editing {
 }
 
 export async function receiveEdit(
-  setup: SessionContext,
+  context: SessionContext,
   { flow, stored, entry }: Editing,
 ): Promise<{ entry: Edit } | { complaint: Complaint }> {
-  const spec = await specOf(setup, { flow, stored, entry });
+  const spec = await specOf(context, { flow, stored, entry });
   const isSecret = spec?.options.secret === true;
   if (!spec || (spec.kind !== 'file' && !isSecret)) return { entry };
   const checked = checkAnswer(
@@ -32,15 +32,15 @@ export async function receiveEdit(
     toQuestionField(spec, { catalogue: flow.options.messages, locale: stored.header.locale }),
   );
   if ('complaint' in checked) return checked;
-  const apart = await storeApart(setup, stored.header, { isSecret, value: checked.value });
+  const apart = await storeApart(context, stored.header, { isSecret, value: checked.value });
   return { entry: apart ? { ...entry, v: apart.ref } : entry };
 }
 
 /** The question as the body asks it; undefined if it no longer does. */
-async function specOf(setup: SessionContext, { flow, stored, entry }: Editing): Promise<QuestionSpec | undefined> {
+async function specOf(context: SessionContext, { flow, stored, entry }: Editing): Promise<QuestionSpec | undefined> {
   const { id: sessionId, locale } = stored.header;
   const folded = fold(stored.entries);
-  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], checks: 'off', now: setup.clock.now() });
+  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], checks: 'off', now: context.clock.now() });
   await run.next();
   return run.answered.find((spec) => spec.key === entry.k);
 }

@@ -34,13 +34,13 @@ export interface RewindRequest {
 
 /** Undefined if another writer was faster. */
 export async function rewind(sessions: Sessions, { flow, stored, entry }: RewindRequest): Promise<Turn | undefined> {
-  const { setup } = sessions;
+  const { context } = sessions;
   transition(stored.header, 'respond');
   if (stored.header.busy) throw refused(stored.header, 'a step is running; wait until it is done');
   const change = toChange(stored, entry);
   if (change.t === 'cut') return undoAndRewind(sessions, { flow, stored, entry: change });
-  rejectHostileValue(change.v, stored.header.id, setup.limits);
-  const taken = await receiveEdit(setup, { flow, stored, entry: change });
+  rejectHostileValue(change.v, stored.header.id, context.limits);
+  const taken = await receiveEdit(context, { flow, stored, entry: change });
   const complaint = 'complaint' in taken ? taken.complaint : await tryOut(sessions, { flow, stored, ...taken });
   if (!('complaint' in taken) && !complaint) return undoAndRewind(sessions, { flow, stored, ...taken });
   const verdicts = { [change.k]: { valid: false as const, ...complaint! } };
@@ -52,15 +52,15 @@ export async function undoAndRewind(
   sessions: Sessions,
   { flow, stored, entry }: RewindRequest,
 ): Promise<Turn | undefined> {
-  const { setup } = sessions;
-  const effects = effectsAfter(stored, entry.k, await findStoredEffects({ setup, flow }, stored));
+  const { context } = sessions;
+  const effects = effectsAfter(stored, entry.k, await findStoredEffects({ context, flow }, stored));
   if (effects.length === 0)
     return sessions.runTurn({ flow, ...stored, prefix: [...withdrawn(stored), entry], stored: true });
   const gone = withdrawn(stored);
   const left = await undoneAll(sessions, { flow, stored, entry }, effects);
-  const loaded = left && (await setup.store.load(stored.header.id));
+  const loaded = left && (await context.store.load(stored.header.id));
   if (!loaded) return undefined;
-  const after = migrateJournal(openSealedArgs(setup, loaded), flow);
+  const after = migrateJournal(openSealedArgs(context, loaded), flow);
   if (left.length === 0) return sessions.runTurn({ flow, ...after, prefix: [...gone, entry], stored: true });
   const keys = left.map(({ key }) => key).join(', ');
   const error = new GatewayError('FLOW_FAILED', { tool: flow.name, reason: `${keys} could not be undone` });
@@ -69,20 +69,24 @@ export async function undoAndRewind(
 }
 
 /** Returns the effects that could not be undone. Undefined if another writer was faster. */
-async function undoneAll({ setup }: Sessions, change: RewindRequest, effects: Effect[]): Promise<Effect[] | undefined> {
+async function undoneAll(
+  { context }: Sessions,
+  change: RewindRequest,
+  effects: Effect[],
+): Promise<Effect[] | undefined> {
   const { flow, stored, entry } = change;
-  const commits = new Commits(setup, stored.header, true);
+  const commits = new Commits(context, stored.header, true);
   const pending = { kind: entry.t, entry };
   const { header } = await commits.hold({ state: 'processing', current: [], pending }, []);
   if (!header) return undefined;
   try {
     const { signal } = new AbortController();
-    const undoing = { setup, flow, header, commits, signal, folded: fold(stored.entries) };
+    const undoing = { context, flow, header, commits, signal, folded: fold(stored.entries) };
     let left = effects;
     for (let tries = 0; ;) {
       left = await undoRound(undoing, left, tries++, true);
-      if (left.length === 0 || tries >= Math.min(maxUndoAttempts(setup), ATTEMPTS)) return left;
-      await pauseBeforeUndo(setup, tries);
+      if (left.length === 0 || tries >= Math.min(maxUndoAttempts(context), ATTEMPTS)) return left;
+      await pauseBeforeUndo(context, tries);
     }
   } finally {
     await commits.letGo();
@@ -122,8 +126,8 @@ function effectsAfter({ header, entries }: StoredSession, key: string, effects: 
 }
 
 /** Validates the new answer without writing. */
-async function tryOut({ setup }: Sessions, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
-  const trial = new TurnRunner({ setup, flow, ...stored, prefix: [entry], stored: true });
+async function tryOut({ context }: Sessions, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
+  const trial = new TurnRunner({ context, flow, ...stored, prefix: [entry], stored: true });
   await trial.run.next();
   return trial.run.refused.get(entry.k);
 }

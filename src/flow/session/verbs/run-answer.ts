@@ -33,7 +33,7 @@ function unlessRefused(turn: Turn | undefined): Turn | undefined {
 
 /** Undefined if no warm body fits. Rejecting an answer is left to the caller, which reads the store: the warm state may be stale. */
 export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> | undefined {
-  const { warmBodies, clock } = sessions.setup;
+  const { warmBodies, clock } = sessions.context;
   const frame = warmBodies.get(request.sessionId);
   if (!frame || !isOwner(frame.header, request.principal)) return undefined;
   warmBodies.drop(request.sessionId);
@@ -47,9 +47,9 @@ export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promi
   return taken instanceof Promise ? taken.then(goOn) : goOn(taken);
 }
 
-function takenOrNot({ setup }: Sessions, stored: WarmSession, request: AnswerRequest) {
+function takenOrNot({ context }: Sessions, stored: WarmSession, request: AnswerRequest) {
   try {
-    const taken = receiveAnswers(setup, stored, request);
+    const taken = receiveAnswers(context, stored, request);
     return taken instanceof Promise ? taken.catch(() => undefined) : taken;
   } catch {
     return undefined; // it would be rejected

@@ -71,7 +71,7 @@ export class SessionWatch {
   #move(turn: Promise<Turn>): void {
     if (this.#moved) return;
     this.#moved = turn;
-    this.#isLate = hasOverdue(this.#header, this.#sessions.setup.clock.now());
+    this.#isLate = hasOverdue(this.#header, this.#sessions.context.clock.now());
     this.#offLook();
     this.#onMove(turn);
   }
@@ -81,7 +81,7 @@ export class SessionWatch {
   }
 
   #lookLater(): void {
-    const { clock, store } = this.#sessions.setup;
+    const { clock, store } = this.#sessions.context;
     this.#offLook();
     if (this.#moved) return;
     if (!store.durable) return; // no other process can change it
@@ -92,13 +92,13 @@ export class SessionWatch {
 
   async #look(): Promise<void> {
     const { id, rev } = this.#header;
-    const found = await this.#sessions.setup.store.load(id);
+    const found = await this.#sessions.context.store.load(id);
     const header = found?.header;
     if (!header || header.reason === 'expired')
       return this.#move(Promise.resolve(toExpiredTurn(header ?? this.#header)));
     const isThere = header.rev === rev || (!isEnded(header) && hasSameQuestions(header, this.#header));
     if (isThere || header.state === 'processing' || header.state === 'active') return this.#lookLater();
-    const outcome = withOutcome(this.#sessions.setup, header);
+    const outcome = withOutcome(this.#sessions.context, header);
     this.#move(Promise.resolve({ header, questions: callerQuestions(header), ...outcome }));
   }
 }
@@ -121,7 +121,7 @@ export function waitForTurn(
 
 /** The same for sessions without a sweeper: waits for the next deadline and handles it. */
 export async function waitForTime(sessions: Sessions, header: Header): Promise<Turn> {
-  const { clock, store } = sessions.setup;
+  const { clock, store } = sessions.context;
   await pause(clock, Math.max(nextDeadline(header) - clock.now(), 0));
   const turns: Turn[] = [];
   const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));

@@ -17,7 +17,7 @@ export { CANCEL } from '../gateway/flow/play/flow-run.ts';
 export type { FlowOutcome } from '../gateway/flow/play/flow-run.ts';
 export { serveFlows } from '../flow/wire/serve-flows.ts';
 export type { ServeFlowsOptions } from '../flow/wire/serve-flows.ts';
-export { Sessions } from '../flow/session/sessions.ts';
+export { FlowSessions, TokenFlowSessions } from '../flow/flow-sessions.ts';
 export type { SessionEvent } from '../flow/session/session-event.ts';
 export type { PersonNotice } from '../flow/session/external/people.ts';
 export type { Turn } from '../flow/session/turn/turn.ts';
@@ -40,4 +40,3 @@ export type {
 export { createSignedTokens } from '../flow/token/signed-tokens.ts';
 export { createTokens } from '../flow/token/tokens.ts';
 export type { Tokens } from '../flow/token/tokens.ts';
-export { TokenSessions } from '../flow/token/token-sessions.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { createSqliteStore, flow, Sessions } from 'mcp-parley/flow';
+import { createSqliteStore, flow, FlowSessions } from 'mcp-parley/flow';
 import { manualClock } from 'mcp-parley/testing';
 import { ROOT } from '../helpers/files.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
@@ -28,7 +28,7 @@ test.skipIf(process.platform !== 'linux')(
     const store = await createSqliteStore({ path, clock });
     let runs = 0;
     const work = flow({ name: 'work' }, async (ask) => ask.step('hang', () => ++runs, { effect: 'retry' }));
-    const sessions = new Sessions([work], { store, clock });
+    const sessions = new FlowSessions([work], { store, clock });
     await sessions.sweep();
     expect({ runs, lease: await store.lease(id, 'other', 1) }).toEqual({ runs: 0, lease: undefined });
     const gone = once(child, 'exit');

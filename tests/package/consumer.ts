@@ -17,10 +17,10 @@ import {
   exploreFile,
   f,
   flow,
+  FlowSessions,
   memoryStore,
   serveFlows,
-  Sessions,
-  TokenSessions,
+  TokenFlowSessions,
 } from 'mcp-parley/flow';
 import * as steps from 'mcp-parley/middleware';
 import { manualClock, testFlow, testGateway, testServer, testStep } from 'mcp-parley/testing';
@@ -65,10 +65,10 @@ export const booking = flow({ name: 'book', description: 'Books.' }, async (ask)
 });
 export const store = createSqliteStore({ path: 'sessions.db' });
 export const flows = serveFlows(server, [booking], { store: memoryStore() });
-export const sessions = new Sessions([booking], { store: memoryStore() });
+export const sessions = new FlowSessions([booking], { store: memoryStore() });
 export const turn = await sessions.start({ tool: 'book', args: {}, principal: 'ada' });
 export const tokens = createTokens({ keys: ['a key of this test'] });
-export const TokenSessionsClass = TokenSessions;
+export const tokenSessions = new TokenFlowSessions([booking], { tokens });
 export const flowClient = await connectFlows('http://127.0.0.1:8470/mcp');
 export const explored = await exploreFile('flows.ts');
 

@@ -34,6 +34,7 @@ import { rewind } from './verbs/rewind.ts';
 import type {
   AnswerRequest,
   BackRequest,
+  CancelRequest,
   CompleteRequest,
   ContinueRequest,
   DeliverRequest,
@@ -148,7 +149,7 @@ export class Sessions {
     return deliverEvent(this, request);
   }
 
-  async cancel(request: SessionRequest & { reason?: string | undefined }): Promise<Turn> {
+  async cancel(request: CancelRequest): Promise<Turn> {
     const turn = await this.#attempt(request, async (stored, flow) => {
       transition(stored.header, 'cancel');
       return this.end(stored, flow, { kind: 'cancel', reason: request.reason });

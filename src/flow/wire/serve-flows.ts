@@ -17,6 +17,7 @@ import type { FlowCallContext } from '../channel/call-flow.ts';
 import { CallReceipts } from '../channel/call-receipts.ts';
 import { SentResults } from '../channel/sent-results.ts';
 import type { AnyFlow } from '../define.ts';
+import type { FlowSessions } from '../flow-sessions.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
 import { OpenSessions } from '../metrics/open-sessions.ts';
@@ -79,7 +80,7 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
   notify: true,
 };
 
-export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
+export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): FlowSessions {
   checkOptionNames(options, OPTIONS, 'serveFlows()');
   refuseShort(options.keys);
   const { log = server.options.log, clock = server.options.clock } = options;

@@ -1,26 +1,33 @@
 // Answers for everybody but the user of the client: people asked by `ask.person`, and senders of events. They answer as soon as the session
 // waits for them.
+import type { FlowSessions } from '../../flow/flow-sessions.ts';
 import type { Header } from '../../flow/journal.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/answer-schema.ts';
-import type { Sessions } from '../../flow/session/sessions.ts';
 import { isIdle } from '../../flow/session/external/waits.ts';
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
 import { isEnded } from '../../flow/store/store.ts';
+import type { FlowStore } from '../../flow/store/store.ts';
 import type { TestUser } from './test-user.ts';
 
 export class OtherParties {
   /** Rejects if one of them has no answer or a refused one, as the call would wait without end. */
   readonly failed: Promise<never>;
-  readonly #sessions: Sessions;
+  readonly #sessions: FlowSessions;
+  readonly #store: FlowStore;
   readonly #person: TestUser;
   readonly #answers: Record<string, unknown>;
   /** Answered prompts and delivered events. */
   readonly #done = new Set<string>();
   #fail!: (error: Error) => void;
 
-  constructor(sessions: Sessions, person: TestUser, answers: Record<string, unknown>) {
+  constructor(
+    { sessions, store }: { sessions: FlowSessions; store: FlowStore },
+    person: TestUser,
+    answers: Record<string, unknown>,
+  ) {
     this.#sessions = sessions;
+    this.#store = store;
     this.#person = person;
     this.#answers = answers;
     this.failed = new Promise((_, reject) => (this.#fail = reject));
@@ -30,7 +37,7 @@ export class OtherParties {
   /** Call it after a session was written. */
   async look(id: string): Promise<void> {
     try {
-      const header = (await this.#sessions.context.store.load(id))?.header;
+      const header = (await this.#store.load(id))?.header;
       if (!header || isEnded(header)) return;
       for (const question of header.current as Question[]) await this.#answer(header, question);
       for (const { kind, key } of header.waits ?? []) if (kind === 'event') await this.#deliver(header, key);

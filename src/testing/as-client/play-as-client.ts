@@ -67,7 +67,7 @@ export async function playAsClient(
   let look = (_id: string): void => {};
   const { server, sessions, watched, seen } = serve(flow, { how, options, onWritten: (id) => look(id) });
   const person = new TestUser(answers);
-  const others = new OtherParties(sessions, person, answers);
+  const others = new OtherParties({ sessions, store: watched.store }, person, answers);
   look = (id) => void others.look(id);
   const given = how.plays === 'arguments' ? { ...args, ...answers } : args;
   // Timers of a server do not keep the process alive, and there is no socket.

@@ -67,6 +67,10 @@ export interface DeliverRequest {
   value?: unknown;
 }
 
+export interface CancelRequest extends SessionRequest {
+  reason?: string | undefined;
+}
+
 export interface BackRequest extends SessionRequest {
   /** The question to go back to; default: the last answered one. */
   key?: string | undefined;

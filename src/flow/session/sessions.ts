@@ -10,7 +10,8 @@ import type { IncomingAnswer } from '../engine/match-answer.ts';
 import { runAnswer, runWarmAnswer } from './verbs/run-answer.ts';
 import { endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
-import type { TurnInput, LiveSession, CompleteTurnInput } from './turn/turn-input.ts';
+import { toTurnInput } from './turn/turn-input.ts';
+import type { LiveSession, TurnHost, TurnRequest } from './turn/turn-input.ts';
 import { endSession } from './ending/end-session.ts';
 import { withTrail } from './ending/trail.ts';
 import { loadSession } from './verbs/load-session.ts';
@@ -54,12 +55,11 @@ import { Sweeper } from './ending/sweeper.ts';
 import { toDueAt, toExpiry } from './ending/timing.ts';
 import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
-import type { PromptStep } from '../../protocol/form/prompt.ts';
 import type { Turn } from './turn/turn.ts';
 
 const MAX_TRIES = 20;
 
-export class Sessions {
+export class Sessions implements TurnHost {
   readonly context: SessionContext;
   readonly flows: ReadonlyMap<string, AnyFlow>;
   readonly #explored: ReadonlyMap<string, Exploration>;
@@ -128,7 +128,7 @@ export class Sessions {
       return this.#patched(stored.header, next, { add: [entry], dueAt: entry.ts });
     };
     const turn = await this.#attempt(request, act, this.#load);
-    this.#look(request.sessionId);
+    this.onLeft(request.sessionId);
     return limitToPerson(request.principal, turn);
   }
 
@@ -249,41 +249,13 @@ export class Sessions {
     return this.#sweeper.attend(sessionId);
   }
 
-  async runTurn(input: Omit<TurnInput, 'context' | 'onLive'>): Promise<Turn | undefined> {
-    const { next } = this.explored(input.flow);
-    const turn = await new TurnRunner(this.#toTurnInput(input, next)).turn();
+  async runTurn(request: TurnRequest): Promise<Turn | undefined> {
+    const { next } = this.explored(request.flow);
+    const turn = await new TurnRunner(toTurnInput(this, request, next)).turn();
     if (!turn) return undefined;
     this.context.counts.turned(turn.header);
     this.#sweeper.expect(turn.header);
     return turn;
-  }
-
-  /** Lists every member, so that all inputs have the same shape: V8 creates and reads those faster. */
-  #toTurnInput(input: Omit<TurnInput, 'context' | 'onLive'>, next: TurnInput['next']): CompleteTurnInput {
-    const { flow, header, entries, stored, prefix, incoming, frame, ending, byItself, mayBeHeld, fromOutside } = input;
-    return {
-      context: this.context,
-      flow,
-      header,
-      entries,
-      stored,
-      next,
-      prefix,
-      incoming,
-      frame,
-      ending,
-      byItself,
-      mayBeHeld,
-      fromOutside,
-      isLive: this.#live.has(header.id),
-      onLive: this.#follow,
-      onNotUndone: this.#report,
-      onProgress: this.#tellProgress,
-      onMoved: this.#move,
-      onLeft: this.#look,
-      onDue: this.#due,
-      following: this.#following,
-    };
   }
 
   /** Ends a session early. Undefined if another writer was faster. */
@@ -297,33 +269,35 @@ export class Sessions {
     return flow;
   }
 
-  readonly #follow = (live: LiveSession): void => {
+  isLive(id: string): boolean {
+    return this.#live.has(id);
+  }
+
+  onLive(live: LiveSession): void {
     this.#live.set(live.id, live);
     void live.done.then((turn) => this.#sweeper.expect(turn.header));
     void live.done.then(() => {
       if (this.#live.get(live.id) === live) this.#live.delete(live.id);
     });
-  };
+  }
 
-  readonly #due = (id: string): void => {
+  onDue(id: string): void {
     const { log } = this.context;
     this.#sweeper.attend(id).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
-  };
+  }
 
-  readonly #tellProgress = (header: Header, progress: PromptStep): void =>
-    this.emit({ kind: 'progress', header, progress });
-
-  readonly #report = (header: Header, steps: string[]): void => this.emit({ kind: 'undo-failed', header, steps });
-
-  readonly #move = (turn: Turn): void => {
+  onMoved(turn: Turn): void {
     this.#sweeper.expect(turn.header);
     this.emit({ kind: 'turn', turn });
-  };
+  }
 
-  readonly #look = (id: string): void => this.#live.get(id)?.look();
+  onLeft(id: string): void {
+    this.#live.get(id)?.look();
+  }
 
-  readonly #following = (header: Header): Promise<Turn> =>
-    this.context.lasting ? waitForTurn(this, header) : waitForTime(this, header);
+  following(header: Header): Promise<Turn> {
+    return this.context.lasting ? waitForTurn(this, header) : waitForTime(this, header);
+  }
 
   /** Reads and acts again when another writer came in between. */
   async #attempt(
@@ -375,7 +349,7 @@ export class Sessions {
       questions: callerQuestions(header),
       ...withOutcome(this.context, header),
       ...(next && { next }),
-      ...(isIdle(header) && toLaterTurn({ context: this.context, following: this.#following }, header)),
+      ...(isIdle(header) && toLaterTurn(this, header)),
     };
   }
 

@@ -26,7 +26,7 @@ export interface UnwindOptions {
 
 export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
   const { commits, run } = runner;
-  const { context, flow, header, onNotUndone } = runner.input;
+  const { context, flow, header, host } = runner.input;
   const { effects, signal, onTold, end } = unwinding;
   const undoing = { context, flow, header, commits, signal, folded: run.input.folded };
   let left = effects;
@@ -52,11 +52,11 @@ export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: Un
   if (isNew) context.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
   if (await givenUp(runner, { ...ending, tries: maxUndoAttempts(context) }, left)) {
     onTold(commits.header);
-    if (isNew) onNotUndone?.(toClientHeader(commits.header), steps);
+    if (isNew) host.emit({ kind: 'undo-failed', header: toClientHeader(commits.header), steps });
     return commits.current();
   }
   const turn = await end(steps);
-  if (isNew) onNotUndone?.(turn.header, steps);
+  if (isNew) host.emit({ kind: 'undo-failed', header: turn.header, steps });
   return turn;
 }
 

@@ -20,7 +20,7 @@ export class BackgroundWork {
 
   constructor(input: TurnInput, commits: Commits, signals: StepSignals) {
     this.steps = new RunningSteps(input, signals);
-    this.told = new TurnAnnouncer(input);
+    this.told = new TurnAnnouncer(input.host);
     this.lookout = new HolderWatch(input, commits, () => this.left.tell(CHANGED));
   }
 }

@@ -32,7 +32,7 @@ export class HolderWatch {
     const { clock, store } = this.#input.context;
     const at = Math.min(nextDeadline(header), nextNoticeAt(header));
     if (at < Infinity) {
-      this.#offDue = clock.after(Math.max(at - clock.now(), 0), () => this.#input.onDue?.(header.id));
+      this.#offDue = clock.after(Math.max(at - clock.now(), 0), () => this.#input.host.onDue(header.id));
     }
     if (store.durable) this.#lookLater(header.id);
   }

@@ -45,12 +45,12 @@ export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise
   // If the holder has died, the next one finds this.
   const written = await commits.write(patch, [...prefix, ...came, ...rejected], { dueAt: now + context.leaseMs });
   if (!written.header) return undefined;
-  input.onLeft?.(header.id);
+  input.host.onLeft(header.id);
   return {
     header: written.header,
     questions: callerQuestions({ current }),
     ...toVerdicts(incoming),
-    ...toLaterTurn(input, written.header),
+    ...toLaterTurn(input.host, written.header),
   };
 }
 

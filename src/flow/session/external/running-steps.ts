@@ -78,7 +78,7 @@ export class RunningSteps {
     const { id: sessionId, principal } = header;
     const abort = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
     const signal = () => abort.signal;
-    const onProgress = (progress: PromptStep) => this.#input.onProgress?.(header, progress);
+    const onProgress = (progress: PromptStep) => this.#input.host.emit({ kind: 'progress', header, progress });
     const { folded } = run.input;
     void runStep({ context, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
       step.entry = entry;

@@ -1,6 +1,6 @@
 // The next turn of a session that runs in this process. All current waiters get the same turn; later ones get the turn after it.
 import { isEnded } from '../../store/store.ts';
-import type { TurnInput } from '../turn/turn-input.ts';
+import type { TurnHost } from '../turn/turn-input.ts';
 import type { Turn } from '../turn/turn.ts';
 
 export class NextValue<T> {
@@ -22,12 +22,12 @@ export class NextValue<T> {
 
 /** After a turn that asks while steps run no request waits for the next one, so it is also announced to listeners. */
 export class TurnAnnouncer {
-  readonly #input: TurnInput;
+  readonly #host: TurnHost;
   readonly #ahead = new NextValue<Turn>();
   #isAsking = false;
 
-  constructor(input: TurnInput) {
-    this.#input = input;
+  constructor(host: TurnHost) {
+    this.#host = host;
   }
 
   get next(): Promise<Turn> {
@@ -36,7 +36,7 @@ export class TurnAnnouncer {
 
   tell(turn: Turn): void {
     this.#ahead.tell(turn);
-    if (this.#isAsking) this.#input.onMoved?.(turn);
+    if (this.#isAsking) this.#host.onMoved(turn);
     this.#isAsking = turn.questions.length > 0 && !isEnded(turn.header);
   }
 }

@@ -5,7 +5,7 @@ import type { PendingWait } from '../../engine/pending-ask.ts';
 import type { JournalEntry, Header, Wait } from '../../journal.ts';
 import type { Question } from '../../question/question.ts';
 import { isEnded } from '../../store/store.ts';
-import type { TurnInput } from '../turn/turn-input.ts';
+import type { TurnHost } from '../turn/turn-input.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** The waits for the header, and entries for those that begin now. */
@@ -89,11 +89,8 @@ export function waitsForPeopleOrEvents({ waits = [], current }: Header): boolean
 }
 
 /** The turn that follows when the caller has nothing to answer. Sessions in tokens receive no events. */
-export function toLaterTurn(
-  { following, context }: Pick<TurnInput, 'following' | 'context'>,
-  header: Header,
-): Pick<Turn, 'later'> {
+export function toLaterTurn(host: TurnHost, header: Header): Pick<Turn, 'later'> {
   const isWaiting = !isEnded(header) && callerQuestions(header).length === 0 && waitsForOthers(header);
-  const canFollow = context.lasting || !waitsForPeopleOrEvents(header);
-  return following && isWaiting && canFollow ? { later: () => following(header) } : {};
+  const canFollow = host.context.lasting || !waitsForPeopleOrEvents(header);
+  return isWaiting && canFollow ? { later: () => host.following(header) } : {};
 }

@@ -108,7 +108,7 @@ export class TurnRunner {
 
   /** Leaves the turn to the process that holds the session. If that one has died, this one continues. */
   async #leaveOrSettle(rest: RunState): Promise<Turn | undefined> {
-    if (!this.input.isLive && (await this.commits.take())) return this.#settle(rest);
+    if (!this.input.host.isLive(this.input.header.id) && (await this.commits.take())) return this.#settle(rest);
     if (rest.kind === 'failed' && isMismatch(rest.error)) throw rest.error;
     return this.#ending ? undefined : leaveToHolder(this, rest);
   }
@@ -152,7 +152,7 @@ export class TurnRunner {
     if (keeping) await keeping;
     const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
     if (header?.state === 'waiting_user') keepWarm(this, header, this.#known);
-    return header && { header, ...draft.turn, ...toLaterTurn(this.input, header) };
+    return header && { header, ...draft.turn, ...toLaterTurn(this.input.host, header) };
   }
 
   /** Entries that could not be written go with the next write. */
@@ -240,7 +240,7 @@ export class TurnRunner {
     const { next } = told;
     if (isAsking) told.tell({ header, ...draft.turn });
     const done = this.#goOn(running, isAsking ? () => {} : limitFirstQuestion(this, (ending) => this.#endNow(ending)));
-    this.input.onLive?.({
+    this.input.host.onLive({
       id: header.id,
       get next() {
         return told.next;
@@ -376,7 +376,7 @@ export class TurnRunner {
   #start(rest: RunState, isPut = true): void {
     if (rest.kind !== 'steps') return;
     const said = takeNewProgress(this.run);
-    if (said) this.input.onProgress?.(this.input.header, said);
+    if (said) this.input.host.emit({ kind: 'progress', header: this.input.header, progress: said });
     if (isPut) this.run.put(rest);
     this.#work.steps.start(this.run, rest.steps, this.#ending !== undefined);
   }

@@ -8,6 +8,7 @@ import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/visible.ts';
 import { rejectHostileValue } from '../values/reject-hostile-value.ts';
+import { toTurnInput } from '../turn/turn-input.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import type { Sessions } from '../sessions.ts';
 import { transition } from '../states.ts';
@@ -126,8 +127,8 @@ function effectsAfter({ header, entries }: StoredSession, key: string, effects: 
 }
 
 /** Validates the new answer without writing. */
-async function tryOut({ context }: Sessions, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
-  const trial = new TurnRunner({ context, flow, ...stored, prefix: [entry], stored: true });
+async function tryOut(sessions: Sessions, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
+  const trial = new TurnRunner(toTurnInput(sessions, { flow, ...stored, prefix: [entry], stored: true }, undefined));
   await trial.run.next();
   return trial.run.refused.get(entry.k);
 }

@@ -13,7 +13,7 @@ const MOST_OF_QUESTION = { files: 83, calls: 768 };
 /** The aim is 28 files. */
 const MOST_OF_SERVER = { files: 38, calls: 143 };
 /** The aim is 50 files. The number of calls differs a little with the time. */
-const MOST_OF_ANSWER = { files: 99, calls: 540 };
+const MOST_OF_ANSWER = { files: 92, calls: 532 };
 
 /** In a slow moment a timer may run during a call, and is in the trace. */
 const MOST_TRIES = 3;

@@ -52,13 +52,17 @@ function checkAbsent({ kind, prompt: { defaultValue, validation } }: Field): Ans
 function checkTextAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
   const { min, max, pattern, format } = prompt.validation ?? {};
   const checked = checkText({ minLength: toBound(min), maxLength: toBound(max), pattern, format }, value);
-  const isLike = 'code' in checked && checked.code === 'pattern' && prompt.placeholder !== undefined;
-  return isLike ? { ...toComplaint(checked)!, suggestion: `Like ${prompt.placeholder}` } : toComplaint(checked);
+  if ('value' in checked) return undefined;
+  const complaint = toComplaint(checked);
+  if (checked.code === 'pattern' && prompt.placeholder !== undefined)
+    complaint.suggestion = `Like ${prompt.placeholder}`;
+  return complaint;
 }
 
 function checkNumberAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
   const { min, max, integer = false } = prompt.validation ?? {};
-  return toComplaint(checkNumber({ integer, minimum: toBound(min), maximum: toBound(max) }, value));
+  const checked = checkNumber({ integer, minimum: toBound(min), maximum: toBound(max) }, value);
+  return 'value' in checked ? undefined : toComplaint(checked);
 }
 
 function toBound(bound: unknown): number | undefined {

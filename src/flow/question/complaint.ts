@@ -18,9 +18,7 @@ const COMPLAINTS: Partial<Record<ProblemCode, Complaint>> = {
   tooLarge: { error: 'Must be at most {limit}' },
 };
 
-/** Undefined if nothing is wrong. */
-export function toComplaint(checked: CheckedValue): Complaint | undefined {
-  if ('value' in checked) return undefined;
+export function toComplaint(checked: Exclude<CheckedValue, { value: unknown }>): Complaint {
   const { error, suggestion } = COMPLAINTS[checked.code] ?? { error: INVALID };
   return {
     error: error.replace('{limit}', () => String(checked.limit)),

@@ -1,8 +1,7 @@
 // Encodes a session as a short list, for tokens. It leaves out tool and principal, which the binding has, and the open questions, which a
 // replay finds.
-import { createHeader } from '../journal.ts';
+import { createHeader, estimateSize } from '../journal.ts';
 import type { Header, StartEntry } from '../journal.ts';
-import { estimateSize } from '../journal-size.ts';
 import type { StoredSession } from '../store/store.ts';
 import { fromBytes, fromRows, toBytes, toRows, trimmed } from './compact-entries.ts';
 import type { CompactRow } from './compact-entries.ts';

@@ -226,7 +226,7 @@ class FlowMethods {
     }
     if (isAttached) return told;
     // This client cannot be told later, so wait for the steps.
-    const last = await afterSteps(turn);
+    const last = turn.next ? await afterSteps(turn) : turn;
     const next = toNextMessage(last);
     if (isFirst) this.#delivery.sending(client, last);
     else this.#delivery.offering(client, last);

@@ -1,6 +1,5 @@
 // Parks a session that the served version cannot continue: it does not expire for a week, and continues as soon as a version can. A session
 // that waits for an answer is tried again with the next answer, any other once a minute.
-import type { AnyFlow } from '../../define.ts';
 import type { Header } from '../../journal.ts';
 import type { SessionContext } from '../session-context.ts';
 
@@ -8,17 +7,13 @@ const AGAIN_MS = 60_000;
 
 interface Parking {
   context: SessionContext;
-  flow: AnyFlow;
   header: Header;
 }
 
-/** The header to continue with, and the patch to write once it has: the deadline moves by the parked time, and operator requests are done. */
-export function unpark({ context, flow, header }: Parking): { header: Header; patch: Partial<Header> | undefined } {
-  const { parked, version, handed } = header;
-  if (!parked && !handed) return { header, patch: version === flow.version ? undefined : { version: flow.version } };
-  const deadline = header.deadline + (parked ? context.clock.now() - parked.at : 0);
-  const patch = { deadline, parked: undefined, handed: undefined };
-  return { header: { ...header, ...patch }, patch: { version: flow.version, ...patch } };
+/** What changes once a parked session continues: the deadline moves by the parked time, and operator requests are done. */
+export function unpark({ context, header: { deadline, parked } }: Parking): Partial<Header> {
+  const time = parked ? context.clock.now() - parked.at : 0;
+  return { deadline: deadline + time, parked: undefined, handed: undefined };
 }
 
 /** The header is the stored one. Answers of an operator stay for the next try; a retry request is used up. */

@@ -30,7 +30,6 @@ export const NOT_KEPT = '(too long to be kept)';
 export function recordEnd(runner: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
   const { patch, add } = draft;
   const { context, header } = runner.input;
-  if (patch.state === undefined || !isEnded({ state: patch.state })) return undefined;
   keepOutcome(runner, draft, unwritten);
   if (!context.store.durable) return undefined;
   return buildTrail(context, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));

@@ -48,6 +48,11 @@ export function nextDeadline({ current, waits = [] }: Pick<Header, 'current' | '
   return at;
 }
 
+/** A question or wait has timed out. */
+export function hasOverdue(header: Header, now: number): boolean {
+  return nextDeadline(header) <= now;
+}
+
 export interface OverdueWaits {
   questions: Question[];
   waits: Wait[];

@@ -1,13 +1,12 @@
 // Writes to one session. Without the lease, a write succeeds only if nothing was written since the session was read. With the lease, changes
 // of other writers (such as more time) are kept and the write is repeated; only an end stops it.
-import { earlyEndOf } from '../../journal.ts';
+import { earlyEndOf, estimateSize } from '../../journal.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
 import type { SessionChange } from '../../store/store.ts';
 import { patchHeader } from '../../store/patch-header.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createCounter } from '../../../shared/crypto/ids.ts';
-import { estimateSize } from '../../journal-size.ts';
 import { sealUnaskedArgs } from '../values/sealed-args.ts';
 import type { SessionContext } from '../session-context.ts';
 import { toSessionLimits, tooManySessions } from '../flow-limits.ts';

@@ -20,7 +20,7 @@ import type { SessionChange } from '../../store/store.ts';
 import { Commits, isLimitError } from './commits.ts';
 import type { TurnInput } from './turn-input.ts';
 import { limitFirstQuestion } from './first-question.ts';
-import { keepWarm } from './warm-body.ts';
+import { keepWarm, resumeOrReplay } from './warm-body.ts';
 import { openSealedArgs } from '../values/sealed-args.ts';
 import { hasSameQuestions } from '../verbs/session-watch.ts';
 import { migrateJournal } from '../verbs/migrate-journal.ts';
@@ -33,7 +33,6 @@ import { recordEnd } from '../ending/trail.ts';
 import { toParkedPatch, unpark } from '../ending/parking.ts';
 import { takeNewProgress, draftWorking, draftTurn, draftFailure, toVerdicts } from './turn-changes.ts';
 import type { TurnDraft } from './turn-changes.ts';
-import { resumeOrReplay } from './resume-or-replay.ts';
 import { draftEnded, draftEnding } from '../ending/end-drafts.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Turn } from './turn.ts';
@@ -68,11 +67,12 @@ export class TurnRunner {
   #endTurn: Omit<Turn, 'header'> = { questions: [] };
 
   constructor(given: TurnInput) {
-    const { header, patch } = unpark(given);
-    const input = header === given.header ? given : { ...given, header };
+    const { parked, handed, version } = given.header;
+    const unparked = parked || handed ? unpark(given) : undefined;
+    const input = unparked ? { ...given, header: { ...given.header, ...unparked } } : given;
     this.input = input;
-    this.#refresh = patch;
-    this.#waiting = { parked: given.header.parked, handed: given.header.handed };
+    if (unparked || version !== given.flow.version) this.#refresh = { version: given.flow.version, ...unparked };
+    this.#waiting = { parked, handed };
     this.commits = new Commits(input.context, input.header, input.stored);
     this.run = this.#toRun(input);
     this.#known = input.prefix?.length ?? 0;
@@ -102,7 +102,7 @@ export class TurnRunner {
 
   #settleOrLeave(rest: RunState): Promise<Turn | undefined> {
     const { header, mayBeHeld = header.busy } = this.input;
-    checkEvents(this.input);
+    if (this.input.fromOutside) checkEvents(this.input);
     return mayBeHeld ? this.#leaveOrSettle(rest) : this.#settle(rest);
   }
 
@@ -148,8 +148,9 @@ export class TurnRunner {
 
   async #commit(draft: TurnDraft): Promise<Turn | undefined> {
     const { tombstoneMs } = this.input.context.limits;
-    const keeping = recordEnd(this, draft, this.#gather());
-    if (keeping) await keeping;
+    const { state } = draft.patch;
+    const recording = state && isEnded({ state }) ? recordEnd(this, draft, this.#gather()) : undefined;
+    if (recording) await recording;
     const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
     if (header?.state === 'waiting_user') keepWarm(this, header, this.#known);
     return header && { header, ...draft.turn, ...toLaterTurn(this.input.host, header) };

@@ -2,11 +2,13 @@
 // 1. It belongs to one revision of its session and can be resumed once; every other process replays the journal.
 // 2. It is resumed without reading the store. The commit at the end of the turn fails if the session has changed.
 // 3. It can be dropped at any time.
-import type { BodyRun } from '../../engine/body-run.ts';
-import { clearTurnInput } from '../../engine/run-input.ts';
-import { extendFold } from '../../fold.ts';
+import { BodyRun } from '../../engine/body-run.ts';
+import { clearTurnInput, createRunInput } from '../../engine/run-input.ts';
+import type { ResumeInput } from '../../engine/run-input.ts';
+import { extendFold, fold } from '../../fold.ts';
 import type { Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
+import type { TurnInput } from './turn-input.ts';
 import type { TurnRunner } from './turn-runner.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 
@@ -30,6 +32,33 @@ export class WarmBody {
     this.#run = undefined;
     return run;
   }
+}
+
+/** Resumes the body that waits in memory, or starts a new run over the journal. */
+export function resumeOrReplay(
+  { context, flow, header, prefix, entries, frame, next, incoming = [] }: TurnInput,
+  { onStall, onFailing }: { onStall: () => void; onFailing: () => void },
+): BodyRun {
+  const now: ResumeInput = {
+    incoming,
+    next,
+    now: context.clock.now(),
+    checks: context.checks,
+    onStall,
+    onFailing,
+    onUnjournaled: (access) => context.log.warn({ tool: flow.name, ...access }, 'flow.unjournaled'),
+    unasked: header.unasked,
+    deadline: header.deadline,
+    isPatient: !context.lasting,
+  };
+  const waiting = prefix ? undefined : frame?.take();
+  if (!waiting) {
+    const folded = fold(prefix ? [...entries, ...prefix] : entries);
+    const { id: sessionId, locale } = header;
+    return new BodyRun(createRunInput({ flow, folded, sessionId, locale, virtual: context.virtual }, now));
+  }
+  waiting.resume(now);
+  return waiting;
 }
 
 /** Keeps the body for the next answer. `known`: how many of the written entries the run knew from the start. */

@@ -6,7 +6,7 @@ import type { StoredSession } from '../../store/store.ts';
 import type { Header } from '../../journal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { openSealedArgs } from '../values/sealed-args.ts';
-import { nextDeadline } from '../external/waits.ts';
+import { hasOverdue } from '../external/waits.ts';
 import type { SessionContext } from '../session-context.ts';
 
 type Attend = (sessionId: string) => Promise<void>;
@@ -38,8 +38,4 @@ export async function loadSession(
 function isOverdue(header: Header, now: number): boolean {
   if (isEnded(header)) return false;
   return header.expiresAt <= now || (!header.parked && hasOverdue(header, now));
-}
-
-export function hasOverdue(header: Header, now: number): boolean {
-  return nextDeadline(header) <= now;
 }

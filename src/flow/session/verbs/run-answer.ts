@@ -4,7 +4,7 @@ import type { AnyFlow } from '../../define.ts';
 import { endsSession, receiveAnswers } from './receive-answers.ts';
 import type { ReceivedAnswers } from './receive-answers.ts';
 import type { WarmSession } from '../turn/warm-body.ts';
-import { hasOverdue } from './load-session.ts';
+import { hasOverdue } from '../external/waits.ts';
 import { OWNER_KEY } from './owner.ts';
 import type { AnswerRequest } from './requests.ts';
 import type { Sessions } from '../sessions.ts';

@@ -5,10 +5,15 @@ import { pause } from '../../../shared/timing.ts';
 import { isEnded } from '../../store/store.ts';
 import type { Header } from '../../journal.ts';
 import type { Question } from '../../question/question.ts';
-import { hasOverdue } from './load-session.ts';
 import type { SessionEvent } from '../session-event.ts';
 import type { Sessions } from '../sessions.ts';
-import { waitsForPeopleOrEvents, waitsForOthers, nextDeadline, callerQuestions } from '../external/waits.ts';
+import {
+  hasOverdue,
+  waitsForPeopleOrEvents,
+  waitsForOthers,
+  nextDeadline,
+  callerQuestions,
+} from '../external/waits.ts';
 import { withOutcome } from '../turn/outcome.ts';
 import { toDueAt } from '../ending/timing.ts';
 import { settled } from '../turn/turn.ts';

@@ -24,7 +24,7 @@ checkQuestions('of a call that is held', () => {
     exchange = asking;
     return new Promise(() => {});
   };
-  void new AskableCall(inner, channels).run(never);
+  void new AskableCall(inner, channels).run({ handle: never });
   const given: Record<string, RoundAnswer> = Object.create(null) as Record<string, RoundAnswer>;
   const rounds = () => [...channels.rounds.all].filter(({ isOpen }) => isOpen);
   return {

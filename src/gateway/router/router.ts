@@ -284,18 +284,19 @@ export class Router implements Target {
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
     const [only] = this.#members;
-    if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
-    if (isInteraction(exchange.method)) return routeFlow(exchange, this.#flow);
-    if (exchange.method === 'capabilities')
+    const { method } = exchange;
+    if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method });
+    if (method !== 'tools/call' && isInteraction(method)) return routeFlow(exchange, this.#flow);
+    if (method === 'capabilities')
       return this.#flow.declarations.merged(this.#members, exchange.client, this.#options.sealer.durable);
     const hasReceipt = exchange.params._meta !== undefined && asksForReceipt(exchange);
     if (this.#isJoined) {
       const routed = routeByMethod(exchange, this.#catalogs, this.#taskIds);
       return hasReceipt ? this.#publishReceipt(exchange, routed) : routed;
     }
-    if (TASK_METHODS.has(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
+    if (TASK_METHODS.has(method)) return routeTask(exchange, this.#members, this.#taskIds);
     if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
-    if (AREA_BY_LIST_METHOD.has(exchange.method) && isStarting(only)) return this.#listInTime(only, exchange);
+    if (AREA_BY_LIST_METHOD.has(method) && isStarting(only)) return this.#listInTime(only, exchange);
     const own = handTo(only, exchange);
     const result = hasReceipt ? this.#publishReceipt(exchange, own) : own;
     // Without task support there is no task id to replace.

@@ -185,8 +185,8 @@ export class StatelessServerDialect implements ServerDialect {
       takesRaw: 'all',
       read: (result) => this.#read(at, result),
     }) as Promise<ResultObject>;
-    if (isInteraction(method)) return fromFlowError(sent);
-    if (!this.wire.http || method !== 'tools/call' || at.hasFreshSchemas) return sent;
+    if (method !== 'tools/call') return isInteraction(method) ? fromFlowError(sent) : sent;
+    if (!this.wire.http || at.hasFreshSchemas) return sent;
     return sent.catch((thrown: unknown) => this.#afterMismatch(thrown, at, params));
   }
 

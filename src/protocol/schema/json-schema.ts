@@ -24,7 +24,7 @@ export function checkWithJsonSchema(schema: JsonObject, option: string): (value:
     if (first(value)) return { value };
     return { problems: sorted(allErrors(value, first, validator)).map(toSchemaProblem) };
   };
-  return (value) => checkAsWhole(() => check(value));
+  return hasPattern(schema) ? (value) => checkAsWhole(() => check(value)) : check;
 }
 
 /**
@@ -67,6 +67,10 @@ function toDraft(schema: JsonObject, option: string): Draft {
 
 function hasReference(schema: JsonObject): boolean {
   return /"\$(?:ref|dynamicRef)":/.test(JSON.stringify(schema));
+}
+
+function hasPattern(schema: JsonObject): boolean {
+  return /"pattern(?:Properties)?":/.test(JSON.stringify(schema));
 }
 
 function refuseUnresolved(compileNow: () => unknown, option: string): void {

@@ -19,7 +19,7 @@ import { checkWaitLength, checkAwaited, toNestedError, withFlowName, withPlace }
 import type { AskSpec, PendingQuestion, AskedStep, EventSpec, PendingStep, PendingAsk } from './pending-ask.ts';
 import { PendingAskTable, toKeyList } from './pending-ask-table.ts';
 import type { OpenAsks } from './pending-ask-table.ts';
-import { findLostEffects, checkLostEffects, checkKind, checkPassedEffects } from './mismatch.ts';
+import { NO_EFFECTS, findLostEffects, checkLostEffects, checkKind, checkPassedEffects } from './mismatch.ts';
 import { deepFreeze } from './environment/json-value.ts';
 import { updateRunInput } from './run-input.ts';
 import type { ResumeInput, RunInput } from './run-input.ts';
@@ -297,12 +297,13 @@ export class BodyRun implements BodyEnvironment {
   /** False if it does not fit what the body asks now. */
   #deliver(told: ReplayEntry | IncomingAnswer | IncomingEvent): boolean {
     const want = this.#wants.get(told.k) as PendingAsk;
-    this.#outcome ??= checkKind(this.input.flow, told, want.spec) ?? checkPassedEffects(this, told);
-    if (this.#outcome) return true;
-    const { kind } = want.spec;
-    if (told.t === 'step') return (kind === 'step' || kind === 'sleep') && this.#settle(want, told);
+    const isSameKind = want.isFor(told.t);
+    if (!isSameKind || this.input.folded.intents.size > 0) {
+      this.#outcome ??= checkKind(this.input.flow, told, want.spec) ?? checkPassedEffects(this, told);
+      if (this.#outcome || !isSameKind) return this.#outcome !== undefined;
+    }
+    if (told.t === 'step') return this.#settle(want, told);
     const isEvent = told.t === 'evt' || told.t === 'arr';
-    if (isEvent ? kind !== 'event' : kind === 'step' || kind === 'sleep' || kind === 'event') return false;
     if (told.t === 'arr' && want.promise.interest.isLost) {
       told.verdict = { error: 'It is no longer awaited' };
       return false;
@@ -329,7 +330,7 @@ export class BodyRun implements BodyEnvironment {
 
   /** Effects that have begun, but that the body has not reached. */
   get lost(): readonly string[] {
-    return findLostEffects(this.input.folded, this.steps);
+    return this.input.folded.intents.size === 0 ? NO_EFFECTS : findLostEffects(this.input.folded, this.steps);
   }
 
   #settle(want: PendingAsk, entry: StepEntry): true {

@@ -7,6 +7,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { IncomingAnswer } from './match-answer.ts';
 import type { IncomingEvent } from './match-event.ts';
 import type { BodyRun } from './body-run.ts';
+import { JOURNAL_KINDS, toJournalKind } from './pending-ask.ts';
 import type { AskSpec, PendingStep } from './pending-ask.ts';
 
 interface Failed {
@@ -14,23 +15,19 @@ interface Failed {
   error: GatewayError;
 }
 
-/** A sleep is a step entry in the journal. */
-const TOLD = { ans: 'a question', in: 'a question', step: 'a step', evt: 'an event', arr: 'an event' };
-const ASKED: Partial<Record<AskSpec['kind'], string>> = { step: 'a step', sleep: 'a step', event: 'an event' };
-
 export function checkKind(
   flow: AnyFlow,
   told: ReplayEntry | IncomingAnswer | IncomingEvent,
-  { kind }: AskSpec,
+  spec: AskSpec,
 ): Failed | undefined {
-  const [was, is] = [TOLD[told.t], ASKED[kind] ?? 'a question'];
+  const [was, is] = [JOURNAL_KINDS[told.t], toJournalKind(spec)];
   if (was === is || flow.options.onMismatch === 'reask') return undefined;
   // An argument with the key of a step is only an argument.
   if (told.t === 'ans' && told.ty === PREFILLED) return undefined;
   return toFailed(flow, `${told.k} was ${was} and is ${is} now`);
 }
 
-const NONE: readonly string[] = [];
+export const NO_EFFECTS: readonly string[] = [];
 
 /** Effects that have begun, but that this run of the body has not reached. */
 export function findLostEffects(
@@ -38,7 +35,7 @@ export function findLostEffects(
   asked: { has(key: string): boolean },
 ): readonly string[] {
   // A session that ends undoes them, or reports that it cannot.
-  if (intents.size === 0 || end !== undefined) return NONE;
+  if (end !== undefined) return NO_EFFECTS;
   return [...intents].flatMap(([key, { entry }]) => (entry.sleep || asked.has(key) ? [] : [key]));
 }
 

@@ -65,6 +65,11 @@ export class PendingAsk<T extends AskSpec = AskSpec> {
     });
   }
 
+  /** Whether an entry of the journal is of the kind that the body asks for. */
+  isFor(entry: keyof typeof JOURNAL_KINDS): boolean {
+    return JOURNAL_KINDS[entry] === toJournalKind(this.spec);
+  }
+
   resolve(value: unknown): void {
     this.promise.interest.settle('fulfilled');
     this.#resolve(value);
@@ -117,6 +122,21 @@ export function isPendingStep(want: PendingAsk): want is PendingStep {
 
 export function isPendingWait(want: PendingAsk): want is PendingWait {
   return want.spec.kind === 'sleep' || want.spec.kind === 'event';
+}
+
+/** What the entries of the journal, and what has just arrived, are for. */
+export const JOURNAL_KINDS = {
+  ans: 'a question',
+  in: 'a question',
+  step: 'a step',
+  evt: 'an event',
+  arr: 'an event',
+} as const;
+
+/** A sleep is a step in the journal. */
+export function toJournalKind({ kind }: AskSpec): (typeof JOURNAL_KINDS)[keyof typeof JOURNAL_KINDS] {
+  if (kind === 'step' || kind === 'sleep') return 'a step';
+  return kind === 'event' ? 'an event' : 'a question';
 }
 
 export function describeAsk({ key, kind }: AskSpec): string {

@@ -7,13 +7,13 @@ import { traceGateway, traceServer } from '../helpers/trace-call.ts';
 import type { CallTrace } from '../helpers/trace-call.ts';
 
 /** The aim is 60 files and 420 calls of functions. */
-const MOST_OF_CALL = { files: 60, calls: 386 };
+const MOST_OF_CALL = { files: 59, calls: 386 };
 /** The aim is 70 files. */
-const MOST_OF_QUESTION = { files: 74, calls: 705 };
+const MOST_OF_QUESTION = { files: 70, calls: 700 };
 /** The aim is 28 files. */
-const MOST_OF_SERVER = { files: 28, calls: 112 };
+const MOST_OF_SERVER = { files: 27, calls: 109 };
 /** The aim is 50 files. The number of calls differs a little with the time. */
-const MOST_OF_ANSWER = { files: 89, calls: 532 };
+const MOST_OF_ANSWER = { files: 88, calls: 532 };
 
 /** In a slow moment a timer may run during a call, and is in the trace. */
 const MOST_TRIES = 3;

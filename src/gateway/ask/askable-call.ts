@@ -152,10 +152,13 @@ export class AskableCall implements ChannelPart {
         signal: signal ?? this.cancellation.signal,
       });
     if (ask.human) return this.#askHuman(ask, signal);
+    const inner = this.#inner;
+    const isCarried = this.#carrier === inner;
     // Tasks ask their own questions.
-    if (this.#isOver || !this.#channels.canPut(ask, this.#inner)) return this.#inner.ask(ask, signal);
-    const put = this.#byWire(ask, signal);
-    return put ? put() : this.#hold(ask, signal);
+    const isAskedThere = this.#isOver || (isCarried && inner.canAsk(ask)) || !this.#channels.canPut(ask, inner);
+    if (isAskedThere) return inner.ask(ask, signal);
+    if (isCarried && this.#channels.canOpenPage(inner)) return askOnPage(ask, inner, this.#channels, signal);
+    return this.#hold(ask, signal);
   }
 
   waits(words: string, signal: AbortSignal): void {

@@ -1,7 +1,27 @@
-// Says which client capability a question needs. The rule is the same in all eras; only the encoding differs.
+// Questions, as all eras put them: how they are read from the wire, and which capability of the client each one needs.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { META } from './meta.ts';
+
+/** Converts a question from the wire to the neutral form. */
+export function readAsk(method: string, params: JsonObject | undefined): Ask {
+  if (!params) return { method };
+  const { _meta, ...rest } = params;
+  const { [META.key]: key, [META.human]: human, progressToken: _token, ...meta } = isObject(_meta) ? _meta : {};
+  return {
+    method,
+    params: {
+      ...rest,
+      ...(Object.keys(meta).length > 0 && { _meta: meta }),
+    },
+    // Clients that store questions in an object would lose this key.
+    ...(typeof key === 'string' && key !== '__proto__' && { key }),
+    ...(human === true && { human }),
+  };
+}
 
 /** The capability that the client lacks for this question; undefined if it lacks none. */
 export function missingCapability(ask: Ask, declared: ClientCapabilities): ClientCapabilities | undefined {

@@ -148,7 +148,10 @@ export class HandshakeClientDialect implements ClientDialect {
   }
 
   toAsk(ask: Ask): OlderAsk {
-    const spelled = toOlderAsk(ask, this.#features);
+    const { choiceForms, samplingTools } = this.#features;
+    // The newest revision asks in the neutral form, except for an address, which has an id there.
+    const isNeutral = choiceForms && samplingTools && ask.params !== undefined && ask.params.mode !== 'url';
+    const spelled: OlderAsk = isNeutral ? { method: ask.method, params: ask.params! } : toOlderAsk(ask, this.#features);
     if (ask.key === undefined && !ask.human) return spelled;
     const { params } = spelled;
     const own = { ...(ask.key !== undefined && { [META.key]: ask.key }), ...(ask.human && { [META.human]: true }) };

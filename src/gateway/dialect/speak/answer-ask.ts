@@ -1,11 +1,10 @@
 // Answers a request from a server: passes the question on and encodes the answer.
-import type { Ask } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
+import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
-import { META } from '../meta.ts';
+import { readAsk } from '../ask.ts';
 import { plainError, toWire } from '../plain-error.ts';
 import { writeProgress } from '../progress.ts';
 
@@ -26,23 +25,6 @@ export async function answerAsk(
   } catch (thrown) {
     return toErrorMessage(request.id, refusal(thrown, request.method));
   }
-}
-
-/** Converts a question from the wire to the neutral form. */
-export function readAsk(method: string, params: JsonObject | undefined): Ask {
-  if (!params) return { method };
-  const { _meta, ...rest } = params;
-  const { [META.key]: key, [META.human]: human, progressToken: _token, ...meta } = isObject(_meta) ? _meta : {};
-  return {
-    method,
-    params: {
-      ...rest,
-      ...(Object.keys(meta).length > 0 && { _meta: meta }),
-    },
-    // Clients that store questions in an object would lose this key.
-    ...(typeof key === 'string' && key !== '__proto__' && { key }),
-    ...(human === true && { human }),
-  };
 }
 
 function tokenOf(meta: unknown): string | number | undefined {

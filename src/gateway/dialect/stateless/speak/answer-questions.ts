@@ -11,8 +11,8 @@ import { CALL_METHODS } from '../../../../protocol/methods.ts';
 import { rejectOnAbort } from '../../../../shared/timing.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { MAX_STATE_MS } from '../../../../shared/limits.ts';
+import { readAsk } from '../../ask.ts';
 import { META } from '../../meta.ts';
-import { readAsk } from '../../speak/answer-ask.ts';
 
 /** A result without questions asks only to try again later. */
 const PACE_MS = 250;

@@ -1,9 +1,10 @@
 // Filters resources: lists, reads, subscriptions, completion and notifications. A request is checked twice: as it is written, and
 // again with the server and URI that it is routed to (`resourceGuard`).
 import { isObject } from '../../../../protocol/message.ts';
-import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
-import { dictionary } from '../../../../shared/containers/dictionary.ts';
+import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange, StepFunction } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
+import { byMethod } from '../names/map-names.ts';
+import type { MethodStep } from '../names/map-names.ts';
 import { completedArguments, expandTemplate, withValues } from './completed-values.ts';
 import type { UriRule } from './uri-rule.ts';
 
@@ -12,41 +13,43 @@ interface List {
   key: string;
 }
 
-const LISTS: Record<string, List> = dictionary({
-  'resources/list': { area: 'resources', key: 'uri' },
-  'resources/templates/list': { area: 'resourceTemplates', key: 'uriTemplate' },
-});
-/** The one method that may name a prompt or a resource. */
-const COMPLETION = 'completion/complete';
-const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', COMPLETION];
-
 /** `named` handles tools and prompts. */
-export function filterResources(named: Step, isAllowed: UriRule): Step {
+export function filterResources({ handlers, ...named }: MethodStep, isAllowed: UriRule): Step {
   const passes = (uri: unknown, originOf?: OriginOf): boolean =>
     typeof uri !== 'string' || isAllowed(uri, originOf?.('resources', uri));
-  /** What a template suggests has to be a resource that may be read. */
-  const complete = (outcome: Outcome, { params }: StepExchange, template: string): Outcome =>
-    withValues(outcome, (value) => passes(expandTemplate(template, completedArguments(params, value))));
+  const list =
+    (shown: List): StepFunction =>
+    (_exchange, next, _lookUp, originOf) =>
+      filtered(next, shown, (one) => passes(one, originOf));
+  /** Calls `end` if the resource or template may be used. */
+  const admit = (uri: unknown, end: Next, [exchange, , lookUp, originOf]: Parameters<StepFunction>) => {
+    if (typeof uri !== 'string')
+      throw new GatewayError('INVALID_PARAMS', { parameter: 'uri', error: 'Required parameter missing' });
+    guard(exchange, uri, isAllowed);
+    return passes(uri, originOf) ? end() : requireAfterLists(uri, isAllowed, lookUp, originOf).then(end);
+  };
+  const use: StepFunction = (...step) => admit(step[0].params.uri, step[1], step);
+  /** What a template suggests has to be a resource that may be read. A prompt is completed by its name. */
+  const complete: StepFunction = (...step) => {
+    const [{ params }, next] = step;
+    const named = handlers['completion/complete'];
+    const template = isObject(params.ref) ? params.ref.uri : undefined;
+    if (template === undefined) return named ? named(...step) : next();
+    const isShown = (value: string): boolean =>
+      passes(expandTemplate(String(template), completedArguments(params, value)));
+    return admit(template, async () => withValues(await (named ? named(...step) : next()), isShown), step);
+  };
   return {
-    name: named.name,
-    methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
-    handle: function filter(exchange, next, lookUp, originOf) {
-      const { method } = exchange;
-      const isNamed = named.methods!.includes(method);
-      if (isNamed && method !== COMPLETION) return named.handle!(exchange, next, lookUp, originOf);
-      const list = LISTS[method];
-      if (list) return filtered(next, list, (one) => passes(one, originOf));
-      const goOn = () => (isNamed ? named.handle!(exchange, next, lookUp, originOf) : next());
-      const uri = uriOf(exchange);
-      if (uri === undefined) return goOn();
-      guard(exchange, uri, isAllowed);
-      const end = method === COMPLETION ? async () => complete(await goOn(), exchange, uri) : goOn;
-      return passes(uri, originOf) ? end() : requireAfterLists(uri, isAllowed, lookUp, originOf).then(end);
-    },
-    reword: named.reword,
-    toolRules: named.toolRules,
-    toolBehind: named.toolBehind,
-    promptBehind: named.promptBehind,
+    ...named,
+    ...byMethod({
+      ...handlers,
+      'resources/list': list({ area: 'resources', key: 'uri' }),
+      'resources/templates/list': list({ area: 'resourceTemplates', key: 'uriTemplate' }),
+      'resources/read': use,
+      'resources/subscribe': use,
+      'resources/unsubscribe': use,
+      'completion/complete': complete,
+    }),
     onChange(change, originOf) {
       if (change.kind === 'resource') {
         const origin = change.origin ?? originOf?.('resources', change.uri);
@@ -77,14 +80,4 @@ async function filtered(next: Next, { area, key }: List, passes: (uri: unknown) 
   const shown = entries.filter((entry: unknown) => !isObject(entry) || passes(entry[key]));
   if (shown.length < entries.length) outcome.result = { ...outcome.result, [area]: shown };
   return outcome;
-}
-
-/** The resource or template of a request. */
-function uriOf({ method, params }: StepExchange): string | undefined {
-  const isCompletion = method === COMPLETION;
-  const { ref } = params;
-  const uri = isCompletion ? (isObject(ref) ? ref.uri : undefined) : params.uri;
-  if (typeof uri === 'string') return uri;
-  if (isCompletion && uri === undefined) return undefined;
-  throw new GatewayError('INVALID_PARAMS', { parameter: 'uri', error: 'Required parameter missing' });
 }

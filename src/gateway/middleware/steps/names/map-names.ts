@@ -34,7 +34,20 @@ export interface NameMapping {
   toolRules?: readonly ToolRule[] | undefined;
 }
 
-export function mapNames({ name, tools, prompts, strict = false, toolRules }: NameMapping): Step {
+/** A step with a function for each of its methods. */
+export interface MethodStep extends Step {
+  readonly handlers: Readonly<Record<string, StepFunction>>;
+}
+
+export function byMethod(handlers: MethodStep['handlers']): Pick<MethodStep, 'handlers' | 'methods' | 'handle'> {
+  return {
+    handlers,
+    methods: Object.keys(handlers),
+    handle: (exchange, next, lookUp, originOf) => handlers[exchange.method]!(exchange, next, lookUp, originOf),
+  };
+}
+
+export function mapNames({ name, tools, prompts, strict = false, toolRules }: NameMapping): MethodStep {
   const toolNames = tools && new NameMapper(name, 'tools', tools);
   const promptNames = prompts && new NameMapper(name, 'prompts', prompts);
   const handlers: Record<string, StepFunction> = {};
@@ -52,8 +65,7 @@ export function mapNames({ name, tools, prompts, strict = false, toolRules }: Na
   return {
     name,
     toolRules,
-    methods: Object.keys(handlers),
-    handle: (exchange, next, lookUp, originOf) => handlers[exchange.method]!(exchange, next, lookUp, originOf),
+    ...byMethod(handlers),
     reword,
     toolBehind: (shown, scope) => toolNames?.behind(shown, scope),
     promptBehind: (shown, scope) => promptNames?.behind(shown, scope),

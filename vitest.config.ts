@@ -23,8 +23,6 @@ export default defineConfig({
     reporters: ['default', './tests/helpers/closing-line.ts', './tests/helpers/results-file.ts'],
     // Three on two cores, where vitest would take one: tests wait for processes, disks and timers a third of their time.
     maxWorkers: Math.max(3, availableParallelism()),
-    // A file that has not changed is not transformed again in the next run.
-    experimental: { fsModuleCache: true },
     projects: [
       {
         ...source,

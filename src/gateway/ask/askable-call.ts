@@ -91,7 +91,7 @@ export class AskableCall implements ChannelPart {
     outcome.then(
       (result) => {
         this.#end();
-        this.#carried.say(result);
+        this.#carried.put(result);
       },
       (thrown: unknown) => {
         this.#end();
@@ -114,12 +114,13 @@ export class AskableCall implements ChannelPart {
     else this.#onTaken = callback;
   }
 
-  say(next: Promise<ResultObject>): void {
+  /** Answers the request that carries the call, which waits on without one. */
+  answerCarrier(next: Promise<ResultObject>): void {
     // Clients check results against the tool's schema and reject a mismatch, unless it is marked as an error.
     const isChecked = this.#carrier === this.#inner && this.#listener?.hasOutputSchema(this.#inner.params.name);
     this.#carrier = undefined;
     if (this.#inner.audited) this.#inner.audited.ending = this.#outcome;
-    this.#carried.say(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
+    this.#carried.put(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
     this.#listener?.onHeld(this.#inner.client);
   }
 
@@ -263,7 +264,8 @@ class ResultMailbox {
     return untold ?? new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
   }
 
-  say(next: ResultObject | Promise<ResultObject>): void {
+  /** Keeps the result until it is asked for. */
+  put(next: ResultObject | Promise<ResultObject>): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting) return waiting.resolve(next);
@@ -275,6 +277,6 @@ class ResultMailbox {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting) waiting.reject(reason);
-    else this.say(Promise.reject(reason));
+    else this.put(Promise.reject(reason));
   }
 }

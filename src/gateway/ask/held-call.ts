@@ -106,7 +106,7 @@ export class HeldCall implements AskingCall {
       const { id, server } = this.exchange;
       this.#channels.log.info({ exchange: id, server, tool: this.about.tool, client: this.about.client }, 'ask.held');
       this.#channels.tellPerson(round);
-      this.#call.say(this.#channels.words(round));
+      this.#call.answerCarrier(this.#channels.words(round));
     } catch (thrown) {
       this.#open.refuseAll(toError(thrown));
     }
@@ -117,7 +117,7 @@ export class HeldCall implements AskingCall {
     try {
       const round = this.#channels.rounds.open(this, [], words);
       signal.addEventListener('abort', () => round.withdraw(), { once: true });
-      this.#call.say(this.#channels.words(round));
+      this.#call.answerCarrier(this.#channels.words(round));
     } catch (error) {
       this.#channels.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // the client then keeps waiting
     }

@@ -9,7 +9,7 @@ import type { CallContext } from './server-call.ts';
 
 export interface FakeServer {
   server: Pick<ServerView, 'dialect'> & Partial<ServerView>;
-  relay: (call: OutgoingCall) => Promise<ResultObject>;
+  callRaw: (call: OutgoingCall) => Promise<ResultObject>;
   clock?: Clock;
 }
 
@@ -21,9 +21,9 @@ export interface FakeCalls extends CallContext {
 }
 
 /** All calls share one open connection. */
-export function fakeCalls({ server, relay, clock = systemClock }: FakeServer): FakeCalls {
+export function fakeCalls({ server, callRaw, clock = systemClock }: FakeServer): FakeCalls {
   const supervised = {
-    current: { transport: 'streamable-http', server, relay },
+    current: { transport: 'streamable-http', server, callRaw },
     take: () => void calls.leased++,
     giveBack() {
       calls.leased--;

@@ -10,8 +10,8 @@ import { ServerCall, callFromExchange } from './server-call.ts';
 import type { CallOverrides, CallRules } from './server-call.ts';
 
 /** One connection, and calls of several users on it. */
-function setUp(relay: () => Promise<ResultObject>) {
-  const calls = fakeCalls({ server: { dialect: 'handshake' }, relay });
+function setUp(callRaw: () => Promise<ResultObject>) {
+  const calls = fakeCalls({ server: { dialect: 'handshake' }, callRaw });
   return {
     calls,
     send: (method = 'tools/call', params: JsonObject = { name: 'a' }, principal = 'p') =>
@@ -35,8 +35,8 @@ describe('the connection of a call', () => {
       },
     ],
     ['later', () => Promise.reject(new TypeError('no name'))],
-  ])('is released when sending fails %s', async (_, relay) => {
-    const { calls, send } = setUp(relay);
+  ])('is released when sending fails %s', async (_, callRaw) => {
+    const { calls, send } = setUp(callRaw);
     await expect(send()).rejects.toThrow('no name');
     expect([calls.leased, calls.released]).toEqual([0, 1]);
   });
@@ -126,7 +126,7 @@ describe('a failed result that names what the client lacked', () => {
   const meta = { 'mcp-parley/required-capabilities': { sampling: {} } };
   const result = { content: [], isError: true, _meta: meta };
   const answer = (given: JsonObject, dialect: ClientView['dialect']) => {
-    const calls = fakeCalls({ server: { dialect: 'handshake' }, relay: async () => given });
+    const calls = fakeCalls({ server: { dialect: 'handshake' }, callRaw: async () => given });
     const rules = { toError: (thrown: unknown) => thrown } as unknown as CallRules;
     return new ServerCall(new FakeExchange('tools/call', {}, { dialect }), calls, { rules }).send();
   };

@@ -191,7 +191,7 @@ export class ServerCall implements CallOwner {
     const tracker = this.#track(server, wanted);
     const call = callFromExchange({ exchange, server, ask, timeoutMs, tracker }, wanted);
     this.connection!.users.note(client, call.method);
-    return upstream.relay(call);
+    return upstream.callRaw(call);
   }
 
   /** Only a server that asks by requests of its own has habits to learn. */

@@ -165,11 +165,11 @@ export class Upstream {
   }
 
   async call(call: OutgoingCall): Promise<JsonObject> {
-    return toPlainObject(await this.relay(call));
+    return toPlainObject(await this.callRaw(call));
   }
 
   /** The same without parsing: for callers that only pass the result on. */
-  relay(call: OutgoingCall): Promise<ResultObject> {
+  callRaw(call: OutgoingCall): Promise<ResultObject> {
     return this.#mayRepeat ? this.#healed((speaker) => speaker.call(call)) : this.#connected.speaker.call(call);
   }
 

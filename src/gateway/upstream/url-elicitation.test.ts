@@ -11,7 +11,7 @@ function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>, wait
     completed: async (ids: readonly string[]) => void waited.push(ids),
     toError: (thrown: unknown) => thrown,
   } as unknown as CallRules;
-  const calls = fakeCalls({ server: { dialect: 'handshake' }, relay: call });
+  const calls = fakeCalls({ server: { dialect: 'handshake' }, callRaw: call });
   return new ServerCall(exchange, calls, { rules }).send();
 }
 

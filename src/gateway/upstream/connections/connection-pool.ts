@@ -142,7 +142,7 @@ export class ConnectionPool {
     // On a client's own connection a call is alone unless the client makes another one.
     const isWatched = !isNamed && client.assisted?.elicitation && (home.isShared || !home.asks.isFree);
     if (isWatched && (expectsQuestions || this.habits.asks(subjectOf(exchange)))) return this.takeAlone(client);
-    if (home.isShared) return this.calm(client, home);
+    if (home.isShared) return this.sharedWithoutQuestions(client, home);
     return isNamed ? home : this.take(client, this.habits.isQuiet(subjectOf(exchange)));
   }
 
@@ -154,8 +154,8 @@ export class ConnectionPool {
     return this.#of(client.dialect).takeAlone(client);
   }
 
-  calm(client: ClientView, home: UpstreamConnection): UpstreamConnection {
-    return this.#of(client.dialect).calm(client, home);
+  sharedWithoutQuestions(client: ClientView, home: UpstreamConnection): UpstreamConnection {
+    return this.#of(client.dialect).sharedWithoutQuestions(client, home);
   }
 
   giveBack(connection: UpstreamConnection): void {

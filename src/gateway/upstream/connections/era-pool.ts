@@ -155,7 +155,7 @@ export class EraPool {
   }
 
   /** A shared connection without open questions or abandoned calls; the usual one if no more can be opened. */
-  calm(client: ClientView, home: UpstreamConnection): UpstreamConnection {
+  sharedWithoutQuestions(client: ClientView, home: UpstreamConnection): UpstreamConnection {
     if (!home.isShared || home.asks.takesCalls || home === this.oneForAll) return home;
     for (let spare = 1; spare <= this.#options.maxPool; spare++) {
       const connection = this.#share(client, ` ${spare}`);
@@ -232,7 +232,7 @@ export class EraPool {
   #takeShared(client: ClientView): UpstreamConnection {
     const shared = this.#share(client);
     if (!shared.hasServedCalls) shared.noteCalls();
-    return this.calm(client, shared);
+    return this.sharedWithoutQuestions(client, shared);
   }
 
   #countAtWork({ connections }: Group): number {

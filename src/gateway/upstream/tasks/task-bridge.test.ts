@@ -52,7 +52,7 @@ function setUp(
   const calls = fakeCalls({
     server,
     clock,
-    async relay(call) {
+    async callRaw(call) {
       sent.push(call);
       return answer(call, (ask, signal) => call.ask!(ask, signal!));
     },

@@ -3,7 +3,7 @@
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { filterResources } from './filter-resources.ts';
-import { mapNames } from '../names/map-names.ts';
+import { mapNamesByMethod } from '../names/map-names.ts';
 import { toNameRule, toPermission, toToolRules } from './name-rule.ts';
 import type { NameRule } from './name-rule.ts';
 import { toUriRule } from './uri-rule.ts';
@@ -39,7 +39,7 @@ export function filter(options: FilterOptions = {}): Step {
   const isOwnTool = toAllowed([{ deny: rule.deny }, { deny: tools?.deny }]);
   const isPrompt = allowed('prompts', prompts);
   const isResource = toUriRule([rule, checkRule('filter.resources', resources ?? {})]);
-  const named = mapNames({
+  const named = mapNamesByMethod({
     name: 'filter',
     tools:
       isTool &&

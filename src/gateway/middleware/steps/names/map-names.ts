@@ -34,6 +34,10 @@ export interface NameMapping {
   toolRules?: readonly ToolRule[] | undefined;
 }
 
+export function mapNames(mapping: NameMapping): Step {
+  return mapNamesByMethod(mapping);
+}
+
 /** A step with a function for each of its methods. */
 export interface MethodStep extends Step {
   readonly handlers: Readonly<Record<string, StepFunction>>;
@@ -47,7 +51,7 @@ export function byMethod(handlers: MethodStep['handlers']): Pick<MethodStep, 'ha
   };
 }
 
-export function mapNames({ name, tools, prompts, strict = false, toolRules }: NameMapping): MethodStep {
+export function mapNamesByMethod({ name, tools, prompts, strict = false, toolRules }: NameMapping): MethodStep {
   const toolNames = tools && new NameMapper(name, 'tools', tools);
   const promptNames = prompts && new NameMapper(name, 'prompts', prompts);
   const handlers: Record<string, StepFunction> = {};

@@ -69,12 +69,15 @@ async function withRound(
     },
     expire: () => question.withdraw(KEY),
   };
-  const round = channels.rounds.open(call, [{ key: KEY, ask }]);
+  let round: HeldRound | undefined;
   try {
+    round = channels.rounds.open(call, [{ key: KEY, ask }]);
     return await work(round, answer);
   } finally {
-    round.isOpen = false;
-    channels.rounds.collect(round);
+    if (round) {
+      round.isOpen = false;
+      channels.rounds.collect(round);
+    }
     question.withdraw(KEY);
   }
 }

@@ -128,8 +128,14 @@ export class ServerRequests {
   }
 
   async #open(exchange: Exchange): Promise<ResultObject> {
-    await this.#connections.homeOf(exchange).supervised.get();
-    return this.#answerBy(this.#connections.serverFor(exchange.client) as ViewedServer, exchange);
+    const home = this.#connections.homeOf(exchange);
+    const upstream = await home.supervised.get();
+    const server = this.#connections.serverFor(exchange.client);
+    if (isViewed(server)) return this.#answerBy(server, exchange);
+    // Meanwhile the client was given another pool, whose server was never opened.
+    const opened = this.#connections.serverOf(home);
+    if (!isViewed(opened)) opened.learn(upstream.server);
+    return this.#answerBy(opened as ViewedServer, exchange);
   }
 
   #answerBy(server: ViewedServer, exchange: Exchange): Promise<ResultObject> {

@@ -201,12 +201,18 @@ export class Upstream {
 
   /** Asks on a new connection for what was subscribed to on the lost one. */
   resubscribe(): Promise<void> {
-    return this.#subscriptions.repeatTo(this.#connected.speaker);
+    return this.#subscriptions.repeat((work) => this.#healed(work));
   }
 
-  async setLogLevel(level: LoggingLevel): Promise<void> {
-    await this.#healed((speaker) => speaker.setLogLevel(level));
+  /** Keeps the level for new sessions, and tells the server. */
+  setLogLevel(level: LoggingLevel): Promise<void> {
     this.#subscriptions.logLevel = level;
+    return this.tellLogLevel(level);
+  }
+
+  /** For a caller that keeps the level itself. */
+  tellLogLevel(level: LoggingLevel): Promise<void> {
+    return this.#healed((speaker) => speaker.setLogLevel(level));
   }
 
   /** Ignores everything that the server still sends. */
@@ -272,7 +278,7 @@ export class Upstream {
   async #heal(): Promise<void> {
     const speaker = await reinitialize(this.#connected, this.#negotiation);
     this.#connected = { ...this.#connected, speaker };
-    await this.#subscriptions.repeatTo(speaker);
+    await this.#subscriptions.repeat((work) => work(speaker));
   }
 }
 

@@ -82,8 +82,8 @@ export class OpenQuestions<Q, A = Record<string, unknown>> {
   withdraw(key: string): void {
     const open = this.#take(key);
     if (!open) return;
-    this.#options.onWithdrawn?.(open.question);
     open.reject(new GatewayError('CANCELLED'));
+    this.#options.onWithdrawn?.(open.question);
   }
 
   #refuseOldest(): void {

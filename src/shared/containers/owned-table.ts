@@ -138,7 +138,7 @@ export class MemoryOwnedTable<V, T = never> implements OwnedTable<V, T> {
   }
 
   peek(key: string): V | undefined {
-    return this.#find(key)?.value;
+    return this.#live(key)?.value;
   }
 
   take(key: string, owner: string): V | undefined {
@@ -155,7 +155,7 @@ export class MemoryOwnedTable<V, T = never> implements OwnedTable<V, T> {
   }
 
   renew(key: string): void {
-    const entry = this.#find(key);
+    const entry = this.#live(key);
     if (entry) this.#start(entry);
   }
 
@@ -177,11 +177,15 @@ export class MemoryOwnedTable<V, T = never> implements OwnedTable<V, T> {
     for (const entry of this.#entries.values()) this.#expire(entry);
   }
 
-  /** Without an owner: that of any owner. */
-  #find(key: string, owner?: string): Entry<V> | undefined {
+  #find(key: string, owner: string): Entry<V> | undefined {
+    const entry = this.#live(key);
+    return entry?.owner === owner ? entry : undefined;
+  }
+
+  /** That of any owner. */
+  #live(key: string): Entry<V> | undefined {
     const entry = this.#entries.get(key);
-    if (!entry || (owner !== undefined && entry.owner !== owner)) return undefined;
-    if (!this.#isOver(entry)) return entry;
+    if (!entry || !this.#isOver(entry)) return entry;
     this.#expire(entry);
     return undefined;
   }

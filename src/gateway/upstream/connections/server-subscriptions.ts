@@ -3,6 +3,7 @@
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { ProtocolError } from '../../../shared/errors.ts';
 import type { ServerDialect } from '../../dialect/speak/server-dialect.ts';
 
 /** Limits the tasks followed at once; clients have to poll the oldest. */
@@ -55,12 +56,21 @@ export class ServerSubscriptions {
     this.#tasks.delete(taskId);
   }
 
-  /** A server that refuses one of them merely sends no updates. */
-  async repeatTo(speaker: ServerDialect): Promise<void> {
+  /** Asks for all of it again. A server that refuses one of them merely sends no updates; a lost one is asked again when it is back. */
+  async repeat(tell: (work: (speaker: ServerDialect) => Promise<unknown>) => Promise<unknown>): Promise<void> {
     const { logLevel } = this;
-    const told: Promise<unknown>[] = [...this.#subscriptions.keys()].map((uri) => speaker.subscribe(uri));
-    for (const [taskId] of this.#tasks.entries()) told.push(Promise.resolve(speaker.followTask?.(taskId)));
-    if (logLevel !== undefined) told.push(speaker.setLogLevel(logLevel));
-    await Promise.allSettled(told);
+    const told = Array.from(this.#subscriptions, async ([uri, subscription]) => {
+      try {
+        await tell((speaker) => speaker.subscribe(uri));
+      } catch (thrown) {
+        const isRefused = thrown instanceof ProtocolError && this.#subscriptions.get(uri) === subscription;
+        if (isRefused) this.#subscriptions.delete(uri);
+      }
+    });
+    const others = Array.from(this.#tasks.entries(), ([taskId]) =>
+      tell(async (speaker) => speaker.followTask?.(taskId)),
+    );
+    if (logLevel !== undefined) others.push(tell((speaker) => speaker.setLogLevel(logLevel)));
+    await Promise.allSettled([...told, ...others]);
   }
 }

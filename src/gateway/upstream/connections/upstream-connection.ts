@@ -149,8 +149,9 @@ export class UpstreamConnection {
   async setLevel(level: LoggingLevel): Promise<void> {
     const { logLevel: known } = this.subscriptions;
     if (known === level || (known !== undefined && this.isShared && isAtLeast(level, known))) return;
+    // Kept before it is sent: the answer may come after that to a later level.
     this.subscriptions.logLevel = level;
-    await this.supervised.use((upstream) => upstream.setLogLevel(level)).catch(() => {});
+    await this.supervised.use((upstream) => upstream.tellLogLevel(level)).catch(() => {});
   }
 
   /** The same on behalf of a client, which gets the server's error. */

@@ -70,3 +70,10 @@ test('what waits for a socket that has closed is refused', async () => {
   take(new Error('closed'));
   await expect(sent).rejects.toThrow('closed');
 });
+
+test('what waits is counted in bytes', () => {
+  const { queue } = setUp();
+  void queue.send('x'.repeat(MUCH));
+  void queue.send('中'.repeat(100));
+  expect(queue.length).toBe(MUCH + 300);
+});

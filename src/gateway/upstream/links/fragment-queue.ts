@@ -5,6 +5,7 @@ import { MAX_IN_STREAM, toPieces } from '../../codec/write-batcher.ts';
 
 interface Fragment {
   text: string;
+  bytes: number;
   /** Called for the last fragment of a message. */
   onTaken: ((error?: Error) => void) | undefined;
 }
@@ -13,7 +14,7 @@ export class FragmentQueue {
   readonly #socket: Pick<WebSocket, 'send' | 'bufferedAmount'>;
   readonly #onTaken: () => void;
   readonly #waiting: Fragment[] = [];
-  #waitingChars = 0;
+  #waitingBytes = 0;
 
   /** `onTaken`: the socket has taken something. */
   constructor(socket: Pick<WebSocket, 'send' | 'bufferedAmount'>, onTaken: () => void) {
@@ -23,7 +24,7 @@ export class FragmentQueue {
 
   /** The number of unsent bytes. */
   get length(): number {
-    return this.#socket.bufferedAmount + this.#waitingChars;
+    return this.#socket.bufferedAmount + this.#waitingBytes;
   }
 
   /** Resolves when the socket has taken the message. */
@@ -31,24 +32,28 @@ export class FragmentQueue {
     return new Promise((resolve, reject) => {
       const pieces = text.length > MAX_IN_STREAM ? toPieces(text) : undefined;
       const last = pieces?.pop() ?? text;
-      for (const piece of pieces ?? []) this.#waiting.push({ text: piece, onTaken: undefined });
-      this.#waiting.push({ text: last, onTaken: (error) => (error ? reject(error) : resolve()) });
-      this.#waitingChars += text.length;
+      for (const piece of pieces ?? []) this.#add(piece, undefined);
+      this.#add(last, (error) => (error ? reject(error) : resolve()));
       this.#put(MAX_IN_STREAM);
     });
   }
 
-  /** Hands all to the socket, which is about to close. */
+  /** Hands all to the socket, which is about to close, or refuses everything because it has closed. */
   flush(): void {
     this.#put(Infinity);
   }
 
-  /** A socket that has closed refuses what it gets. */
+  #add(text: string, onTaken: Fragment['onTaken']): void {
+    const bytes = Buffer.byteLength(text);
+    this.#waiting.push({ text, bytes, onTaken });
+    this.#waitingBytes += bytes;
+  }
+
   #put(most: number): void {
     while (this.#socket.bufferedAmount < most) {
       const next = this.#waiting.shift();
       if (!next) return;
-      this.#waitingChars -= next.text.length;
+      this.#waitingBytes -= next.bytes;
       this.#socket.send(next.text, { fin: next.onTaken !== undefined }, (error) => {
         next.onTaken?.(error);
         if (!error) this.#onTaken();

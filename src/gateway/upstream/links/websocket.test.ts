@@ -49,6 +49,18 @@ test("the server's code and message are the reason of the end", async () => {
   expect(peer.told.closes).toEqual(['closed with 1012: restarting']);
 });
 
+test('everything that waits is refused when the server goes', async () => {
+  const arrived = later<WebSocket>();
+  await using peer = await started(() => peerOf((socket) => arrived.come(socket)));
+  const socket = await arrived.value;
+  socket.pause();
+  const params = { text: 'x'.repeat(700_000) };
+  const sent = Array.from({ length: 10 }, () => peer.link.send({ jsonrpc: '2.0', method: 'notifications/x', params }));
+  const settled = Promise.allSettled(sent);
+  socket.terminate();
+  expect((await settled).at(-1)?.status).toBe('rejected');
+});
+
 test('closing does not wait for a server that never closes', async () => {
   await using peer = await started(() => peerOf((socket) => socket.pause()));
   await peer.link.close();

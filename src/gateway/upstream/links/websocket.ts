@@ -86,6 +86,7 @@ class WebSocketLink implements Link {
     answerPings(socket, { isHeld: () => paced.isWaiting });
     socket.once('close', () => {
       paced.end();
+      this.#out?.flush(); // what a closed socket refuses still counts as buffered, so nothing else would be handed to it
       this.#unread.end();
     });
     socket.on('error', (error) => (this.#lastError = describeNetworkError(error)));

@@ -1,4 +1,4 @@
-// The sessions of flows as programs use them. Everything else about a session is the business of the engine.
+// The sessions of flows as programs use them. Nothing else of `Sessions` and `TokenSessions` is promised.
 import type { AnyFlow } from './define.ts';
 import type { Header } from './journal.ts';
 import type { DeliveryResult } from './session/external/deliver-event.ts';

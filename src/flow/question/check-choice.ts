@@ -14,11 +14,11 @@ export function checkChoicesAnswer(value: unknown, { prompt }: Field): Complaint
   if (!Array.isArray(value)) return { error: 'Must be a list of choices' };
   const choices = prompt.choices ?? [];
   const { min, max } = prompt.validation ?? {};
-  if (value.length > choices.length) return { error: 'More than there are choices' };
+  if (value.length > choices.length) return { error: 'More answers than choices' };
   if (value.some((one) => !isOffered(one, choices)))
     return { error: 'Not all are among the choices', suggestion: told(choices) };
   if (value.some((one, at) => value.slice(0, at).some((other) => isDeepStrictEqual(one, other))))
-    return { error: 'A choice is there twice' };
+    return { error: 'The same choice twice' };
   if (typeof min === 'number' && value.length < min) return { error: `Choose at least ${min}` };
   if (typeof max === 'number' && value.length > max) return { error: `Choose at most ${max}` };
   return undefined;

@@ -2,8 +2,8 @@
 // Lines from one event leave together; while other calls are open they leave at the end of the event-loop turn, since
 // requests of many clients arrive as many events. Nothing is held beyond the turn, only a few lines are held, and the
 // order stays. Large messages are written by themselves.
-// A stream gets little at a time of what senders wait for: Node writes all that waits in it at once and says so only when the last byte is
-// taken, and until then one who reads slowly looks like one who does not read.
+// Large output goes to the stream in small pieces. Node confirms a write only after its last byte, so with one big write a slow reader would
+// look like one that has stopped.
 import type { Writable } from 'node:stream';
 import { writeEncoded } from './json-rpc.ts';
 import type { EncodedMessage } from './json-rpc.ts';
@@ -33,7 +33,7 @@ export class WriteBatcher {
   #held = '';
   #isDue = false;
   #taking: Taking | undefined;
-  /** The last piece of what leaves together has its senders. */
+  /** Only the last piece of a batch settles the promise of its senders. */
   readonly #waiting: { text: string; taking: Taking | undefined }[] = [];
   #waitingChars = 0;
 

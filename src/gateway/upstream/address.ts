@@ -70,7 +70,7 @@ export function routeTo(address: Address, options: RouteOptions): Route {
   });
 }
 
-/** Out of errors, logs and status. */
+/** Keeps the secrets of the address out of errors, logs and status. */
 function keepSecrets(address: Address): void {
   if (typeof address === 'string' || address instanceof URL) return registerUrlSecrets(String(address));
   if ('command' in address) {

@@ -1,5 +1,5 @@
 // One request to a server, in the order of what happens: it leases a connection, sends the request, and releases the connection when the
-// answer is here. If the server wants something else first, a login, a visit to a page or a task, that is done and the call is repeated.
+// answer is here. After a login or a visit to a page the call is repeated; a call that must run as a task is sent again as one.
 // A handshake server may refuse a call until its user has visited a page (-32042). A client that does not know this error is asked to open
 // the page instead, once per page. Its answer says only that the user will open it, so the call is repeated when the server reports the
 // visit, or after a while.
@@ -74,7 +74,7 @@ const URL_ELICITATION_REQUIRED = -32042;
 /** How often a call may have its user log in: the second time with more scopes. */
 const MAX_LOGINS = 2;
 /** How often a call may send its user to further pages. */
-const MAX_ROUNDS = 8;
+const MAX_PAGE_ROUNDS = 8;
 /** How often a call is repeated for the same pages; about ten minutes in all. */
 const MAX_ATTEMPTS = 7;
 
@@ -340,7 +340,7 @@ class PageVisits {
 
   isOver(fresh: JsonObject[]): boolean {
     if (fresh.length > 0) this.attempt = 0;
-    return fresh.length > 0 ? this.#round === MAX_ROUNDS : this.attempt === MAX_ATTEMPTS;
+    return fresh.length > 0 ? this.#round === MAX_PAGE_ROUNDS : this.attempt === MAX_ATTEMPTS;
   }
 
   /** Returns the answer of a user who refuses. */

@@ -74,6 +74,7 @@ export class ServerRequests {
     const subscription: AnswerRequest = (exchange) =>
       this.#connections.home(exchange.client).handleSubscription(exchange);
     const answers = new Map<string, AnswerRequest>([
+      // Only for the call that opens the server; later ones take the short way in #answer.
       ['tools/call', (exchange, server) => this.#callTool(exchange, server)],
       ['tools/list', (exchange, server) => this.#listTools(exchange, server)],
       ['prompts/list', list],

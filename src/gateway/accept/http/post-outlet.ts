@@ -1,6 +1,5 @@
-// The answer to a POST: plain JSON if it comes soon and alone, otherwise an event stream. The stream opens with the
-// first message before the answer, or after a silence, because proxies drop silent answers and a client can resume only
-// with an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
+// The answer to a POST: plain JSON if it comes soon and alone, otherwise an event stream. The stream opens when a message
+// precedes the answer, or after a silence: proxies drop silent answers, and a client needs an event id to resume. In the handshake era the stream belongs to a session and outlives the HTTP answer.
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import { isObject, isRequest } from '../../../protocol/message.ts';
 import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';

@@ -1,5 +1,5 @@
 // Computes the delay before the next reconnection attempt. It grows exponentially, and jitter over its upper half keeps links
-// that lost the same server from returning in step. Holds no timer.
+// that lost the same server from retrying at the same moment. Holds no timer.
 export interface BackoffOptions {
   firstMs?: number | undefined;
   maxMs?: number | undefined;

@@ -1,7 +1,7 @@
 // Decides which clients receive a notification that a server sends on its own.
 // 1. A notification on a connection goes to the clients of that connection.
-// 2. On stdio each connection is its own process, and several may serve the calls of one stateless client, which therefore hears
-//    of changed lists from all of them. Any other server notifies each connection itself.
+// 2. On stdio every connection is a process. A stateless client may be served by several, so it hears of changed lists from all of
+//    them. Any other server notifies each connection itself.
 // 3. A notification that may be private and names no call (a log message, a custom notification, a completed page visit) reaches
 //    a client only if it is alone on the connection: no other client listens there or has used it since it was opened.
 import type { ClientView } from '../../../protocol/exchange.ts';

@@ -1,6 +1,6 @@
 // Tokens for a server in exchange for the token with which a user called the gateway (RFC 8693). The user's token goes to the token
-// endpoint of the configuration and nowhere else: neither to the server, nor to what the server names. One exchanged token is kept
-// for each user, audience and scope, until shortly before it expires.
+// endpoint of the configuration and nowhere else: neither to the server, nor to what the server names. It keeps the token
+// of one account until shortly before it expires.
 import * as oauth from 'oauth4webapi';
 import type { Account } from '../accounts/account-target.ts';
 import { systemClock } from '../../../shared/clock.ts';

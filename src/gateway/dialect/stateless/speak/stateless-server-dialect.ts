@@ -22,8 +22,8 @@ import { RisingProgress } from '../rising-progress.ts';
 import { ToolSchemas } from './tool-schemas.ts';
 import { SubscriptionStream } from './subscription-stream.ts';
 
-/** Questions a single call may ask before it is given up. */
-const MAX_ROUNDS = 64;
+/** Rounds of questions that a call may ask before it is given up. */
+const MAX_QUESTION_ROUNDS = 64;
 
 const LOG_MESSAGE = 'notifications/message';
 
@@ -152,7 +152,8 @@ export class StatelessServerDialect implements ServerDialect {
 
   async #answer({ call, round, progress }: Round, asking: JsonObject): Promise<ResultObject> {
     // Checked before the user is asked: a discarded answer is worse than no question.
-    if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
+    if (round === MAX_QUESTION_ROUNDS)
+      throw this.invalid(`${call.method} asked more than ${MAX_QUESTION_ROUNDS} times`);
     const problem = whyNotAnswerable(call.method, asking);
     if (problem !== undefined) throw this.invalid(problem);
     if (call.suspends && !(call.isUnproven && asksHuman(asking))) return toSuspension(asking);

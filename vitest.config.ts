@@ -21,8 +21,9 @@ function entry(name: string): string {
 export default defineConfig({
   test: {
     reporters: ['default', './tests/helpers/closing-line.ts', './tests/helpers/results-file.ts'],
-    // Three on two cores, where vitest would take one: tests wait for processes, disks and timers a third of their time.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // Two on two cores, where vitest would take one: tests wait for others much of their time. `npm test` takes three, since its tests start
+    // few processes of their own.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       {
         ...source,

@@ -66,7 +66,7 @@ describe('a server that wants more scopes', () => {
 
 test('a token that has ended, without a way to renew it, has its person asked again', async () => {
   const configuration = { issueRefreshToken: async () => false };
-  await using server = await startOidcServer({ accessTtl: 1, configuration });
+  await using server = await startOidcServer({ accessTtl: 2, configuration });
   await using client = await connect(server.url, { onLogin: (link) => server.visit(link) });
   while ((server.counts.get('page') ?? 0) < 3) expect(await textOf(client, 'whoami')).toBe('hello');
   expect(server.counts.get('refresh_token')).toBeUndefined();
@@ -74,7 +74,7 @@ test('a token that has ended, without a way to renew it, has its person asked ag
 
 test('a client that the login has forgotten is registered again, and its person asked', async () => {
   const configuration = { clientAuthMethods: ['client_secret_basic' as const] };
-  await using server = await startOidcServer({ accessTtl: 1, configuration });
+  await using server = await startOidcServer({ accessTtl: 2, configuration });
   const ids: string[] = [];
   await using client = await connect(server.url, {
     onLogin(link) {
@@ -109,7 +109,7 @@ describe('a service without people', () => {
     ['a secret', { clientId: 'reports', clientSecret: 'the-secret-of-reports-0123456789' }],
     ['a key', { clientId: 'ledger', clientKey: pem }],
   ])('logs in with %s, and again when its token has ended', async (_, who) => {
-    await using server = await startOidcServer({ accessTtl: 1, configuration: { clients } });
+    await using server = await startOidcServer({ accessTtl: 2, configuration: { clients } });
     const auth = { ...who, grant: 'client_credentials' as const, scopes: ['mcp'] };
     await using client = await connect({ url: server.url, auth });
     while ((server.counts.get('client_credentials') ?? 0) < 3) expect(await textOf(client, 'whoami')).toBe('hello');

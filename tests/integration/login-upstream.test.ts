@@ -33,14 +33,14 @@ describe('a server that needs a login', () => {
   });
 
   test('gets new tokens by itself when the old ones expire', async () => {
-    await using server = await startOidcServer({ accessTtl: 1 });
+    await using server = await startOidcServer({ accessTtl: 2 });
     await using client = await logInAt(server);
     while (refreshes(server) < 2) expect(await textOf(client, 'whoami')).toBe('hello');
     expect(server.counts.get('page')).toBe(1);
   });
 
   test('spends one refresh token for many calls at once', async () => {
-    await using server = await startOidcServer({ accessTtl: 1 });
+    await using server = await startOidcServer({ accessTtl: 2 });
     await using client = await logInAt(server);
     while (refreshes(server) < 2) await Promise.all(Array.from({ length: 20 }, () => textOf(client, 'whoami')));
     expect(server.counts.get('revoked')).toBeUndefined();

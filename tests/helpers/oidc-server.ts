@@ -30,7 +30,7 @@ export interface OidcServer extends AsyncDisposable {
 type AsyncListener = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
 export interface OidcServerOptions {
-  /** Seconds. */
+  /** In seconds, which tokens count as whole ones: one of a single second may have ended when it arrives. */
   accessTtl?: number;
   scopes?: string[];
   /** People say who they are on a page. */

@@ -114,7 +114,7 @@ export class AskableCall implements ChannelPart {
     else this.#onTaken = callback;
   }
 
-  /** Answers the request that carries the call, which waits on without one. */
+  /** Answers the request that carries the call. The call continues without a request until another one carries it. */
   answerCarrier(next: Promise<ResultObject>): void {
     // Clients check results against the tool's schema and reject a mismatch, unless it is marked as an error.
     const isChecked = this.#carrier === this.#inner && this.#listener?.hasOutputSchema(this.#inner.params.name);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 export interface OwnedThings {
-  /** Returns the key. `caller`: whose room it takes. Throws if there is none left. */
+  /** Returns the key. It counts against the limit of `caller`, and throws if that limit is reached. */
   add(owner: string, caller?: string): string;
   /** Whether the owner finds it, and it still waits. */
   has(key: string, owner: string): boolean;

@@ -1,6 +1,6 @@
 // Things that wait for their owner, by key: calls that wait for an answer, results that wait to be fetched.
 // 1. Only its owner finds it. For everybody else the key does not exist.
-// 2. The room is counted by caller, and nobody takes that of others. Clients without a login share an owner, but have callers of their own.
+// 2. Each caller has a limit of its own. Clients without a login share an owner, but are counted as separate callers.
 // 3. Nothing waits for ever: what is overdue is gone, even if its timer is late.
 // 4. It leaves once: taken, removed or given up. It may leave a tombstone, for its owner alone.
 import { DeadlineItem, DeadlineList } from '../deadline-list.ts';

@@ -2,9 +2,8 @@
 // of other writers (such as more time) are kept and the write is repeated; only an end stops it.
 import { earlyEndOf, estimateSize } from '../../journal.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
-import { isEnded } from '../../store/store.ts';
+import { isEnded, patchHeader } from '../../store/store.ts';
 import type { SessionChange } from '../../store/store.ts';
-import { patchHeader } from '../../store/patch-header.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createCounter } from '../../../shared/crypto/ids.ts';
 import { sealUnaskedArgs } from '../values/sealed-args.ts';

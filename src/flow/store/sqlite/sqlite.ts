@@ -3,7 +3,7 @@
 import type { Clock } from '../../../shared/clock.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
-import { patchHeader } from '../patch-header.ts';
+import { patchHeader, isEnded, networkOfShare, TOMBSTONE_MS } from '../store.ts';
 import { openSqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { createWriteGroup } from './sqlite-group.ts';
@@ -14,7 +14,6 @@ import type { LeaseHolder } from '../../../shared/files/lease-holder.ts';
 import { prepareLeases } from './sqlite-leases.ts';
 import { prepareRows } from './sqlite-rows.ts';
 import type { ListedRow, Rows } from './sqlite-rows.ts';
-import { isEnded, networkOfShare, TOMBSTONE_MS } from '../store.ts';
 import type {
   SessionChange,
   CommitResult,

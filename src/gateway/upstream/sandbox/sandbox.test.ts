@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { toBubblewrap } from './bubblewrap.ts';
 import { chooseSandbox } from './sandbox.ts';
 
 let folder: string;
@@ -54,7 +53,8 @@ it('gives docker the names of variables, and never their values', () => {
 });
 
 it('shows bubblewrap no sockets of others, also if the server lies or works in a shared folder', () => {
-  const { args } = toBubblewrap('bwrap', { command: 'node', args: [folder, '/run'], cwd: '/tmp' }, {});
+  install('bwrap');
+  const { args } = chooseSandbox(true).wrap({ command: 'node', args: [folder, '/run'], cwd: '/tmp' });
   const shown = args.flatMap((arg, index) => (arg === '--ro-bind' ? [args[index + 1]] : []));
   expect(shown).toEqual(['/', folder.split('/', 3).join('/')]);
 });

@@ -3,15 +3,14 @@
 // 1. A server whose sandbox is not there does not start, unless `optional` says so.
 // 2. What does not hold is said (`ServerSandbox.holds`), in the log and in the status.
 import { createRequire } from 'node:module';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, isAbsolute, sep } from 'node:path';
 import { GatewayError } from '../../../shared/errors.ts';
 import { checkPaths } from './fixed-paths.ts';
 import { findOnPath } from './find-on-path.ts';
 import type { ServerCommand } from '../links/prestart.ts';
-import { toBubblewrap } from './bubblewrap.ts';
-import { toDocker } from './docker.ts';
-import { toRuntime } from './runtime.ts';
+import { ownFolders } from '../../../shared/secrets/own-folders.ts';
+import { tmpdir } from 'node:os';
 
 export interface SandboxOptions {
   /** Files and folders that the server may change. Everything else can only be read. */
@@ -25,13 +24,13 @@ export interface SandboxOptions {
 }
 
 /** What runs in place of the command. */
-export interface SandboxedCommand {
+interface SandboxedCommand {
   command: string;
   args: string[];
   env?: Record<string, string>;
 }
 
-export interface ServerSandbox {
+interface ServerSandbox {
   kind: 'sandbox-runtime' | 'bubblewrap' | 'docker' | 'none';
   /** What it keeps the server from, and what not. */
   holds: string;
@@ -104,3 +103,127 @@ function isForThisNode(folder: string): boolean {
 
 const RUNTIME = '@anthropic-ai/sandbox-runtime';
 const PROGRAM = join('dist', 'cli.js');
+
+/** Other programs have sockets there. The names of hosts are looked up by way of the last one. */
+const SHARED = ['/tmp', '/run'];
+const RESOLVER = '/run/systemd/resolve';
+
+/** Root would keep the right to mount what is read-only as writable. */
+const BUBBLEWRAP_FLAGS = '--unshare-all --cap-drop ALL --die-with-parent --ro-bind / / --dev /dev --proc /proc'.split(
+  ' ',
+);
+const TEMPORARY = '--setenv TMPDIR /tmp'.split(' ');
+
+/**
+ * Bubblewrap (Linux): the file system is read-only but for the named paths, Parley's own folders are hidden, and the network is there or not, because
+ * bubblewrap cannot tell hosts apart. It ends with us, and everything inside with it.
+ */
+function toBubblewrap(bwrap: string, server: ServerCommand, wanted: SandboxOptions): SandboxedCommand {
+  const { command, args = [], cwd = process.cwd() } = server;
+  const { write = [], hosts = [] } = wanted;
+  const own = ownFolders().filter((path) => existsSync(path));
+  // The server itself may lie in a folder that is hidden.
+  const named = [cwd, command, ...args].filter((path) => isAbsolute(path) && existsSync(path) && !isIn(path, write));
+  const inTemporary = named.filter((path) => path.startsWith('/tmp/')).map((path) => path.split(sep, 3).join(sep));
+  return {
+    command: bwrap,
+    args: [
+      ...BUBBLEWRAP_FLAGS,
+      ...SHARED.flatMap(hide),
+      ...inTemporary.flatMap(show),
+      ...(hosts.length > 0 ? ['--share-net', '--ro-bind-try', RESOLVER, RESOLVER] : []),
+      ...write.flatMap((path) => ['--bind', path, path]),
+      ...own.flatMap(hide),
+      ...named.filter((path) => isIn(path, own)).flatMap(show),
+      ...TEMPORARY,
+      '--chdir',
+      cwd,
+      '--',
+      command,
+      ...args,
+    ],
+  };
+}
+
+function hide(folder: string): string[] {
+  return ['--tmpfs', folder];
+}
+
+function show(path: string): string[] {
+  return ['--ro-bind', path, path];
+}
+
+function isIn(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(folder + sep));
+}
+
+const DOCKER_FLAGS =
+  'run --rm --interactive --init --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges'.split(' ');
+
+/**
+ * A container of the image that the configuration names. The command is one of the image. The named paths have the same names inside; the network
+ * is there or not.
+ */
+function toDocker(docker: string, server: ServerCommand, wanted: SandboxOptions): SandboxedCommand {
+  const { command, args = [], env = {}, cwd } = server;
+  const { write = [], hosts = [], image = '' } = wanted;
+  return {
+    command: docker,
+    args: [
+      ...DOCKER_FLAGS,
+      ...(hosts.length > 0 ? [] : ['--network', 'none']),
+      // By name: values on a command line can be seen by every user of the machine.
+      ...Object.keys(env).flatMap((name) => ['--env', name]),
+      ...(cwd === undefined ? [] : ['--volume', `${cwd}:${cwd}:ro`, '--workdir', cwd]),
+      ...write.flatMap((path) => ['--volume', `${path}:${path}`]),
+      image,
+      command,
+      ...args,
+    ],
+  };
+}
+
+/**
+ * Anthropic's sandbox-runtime (Linux, macOS, Windows): its command `srt` runs the server, with settings and a temporary folder of its own. It lets
+ * programs reach the named hosts by way of a proxy, which they have to use: HTTP_PROXY and the like are set.
+ */
+function toRuntime(srt: readonly string[], server: ServerCommand, wanted: SandboxOptions): SandboxedCommand {
+  const [program = '', ...before] = srt;
+  const { command, args = [], cwd } = server;
+  const folder = folderOf(JSON.stringify([command, args, cwd, wanted]));
+  const settings = join(folder, 'settings.json');
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary, { recursive: true });
+  writeFileSync(settings, JSON.stringify(toSettings(wanted, temporary)), { mode: 0o600 });
+  return {
+    command: program,
+    args: [...before, '--settings', settings, '--', ...withoutCapabilities(), command, ...args],
+    env: { NODE_USE_ENV_PROXY: '1', CLAUDE_CODE_TMPDIR: temporary },
+  };
+}
+
+/** The runtime leaves root its capabilities, and with them the right to mount what is read-only as writable. On Linux it needs bubblewrap, which takes them. */
+function withoutCapabilities(): string[] {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return [];
+  return [findOnPath('bwrap') ?? 'bwrap', '--cap-drop', 'ALL', '--die-with-parent', '--dev-bind', '/', '/', '--'];
+}
+
+function toSettings({ write = [], hosts = [] }: SandboxOptions, temporary: string): object {
+  const denyRead = ownFolders().filter((path) => existsSync(path));
+  return {
+    network: { allowedDomains: hosts, deniedDomains: [] },
+    filesystem: { denyRead, allowRead: [], allowWrite: [...write, temporary], denyWrite: [] },
+  };
+}
+
+/** One for each server, until this process ends. */
+const folders = new Map<string, string>();
+
+function folderOf(server: string): string {
+  const known = folders.get(server);
+  if (known !== undefined && existsSync(known)) return known;
+  const made = mkdtempSync(join(tmpdir(), 'parley-sandbox-'));
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  folders.set(server, made);
+  return made;
+}

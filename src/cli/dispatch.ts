@@ -1,5 +1,5 @@
 // Parses the command line and runs its command. Each command is loaded when it runs, so that none waits for the code of another.
-import { prestart } from '../gateway/upstream/links/prestart.ts';
+import { prestart } from '../gateway/upstream/links/server-process.ts';
 import { readArgs } from './args.ts';
 import type { RunnableCommand, WrapCommand } from './command.ts';
 import { onFirstMessage } from './running/first-message.ts';

@@ -3,7 +3,7 @@
 import { enabledServers, isForFlowsOnly } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadOptions } from '../../config/read/load-config.ts';
-import { prestart, stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
+import { prestart, stopUnusedPrestarted } from '../../gateway/upstream/links/server-process.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { ServeCommand } from '../command.ts';
 import { loadCommandConfig, toProblemLines } from '../serve/load-command-config.ts';

@@ -10,7 +10,7 @@ import { HumanChannel } from '../../gateway/human-channel.ts';
 import type { HumanChannelOptions } from '../../gateway/human-channel.ts';
 import { createPipeline } from '../../gateway/pipeline.ts';
 import { createServeContext } from '../../gateway/dialect/serve/serve-context.ts';
-import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
+import { stopUnusedPrestarted } from '../../gateway/upstream/links/server-process.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
 import { commandExists } from '../../gateway/upstream/sandbox/find-on-path.ts';

@@ -15,7 +15,7 @@ import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
-import { stopUnusedPrestarted } from '../../gateway/upstream/links/prestart.ts';
+import { stopUnusedPrestarted } from '../../gateway/upstream/links/server-process.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { toOwnAddress, chooseTransports } from '../commands/serve.ts';
 import type { OwnListener } from '../commands/serve.ts';

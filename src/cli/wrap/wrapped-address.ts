@@ -1,6 +1,6 @@
 // The address of the wrapped server: a command gets the environment that it would have without Parley.
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
-import { safeEnv } from '../../gateway/upstream/links/safe-env.ts';
+import { safeEnv } from '../../gateway/upstream/links/server-process.ts';
 
 const OF_THE_SHELL = new Set(['PWD', 'OLDPWD', 'SHLVL', '_']);
 

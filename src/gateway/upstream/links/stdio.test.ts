@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { createStdioLink, type StdioLinkOptions } from './stdio.ts';
+import { StderrTail, createStdioLink, type StdioLinkOptions } from './stdio.ts';
 import { call, describeLink, started, type LinkPeer, type RecordedEvents } from '../upstream.contract.ts';
 
 describeLink({ name: 'stdio', connect: (limits) => child('echo', { limits }) });
@@ -110,6 +110,23 @@ test('a server that sends a line without an end is ended at once, without the ti
   await using peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
   await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
   expect(peer.told.closes).toEqual(['it sends a line without an end']);
+});
+
+const SECRET = 'swordfishes';
+
+test('the end of stderr that is kept masks what was given to the child, in pieces, too', () => {
+  const tail = new StderrTail({ WORD: SECRET, LEVEL: 'info' });
+  const logged = [Buffer.from('info: sword'), Buffer.from('fishes\nno '), Buffer.from('end')].map((one) =>
+    tail.push(one),
+  );
+  expect([...logged, tail.end(), tail.end()]).toEqual(['', 'info: [redacted]\n', '', 'no end', '']);
+  expect(tail.text()).toBe('info: [redacted]\nno end');
+});
+
+test('stderr is logged without waiting for the end of a line without end', () => {
+  const tail = new StderrTail();
+  expect(tail.push(Buffer.alloc(5000, 'x'))).toHaveLength(5000);
+  expect(tail.end()).toBe('');
 });
 
 /** A server that says its pid and reads nothing; enough is sent to it that it is given up. */

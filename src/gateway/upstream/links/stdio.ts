@@ -7,20 +7,22 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Message } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
+import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import type { HeldShare } from '../../../shared/held-bytes.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { LineReader } from '../../codec/lines.ts';
 import { PacedReader } from '../../codec/paced-reader.ts';
 import { WriteBatcher } from '../../codec/write-batcher.ts';
-import { startProcess, takePrestarted } from './prestart.ts';
-import type { ServerCommand } from './prestart.ts';
-import { Inbox, type LinkLimits } from './inbox.ts';
+import { ProcessGroup, takePrestarted } from './server-process.ts';
+import type { ServerCommand } from './server-process.ts';
+import { Inbox } from './inbox.ts';
+import type { LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
-import type { ProcessGroup } from './process-group.ts';
-import { StderrTail } from './stderr-tail.ts';
 import { UnreadQueue } from './unread-queue.ts';
 import { settledWithin, unlessAborted } from '../../../shared/timing.ts';
+import { StringDecoder } from 'node:string_decoder';
+import { MASKED, Secrets, secrets } from '../../../shared/secrets/secrets.ts';
 
 /** `env` is added to the few inherited variables. */
 export interface StdioLinkOptions extends ServerCommand {
@@ -124,7 +126,7 @@ class StdioLink implements Link {
     const started = takePrestarted(this.#options);
     if (started) return started;
     try {
-      const group = startProcess(await this.#sandboxed());
+      const group = new ProcessGroup(await this.#sandboxed());
       await once(group.child, 'spawn');
       return group;
     } catch (cause) {
@@ -244,3 +246,59 @@ function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioLink
   if (error.code === 'EACCES') return `not allowed to run: ${command}; is it executable?`;
   return error.message;
 }
+
+const MAX_CHARS = 4096;
+const MAX_LINES = 20;
+const MIN_SECRET_CHARS = 8;
+
+/**
+ * The end of the child's stderr, for the message that says why it exited. Only the tail is kept: a server may write gigabytes, which must neither fill
+ * our memory nor block the server at a full pipe. Secrets that were given to the child are masked.
+ */
+export class StderrTail {
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #given = new Secrets();
+  #tail = '';
+  /** The beginning of a line. */
+  #rest = '';
+
+  /** `env`: all its values count as secrets here, unless they are too common (`1`, `true`, `info`). */
+  constructor(env: Record<string, string> = {}) {
+    for (const value of Object.values(env)) if (value.length >= MIN_SECRET_CHARS) this.#given.add(value);
+  }
+
+  /** Returns the whole lines for the log: a secret may come in two pieces. */
+  push(chunk: Buffer): string {
+    const text = this.#decoder.write(chunk);
+    // A flat copy: a slice of a joined string would keep all its parts in memory.
+    this.#tail = Buffer.from((this.#tail + text).slice(-MAX_CHARS)).toString();
+    const all = this.#rest + text;
+    const end = all.length > MAX_CHARS ? all.length : all.lastIndexOf('\n') + 1;
+    this.#rest = all.slice(end);
+    return this.#masked(all.slice(0, end));
+  }
+
+  /** The last line, if it has no end. */
+  end(): string {
+    const rest = this.#rest;
+    this.#rest = '';
+    return this.#masked(rest);
+  }
+
+  /** Sent to peers, so without stack traces and credentials in URLs. */
+  text(): string {
+    const lines = this.#tail
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !STACK_FRAME.test(line));
+    return this.#masked(lines.slice(-MAX_LINES).join('\n').trim().replace(CREDENTIALS, `$1${MASKED}@`));
+  }
+
+  #masked(text: string): string {
+    return this.#given.mask(secrets.mask(text));
+  }
+}
+
+/** Of JavaScript and Python. */
+const STACK_FRAME = /^\s+at .+|^\s+File ".+", line \d+/;
+const CREDENTIALS = /(\b[a-z][\w+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi;

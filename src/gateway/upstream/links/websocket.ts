@@ -7,7 +7,8 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
-import { systemClock, type Clock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { VIA_HEADER, ownVia, writeVia } from '../../../shared/via.ts';
@@ -16,11 +17,13 @@ import { keepAlive } from '../../codec/heartbeat.ts';
 import { PacedReader } from '../../codec/paced-reader.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { describeNetworkError } from './describe-network-error.ts';
-import { FragmentQueue } from './fragment-queue.ts';
-import { Inbox, type LinkLimits } from './inbox.ts';
-import { HttpRefusal, type Link, type LinkEvents } from './link.ts';
+import { Inbox } from './inbox.ts';
+import type { LinkLimits } from './inbox.ts';
+import { HttpRefusal } from './link.ts';
+import type { Link, LinkEvents } from './link.ts';
 import { UnreadQueue } from './unread-queue.ts';
 import { settledWithin } from '../../../shared/timing.ts';
+import { MAX_IN_STREAM, toPieces } from '../../codec/write-batcher.ts';
 
 export interface WebSocketLinkOptions {
   url: string | URL;
@@ -185,4 +188,68 @@ function toWebSocketUrl(text: string | URL): URL {
 function toRefusal(response: IncomingMessage): HttpRefusal {
   response.resume();
   return new HttpRefusal(response.statusCode ?? 0, response.statusMessage ?? '');
+}
+
+interface Fragment {
+  text: string;
+  bytes: number;
+  /** Called for the last fragment of a message. */
+  onTaken: ((error?: Error) => void) | undefined;
+}
+
+/**
+ * Sends large messages in fragments, a few at a time: a socket says only when the last byte of a frame is taken, and until then a server that reads
+ * slowly looks like one that does not read. A small message is one frame.
+ */
+export class FragmentQueue {
+  readonly #socket: Pick<WebSocket, 'send' | 'bufferedAmount'>;
+  readonly #onTaken: () => void;
+  readonly #waiting: Fragment[] = [];
+  #waitingBytes = 0;
+
+  /** `onTaken`: the socket has taken something. */
+  constructor(socket: Pick<WebSocket, 'send' | 'bufferedAmount'>, onTaken: () => void) {
+    this.#socket = socket;
+    this.#onTaken = onTaken;
+  }
+
+  /** The number of unsent bytes. */
+  get length(): number {
+    return this.#socket.bufferedAmount + this.#waitingBytes;
+  }
+
+  /** Resolves when the socket has taken the message. */
+  send(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const pieces = text.length > MAX_IN_STREAM ? toPieces(text) : undefined;
+      const last = pieces?.pop() ?? text;
+      for (const piece of pieces ?? []) this.#add(piece, undefined);
+      this.#add(last, (error) => (error ? reject(error) : resolve()));
+      this.#put(MAX_IN_STREAM);
+    });
+  }
+
+  /** Hands all to the socket, which is about to close, or refuses everything because it has closed. */
+  flush(): void {
+    this.#put(Infinity);
+  }
+
+  #add(text: string, onTaken: Fragment['onTaken']): void {
+    const bytes = Buffer.byteLength(text);
+    this.#waiting.push({ text, bytes, onTaken });
+    this.#waitingBytes += bytes;
+  }
+
+  #put(most: number): void {
+    while (this.#socket.bufferedAmount < most) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#waitingBytes -= next.bytes;
+      this.#socket.send(next.text, { fin: next.onTaken !== undefined }, (error) => {
+        next.onTaken?.(error);
+        if (!error) this.#onTaken();
+        this.#put(MAX_IN_STREAM);
+      });
+    }
+  }
 }

@@ -8,7 +8,7 @@ import { join, isAbsolute, sep } from 'node:path';
 import { GatewayError } from '../../../shared/errors.ts';
 import { checkPaths } from './fixed-paths.ts';
 import { findOnPath } from './find-on-path.ts';
-import type { ServerCommand } from '../links/prestart.ts';
+import type { ServerCommand } from '../links/server-process.ts';
 import { ownFolders } from '../../../shared/secrets/own-folders.ts';
 import { tmpdir } from 'node:os';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stopUnusedPrestarted, prestart, takePrestarted } from './prestart.ts';
+import { prestart, safeEnv, stopUnusedPrestarted, takePrestarted } from './server-process.ts';
 
 const waiting = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], env: { A: '1' } };
 
@@ -37,4 +37,25 @@ test.each([
 ])('a command that %s is left to who opens it', (_, command) => {
   prestart(command);
   expect(takePrestarted(command)).toBeUndefined();
+});
+
+test('only what programs need to run is inherited, and the own variables win', () => {
+  const ours = { PATH: '/bin', LC_ALL: 'C', TOKEN: 'secret', HOME: '/root', LANG: undefined };
+  expect(safeEnv({ HOME: '/srv', OWN: '1' }, ours, 'linux')).toEqual({
+    PATH: '/bin',
+    LC_ALL: 'C',
+    HOME: '/srv',
+    OWN: '1',
+  });
+});
+
+test('on Windows names are compared without regard to case', () => {
+  expect(safeEnv({}, { Path: 'C:\\', SystemRoot: 'C:\\W', HOME: 'x' }, 'win32')).toEqual({
+    Path: 'C:\\',
+    SystemRoot: 'C:\\W',
+  });
+});
+
+test('a function exported by a shell is not inherited', () => {
+  expect(safeEnv({}, { TERM: '() { :;}; echo bad' }, 'linux')).toEqual({});
 });

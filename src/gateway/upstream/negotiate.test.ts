@@ -6,7 +6,8 @@ import { FakeClock } from '../dialect/fake-context.contract.ts';
 import type { RevisionPin, SpokenEra } from '../dialect/revisions.ts';
 import type { Route } from './address.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
-import { HttpRefusal, type Link } from './links/link.ts';
+import { HttpRefusal } from './http/http-refusal.ts';
+import type { Link } from './links/link.ts';
 import { RpcPeer } from './rpc-peer.ts';
 import { negotiateConnection } from './negotiate.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test, describe } from 'vitest';
 import { connectFakeLink as setUp } from './fake-link.contract.ts';
-import { toLostAnswer } from './http/http-answer.ts';
+import { toLostAnswer } from './links/link.ts';
 
 describe('answers that match no call', () => {
   test('a second answer and an unexpected one are dropped and logged', async () => {

@@ -4,7 +4,7 @@ import type { Message, RequestMessage } from '../../protocol/message.ts';
 import type { ServerDialect } from '../dialect/speak/server-dialect.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { FakeLink, RecordingLog, Refuse, connectFakeLink as setUp } from './fake-link.contract.ts';
-import { HttpRefusal } from './links/link.ts';
+import { HttpRefusal } from './http/http-refusal.ts';
 import { RpcPeer } from './rpc-peer.ts';
 
 /** A speaker that writes down what it hears. */

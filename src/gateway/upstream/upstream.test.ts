@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fakeEvents, settled } from '../dialect/fake-wire.contract.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
-import { HttpRefusal } from './links/link.ts';
+import { HttpRefusal } from './http/http-refusal.ts';
 import { RpcPeer } from './rpc-peer.ts';
 import { negotiateConnection } from './negotiate.ts';
 import { Upstream, openUpstream } from './upstream.ts';

@@ -1,10 +1,74 @@
-// Reads the body of a response up to a limit, and turns an error response into an HttpRefusal. Reading never throws: a broken or
-// oversize body is a result.
-import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
+// The body of a response: as it arrives (`ResponseBody`), and read up to a limit. Reading never throws: a broken or oversize body is a result.
+// An error response becomes an HttpRefusal.
+import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import type { HeldShare } from '../../../shared/held-bytes.ts';
 import { readInTurns } from '../../codec/reading-turns.ts';
 import type { UpstreamResponse } from './http-exchange.ts';
-import { HttpRefusal } from '../links/link.ts';
-import type { ResponseBody } from './response-body.ts';
+import { HttpRefusal } from './http-refusal.ts';
+
+/** The connection that a body comes from. It pauses soon: chunks may still come. */
+interface BodySource {
+  abort(reason: Error): void;
+  pause(): void;
+  resume(): void;
+}
+
+interface BodyReader {
+  onData(chunk: Buffer): void;
+  /** Called last, and once; with an error if the body broke off or was destroyed. */
+  onEnd(error: Error | undefined): void;
+}
+
+/** For one reader; chunks wait until the reader comes. A reader has a limit, so it may let all come; it pauses a body that floods it. */
+export class ResponseBody {
+  readonly #source: BodySource;
+  #reader: BodyReader | undefined;
+  #waiting: Buffer[] = [];
+  #isOver = false;
+  #error: Error | undefined;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  pause(): void {
+    if (!this.#isOver) this.#source.pause();
+  }
+
+  /** Also when it is over: the connection may be used again. */
+  resume(): void {
+    this.#source.resume();
+  }
+
+  read(reader: BodyReader): void {
+    const [waiting, wasOver] = [this.#waiting, this.#isOver];
+    this.#waiting = [];
+    this.#reader = reader;
+    for (const chunk of waiting) if (wasOver || !this.#isOver) reader.onData(chunk);
+    if (wasOver) reader.onEnd(this.#error); // otherwise `end` calls it
+  }
+
+  /** Drops the rest, and closes the connection. */
+  destroy(): void {
+    if (this.#isOver) return;
+    const reason = new Error('aborted');
+    this.end(reason);
+    this.#source.abort(reason);
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#reader) this.#reader.onData(chunk);
+    else this.#waiting.push(chunk);
+  }
+
+  end(error?: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = error;
+    this.#reader?.onEnd(error);
+  }
+}
 
 export type BodyContent = { kind: 'whole'; bytes: Buffer } | { kind: 'oversize' } | { kind: 'broken'; reason: string };
 

@@ -1,13 +1,14 @@
-// The HTTP client of one server: a keep-alive pool, common headers, and redirects. It never follows a redirect to another origin,
+// The HTTP client of one server: a keep-alive pool, common headers, redirects, and the requests under way. It never follows a redirect to another origin,
 // which would leak our credentials; never puts credentials or a query into an error; and sets no deadline, because a stream may
 // be silent for hours.
+import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { VIA_HEADER, arrivedVia, ownVia, viaFrom, writeVia } from '../../../shared/via.ts';
 import { discardBody } from './http-body.ts';
 import { connectionsTo } from './http-exchange.ts';
 import type { HttpConnections, UpstreamResponse, Tls } from './http-exchange.ts';
-import { HttpRefusal } from '../links/link.ts';
+import { HttpRefusal } from './http-refusal.ts';
 import type { ServerLogin } from '../login/server-login.ts';
 import { describeNetworkError } from '../links/describe-network-error.ts';
 
@@ -44,6 +45,7 @@ export class HttpClient {
   readonly #connections: HttpConnections;
   readonly #id: string | undefined;
   readonly #login: ServerLogin | undefined;
+  readonly #open = new Set<OpenRequest>();
   #headers: Record<string, string>;
 
   constructor({ url, headers = {}, tls, id, login }: HttpClientOptions) {
@@ -61,6 +63,17 @@ export class HttpClient {
   setHeaders(headers: Record<string, string>): void {
     const all = Object.entries({ ...this.#headers, ...lowerCased(headers) });
     this.#headers = Object.fromEntries(all.filter(([, value]) => value !== ''));
+  }
+
+  /** Begins a request, or several that belong together: the caller can abort it by this signal, and `abortAll` aborts all. */
+  enter(callers?: Abortable): OpenRequest {
+    const request = new OpenRequest(this.#open, callers);
+    this.#open.add(request);
+    return request;
+  }
+
+  abortAll(reason: unknown): void {
+    for (const one of this.#open) one.abort(reason);
   }
 
   /**
@@ -133,6 +146,36 @@ export class HttpClient {
     if (to.origin === this.url.origin) return follow();
     throw new HttpRefusal(response.statusCode, `redirect to another origin, ${to.origin}, not followed`);
   }
+}
+
+/** Has its own signal; its listener on the caller's signal, which may live for hours, is removed when the request ends. */
+export class OpenRequest {
+  readonly #own = new Cancellation();
+  readonly #all: Set<OpenRequest>;
+  readonly #callers: Abortable | undefined;
+
+  constructor(all: Set<OpenRequest>, callers: Abortable | undefined) {
+    this.#all = all;
+    this.#callers = callers;
+    if (callers?.aborted === true) this.#onAbort();
+    callers?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get signal(): Abortable {
+    return this.#own;
+  }
+
+  abort(reason?: unknown): void {
+    this.#own.abort(reason);
+  }
+
+  /** Call this when the request is over, in any case. */
+  leave(): void {
+    this.#callers?.removeEventListener('abort', this.#onAbort);
+    this.#all.delete(this);
+  }
+
+  readonly #onAbort = (): void => this.#own.abort(this.#callers?.reason);
 }
 
 function pathOf({ pathname, search }: URL): string {

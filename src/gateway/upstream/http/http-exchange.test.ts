@@ -4,13 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import { readResponseBody, type BodyContent } from './http-body.ts';
-import {
-  connectionsTo,
-  type HttpExchangeOptions,
-  type HttpConnections,
-  type UpstreamResponse,
-} from './http-exchange.ts';
-import { PlainHttp } from './plain-http.ts';
+import { connectionsTo, PlainHttp } from './http-exchange.ts';
+import type { HttpExchangeOptions, HttpConnections, UpstreamResponse } from './http-exchange.ts';
 import { PooledHttp } from './pooled-http.ts';
 
 describe.each([

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Dispatcher, Pool } from 'undici';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import type { HttpExchangeOptions, HttpConnections, HttpHeaders, UpstreamResponse, Tls } from './http-exchange.ts';
-import { ResponseBody } from './response-body.ts';
+import { ResponseBody } from './http-body.ts';
 
 const undiciPool = loadPool(createRequire(import.meta.url));
 

@@ -7,12 +7,11 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import type { SseEvent } from '../../codec/sse-reader.ts';
-import { openEventStream, readEvents, createStreamPosition } from '../http/event-stream.ts';
-import { OVER_BUDGET, discardBody, toRefusal } from '../http/http-body.ts';
+import { openEventStream, readEvents } from '../http/event-stream.ts';
+import { discardBody, toRefusal } from '../http/http-body.ts';
 import { HttpClient, type HttpClientOptions } from '../http/http-client.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
-import { OpenRequests } from './open-requests.ts';
 
 export interface SseLinkOptions extends HttpClientOptions {
   limits?: LinkLimits | undefined;
@@ -31,7 +30,6 @@ class SseLink implements Link {
   readonly #startMs: number;
   readonly #http: HttpClient;
   readonly #inbox: Inbox;
-  readonly #open = new OpenRequests();
   #endpoint: URL | undefined;
 
   constructor(options: SseLinkOptions) {
@@ -43,7 +41,7 @@ class SseLink implements Link {
 
   async start(events: LinkEvents): Promise<void> {
     this.#inbox.open(events);
-    const stream = this.#open.enter();
+    const stream = this.#http.enter();
     const late = this.#unreachable(`no endpoint event within ${this.#startMs} ms`);
     const timer = setTimeout(() => stream.abort(late), this.#startMs);
     try {
@@ -65,7 +63,7 @@ class SseLink implements Link {
     const url = this.#endpoint;
     if (url === undefined || !this.#inbox.isOpen) throw this.#closedError();
     const all = { ...headers, 'content-type': 'application/json' };
-    const request = this.#open.enter();
+    const request = this.#http.enter();
     try {
       const { signal } = request;
       const response = await this.#http.request({
@@ -98,15 +96,7 @@ class SseLink implements Link {
         if (this.#takeEndpoint(String(data))) resolve();
         else reject(this.#foreignEndpoint());
       };
-      const options = {
-        onEvent,
-        onOversize: () => inbox.oversize(),
-        onOverBudget: () => inbox.garbage(OVER_BUDGET),
-        hold: (cut: () => void) => inbox.hold(this.name, cut),
-        inbox,
-        maxBytes: inbox.maxBytes,
-      };
-      void readEvents(body, createStreamPosition(), options).then(() => {
+      void readEvents(body, { server: this.name, inbox, onEvent }).then(() => {
         reject(signal.aborted ? signal.reason : this.#unreachable('the stream ended before its endpoint event'));
         return this.#lost();
       });
@@ -127,7 +117,7 @@ class SseLink implements Link {
   }
 
   async #release(): Promise<void> {
-    this.#open.abortAll(this.#closedError());
+    this.#http.abortAll(this.#closedError());
     await this.#http.destroy();
   }
 

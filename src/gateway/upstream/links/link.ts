@@ -3,6 +3,7 @@
 // 2. `onClose` is called exactly once, whichever side ends the connection, and nothing is delivered after it.
 // 3. An invalid or oversize message is reported by `onGarbage` and skipped; the connection stays open.
 import type { Abortable } from '../../../shared/cancellation.ts';
+import { toErrorMessage } from '../../../protocol/message.ts';
 import type {
   Message,
   NotificationMessage,
@@ -53,17 +54,17 @@ export interface Link {
   close(): Promise<void>;
 }
 
-/** The server answered a POST with an HTTP error; a JSON-RPC body is evidence for the era probe. */
-export class HttpRefusal extends Error {
-  readonly status: number;
-  readonly body: unknown;
-  readonly retryAfterMs: number | undefined;
+const INTERNAL_ERROR = -32603;
+const lostAnswers = new WeakSet<object>();
 
-  constructor(status: number, body: unknown, retryAfterMs?: number) {
-    super(`HTTP ${status}`);
-    this.name = 'HttpRefusal';
-    this.status = status;
-    this.body = body;
-    this.retryAfterMs = retryAfterMs;
-  }
+/** An error in place of an answer that did not arrive. */
+export function toLostAnswer(id: RequestId, why: string): Message {
+  const lost = toErrorMessage(id, { code: INTERNAL_ERROR, message: `The answer was lost: ${why}` });
+  lostAnswers.add(lost);
+  return lost;
+}
+
+/** Whether `toLostAnswer` made this message: no server can make one for which this is true. */
+export function isLostAnswer(message: Message): boolean {
+  return lostAnswers.has(message);
 }

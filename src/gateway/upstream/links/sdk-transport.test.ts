@@ -3,7 +3,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
 import { answer } from '../fixtures/peer.mjs';
-import { isLostAnswer } from '../http/http-answer.ts';
+import { isLostAnswer } from './link.ts';
 import type { LinkLimits } from './inbox.ts';
 import { createTransportLink } from './sdk-transport.ts';
 import { call, describeLink, note, started, RecordedEvents, type LinkPeer } from '../upstream.contract.ts';

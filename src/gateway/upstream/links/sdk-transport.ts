@@ -5,11 +5,12 @@ import { toSignal } from '../../../shared/cancellation.ts';
 import { isRequest, type Message } from '../../../protocol/message.ts';
 import { toPlainMessage } from '../../../protocol/raw/encoded-params.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { toLostAnswer } from '../http/http-answer.ts';
+import { toLostAnswer } from './link.ts';
 import { parseJsonOrText } from '../http/http-body.ts';
 import { describeNetworkError } from './describe-network-error.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
-import { HttpRefusal, type Link, type LinkEvents, type SendOptions } from './link.ts';
+import { HttpRefusal } from '../http/http-refusal.ts';
+import type { Link, LinkEvents, SendOptions } from './link.ts';
 
 export function createTransportLink(transport: Transport, limits?: LinkLimits): Link {
   return new TransportLink(transport, limits);

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { answer } from '../fixtures/peer.mjs';
 import { json, result, serve, stream, type Seen } from '../fixtures/serve.mjs';
-import { isLostAnswer } from '../http/http-answer.ts';
+import { isLostAnswer } from './link.ts';
 import { linkTo, open } from '../http-peer.contract.ts';
-import type { HttpRefusal } from './link.ts';
+import type { HttpRefusal } from '../http/http-refusal.ts';
 import { call, describeLink, later, started } from '../upstream.contract.ts';
 
 const exempt = { 'peer dies': 'there is no connection that could be lost: each request finds out by itself' };

@@ -5,26 +5,24 @@
 // 2. The server's session id goes with every later request, until the server drops the session.
 // 3. Nothing outlives `close`: no socket, no timer, no listener on a caller's signal.
 import type { Abortable } from '../../../shared/cancellation.ts';
-import { isRequest, type Message } from '../../../protocol/message.ts';
+import { isRequest, type Message, type RequestId } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
-import { Backoff } from '../connections/backoff.ts';
-import { openEventStream } from '../http/event-stream.ts';
-import { followStream } from '../http/follow-stream.ts';
-import { readAnswer, type HttpAnswer, type ReconnectOptions } from '../http/http-answer.ts';
-import { OVER_BUDGET, discardBody, mediaType, toRefusal } from '../http/http-body.ts';
-import { HttpClient, type HttpClientOptions } from '../http/http-client.ts';
+import { Backoff, type BackoffOptions } from '../connections/backoff.ts';
+import { followStream, openEventStream } from '../http/event-stream.ts';
+import { discardBody, mediaType, readResponseBody, toRefusal } from '../http/http-body.ts';
+import type { BodyContent, ResponseBody } from '../http/http-body.ts';
+import { HttpClient, type HttpClientOptions, type OpenRequest } from '../http/http-client.ts';
 import type { UpstreamResponse } from '../http/http-exchange.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
-import type { Link, LinkEvents, SendOptions } from './link.ts';
-import { OpenRequests, type OpenRequest } from './open-requests.ts';
-import type { ResponseBody } from '../http/response-body.ts';
+import { toLostAnswer, type Link, type LinkEvents, type SendOptions } from './link.ts';
 
 export interface HttpLinkOptions extends HttpClientOptions {
   limits?: LinkLimits | undefined;
   log?: Log | undefined;
-  reconnect?: ReconnectOptions | undefined;
+  /** `maxAttempts`: failures in a row before an answer is given up. */
+  reconnect?: (BackoffOptions & { maxAttempts?: number | undefined }) | undefined;
 }
 
 export function createHttpLink(options: HttpLinkOptions): Link {
@@ -34,10 +32,13 @@ export function createHttpLink(options: HttpLinkOptions): Link {
 const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 /** How long the server may take to end the session when we close. */
 const DELETE_MS = 1000;
+/** How long a stream may stay open after the answer: a server that forgets to end it would cost a socket per call. */
+const LINGER_MS = 5000;
 
 /** A message that is being sent. */
 interface PostedMessage {
-  message: Message;
+  /** Undefined if no answer is expected. */
+  id: RequestId | undefined;
   headers: Record<string, string>;
   /** The session in which it was sent. */
   session: string | undefined;
@@ -51,7 +52,6 @@ class HttpLink implements Link {
   readonly #options: HttpLinkOptions;
   readonly #http: HttpClient;
   readonly #inbox: Inbox;
-  readonly #open = new OpenRequests();
   #session: string | undefined;
   #isListening = false;
   #closed: Promise<void> | undefined;
@@ -80,7 +80,8 @@ class HttpLink implements Link {
     } catch (error) {
       return Promise.reject(error);
     }
-    const posted: PostedMessage = { message, headers, session: this.#session, request: this.#open.enter(signal) };
+    const id = isRequest(message) ? message.id : undefined;
+    const posted: PostedMessage = { id, headers, session: this.#session, request: this.#http.enter(signal) };
     return this.#post(body, posted).then(
       (response) => this.#onResponse(response, posted),
       (thrown) => {
@@ -93,7 +94,7 @@ class HttpLink implements Link {
   listen(): void {
     if (this.#isListening || !this.#inbox.isOpen) return;
     this.#isListening = true;
-    const request = this.#open.enter();
+    const request = this.#http.enter();
     void this.#listen(request.signal).finally(() => {
       request.leave();
       this.#isListening = false;
@@ -119,8 +120,8 @@ class HttpLink implements Link {
     const given = response.headers['mcp-session-id'];
     if (typeof given === 'string' && given !== '') this.#session = given;
     const type = isSilent(response) ? undefined : mediaType(response);
-    if (type !== undefined && isAnswerType(type)) this.#read(response, type, posted);
-    else if (isRequest(posted.message)) throw this.#oddAnswer(response, type, posted);
+    if (type !== undefined && isAnswerType(type)) this.#read(response.body, type, posted);
+    else if (posted.id !== undefined) throw this.#oddAnswer(response, type, posted);
     else void discardBody(response.body).then(() => posted.request.leave());
   }
 
@@ -147,18 +148,59 @@ class HttpLink implements Link {
     return new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
   }
 
-  #read(response: UpstreamResponse, type: string, { message, request, headers }: PostedMessage): void {
-    const answer: HttpAnswer = {
-      response,
-      isStream: type === 'text/event-stream',
+  #read(body: ResponseBody, type: string, posted: PostedMessage): void {
+    if (type === 'text/event-stream') return void this.#readStream(body, posted).then((why) => this.#end(posted, why));
+    const onBody = (content: BodyContent): void => this.#end(posted, this.#takeJson(content, posted));
+    readResponseBody(body, this.#inbox.maxBytes, onBody, (cut) => this.#inbox.hold(this.name, cut));
+  }
+
+  /** The whole response has been read. `missing`: why there is no answer. */
+  #end({ id, request }: PostedMessage, missing: string | undefined): void {
+    const isLost = missing !== undefined && id !== undefined && !request.signal.aborted;
+    if (isLost) this.#inbox.message(toLostAnswer(id, missing), id);
+    request.leave();
+  }
+
+  /** Returns why there is no answer; undefined if there is one. So does `#readStream`. */
+  #takeJson(body: BodyContent, { id }: PostedMessage): string | undefined {
+    const inbox = this.#inbox;
+    if (body.kind === 'broken') return body.reason;
+    if (body.kind === 'oversize') {
+      inbox.oversize();
+      return `it is larger than ${inbox.maxBytes} bytes`;
+    }
+    // Some servers answer a notification with 200 and an empty body.
+    const got = body.bytes.length === 0 ? [] : inbox.take(body.bytes, id);
+    return got.some((message) => isAnswerTo(id, message)) ? undefined : 'the response contains no answer';
+  }
+
+  async #readStream(first: ResponseBody, { id, headers, request }: PostedMessage): Promise<string | undefined> {
+    const inbox = this.#inbox;
+    const { maxAttempts: maxFailures = 5, ...backoff } = this.#options.reconnect ?? {};
+    let isAnswered = id === undefined;
+    let missing: string | undefined;
+    let linger: NodeJS.Timeout | undefined;
+    const end = await followStream({
+      first,
+      open: (lastEventId) => this.#get(lastEventId, headers, request.signal),
       server: this.name,
-      request,
-      id: isRequest(message) ? message.id : undefined,
-      inbox: this.#inbox,
-      reconnect: this.#options.reconnect ?? {},
-      resume: (lastEventId) => this.#get(lastEventId, headers, request.signal),
-    };
-    readAnswer(answer, () => request.leave());
+      inbox,
+      onEvent: ({ event = 'message', data }) => {
+        if (event !== 'message' || !inbox.take(data, id).some((message) => isAnswerTo(id, message))) return;
+        isAnswered = true;
+        linger ??= setTimeout(() => request.abort(), LINGER_MS).unref();
+      },
+      onMissed: (why) => (missing = why),
+      onRelease: (retryMs) => id !== undefined && inbox.released(id, retryMs),
+      // A skipped event would be as large again.
+      isDone: () => isAnswered || missing !== undefined,
+      signal: request.signal,
+      backoff: new Backoff(backoff),
+      maxFailures,
+    });
+    clearTimeout(linger);
+    if (isAnswered) return undefined;
+    return end.kind === 'lost' ? end.reason : missing;
   }
 
   async #listen(signal: Abortable): Promise<void> {
@@ -166,11 +208,8 @@ class HttpLink implements Link {
     const end = await followStream({
       open: (lastEventId) => this.#get(lastEventId, {}, signal),
       onEvent: ({ event = 'message', data }) => event === 'message' && inbox.take(data),
-      onOversize: () => inbox.oversize(),
-      onOverBudget: () => inbox.garbage(OVER_BUDGET),
-      hold: (cut) => inbox.hold(this.name, cut),
+      server: this.name,
       inbox,
-      maxBytes: inbox.maxBytes,
       isDone: () => false,
       signal,
       backoff: new Backoff(this.#options.reconnect),
@@ -193,7 +232,7 @@ class HttpLink implements Link {
 
   async #close(): Promise<void> {
     this.#inbox.close('closed');
-    this.#open.abortAll(this.#closedError());
+    this.#http.abortAll(this.#closedError());
     if (this.#session !== undefined) await this.#endSession();
     await this.#http.destroy();
   }
@@ -224,4 +263,8 @@ function isSilent({ statusCode }: UpstreamResponse): boolean {
 /** A response without a type is assumed to be JSON. */
 function isAnswerType(type: string): boolean {
   return type === '' || type === 'text/event-stream' || type.endsWith('json');
+}
+
+function isAnswerTo(id: RequestId | undefined, message: Message): boolean {
+  return !('method' in message) && message.id === id;
 }

@@ -19,7 +19,7 @@ import { writeMessage } from '../../codec/json-rpc.ts';
 import { describeNetworkError } from './describe-network-error.ts';
 import { Inbox } from './inbox.ts';
 import type { LinkLimits } from './inbox.ts';
-import { HttpRefusal } from './link.ts';
+import { HttpRefusal } from '../http/http-refusal.ts';
 import type { Link, LinkEvents } from './link.ts';
 import { UnreadQueue } from './unread-queue.ts';
 import { settledWithin } from '../../../shared/timing.ts';

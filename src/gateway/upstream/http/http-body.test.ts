@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ResponseBody } from './response-body.ts';
+import { ResponseBody } from './http-body.ts';
 
 /** A reader that notes what it is told, and may have enough of it. */
 function reading(body: ResponseBody, enough = Infinity): string[] {

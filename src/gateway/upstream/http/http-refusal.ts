@@ -1,8 +1,22 @@
-// Converts an HTTP error response into an error for the caller. A JSON-RPC message of the server is kept; an error page is not,
-// because it may be of any size and hold anything.
+// The error response of a server to an HTTP request, as its reader reports it, and the error that the caller gets for it. A JSON-RPC message of the
+// server is kept; an error page is not, because it may be of any size and hold anything.
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError, ProtocolError, toServerError } from '../../../shared/errors.ts';
-import type { HttpRefusal } from '../links/link.ts';
+
+/** The server answered a POST with an HTTP error; a JSON-RPC body is evidence for the era probe. */
+export class HttpRefusal extends Error {
+  readonly status: number;
+  readonly body: unknown;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, body: unknown, retryAfterMs?: number) {
+    super(`HTTP ${status}`);
+    this.name = 'HttpRefusal';
+    this.status = status;
+    this.body = body;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
 
 /** Codes that servers in the field use for an unknown session. */
 const OF_SESSIONS = [-32000, -32001, -32600];

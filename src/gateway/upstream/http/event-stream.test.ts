@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { result, stream, type Seen } from '../fixtures/serve.mjs';
-import { isLostAnswer } from './http-answer.ts';
+import { isLostAnswer } from '../links/link.ts';
 import { open } from '../http-peer.contract.ts';
 import { call, note } from '../upstream.contract.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
-import { fromRefusal } from './from-refusal.ts';
-import { HttpRefusal } from '../links/link.ts';
+import { fromRefusal } from './http-refusal.ts';
+import { HttpRefusal } from './http-refusal.ts';
 
 const body = (code: number, message = 'words', data?: unknown) => ({
   jsonrpc: '2.0',

@@ -2,7 +2,7 @@
 // all if nothing differs. Changes are reported only after they are made.
 import type { Change } from '../protocol/target.ts';
 import type { DefinitionRegistry, Definition } from './definition-registry.ts';
-import { toScopeKey } from './scope.ts';
+import { toScopeKey } from './definition-registry.ts';
 import type { Registration } from './types.ts';
 
 type Kind = 'tools' | 'prompts' | 'resources';

@@ -1,4 +1,4 @@
-// The definitions of one kind (tools, prompts, …), in the order of registration. Invariants:
+// The definitions of one kind (tools, prompts, …), in the order of registration, each for the clients in its scope. Invariants:
 // 1. no two definitions have the same key and equal scopes;
 // 2. a client sees at most one definition per key: the first one whose scope includes it;
 // 3. `listed` is built once and shared, so nobody may change it.
@@ -6,7 +6,6 @@ import type { ClientView } from '../protocol/exchange.ts';
 import { present } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
-import { isInScope, ScopeSet, toScopeKey } from './scope.ts';
 import type { Scope } from './types.ts';
 
 export interface Definition {
@@ -96,4 +95,40 @@ interface Described {
 /** The list entry of a definition, without undefined fields. */
 export function toListEntry(identity: JsonObject, { title, description, icons, meta }: Described, own: JsonObject) {
   return present({ ...identity, title, description, ...own, icons, _meta: meta });
+}
+
+/** Compares plain data from the dialect, so no dialect or revision is named here. */
+function isInScope(scope: Scope | undefined, client: ClientView): boolean {
+  if (scope === undefined) return true;
+  const { dialects, revisions } = scope;
+  return (dialects?.includes(client.dialect) ?? true) && (revisions?.includes(client.revision) ?? true);
+}
+
+/** Equal for scopes that include the same clients. */
+export function toScopeKey(scope: Scope | undefined): string {
+  return `${sorted(scope?.dialects)}|${sorted(scope?.revisions)}`;
+}
+
+function sorted(words: string[] | undefined): string {
+  return words === undefined ? '*' : [...new Set(words)].sort().join(',');
+}
+
+/**
+ * All scopes that were ever used. It never shrinks: a client that has seen an area may still use it after the last definition is removed.
+ */
+export class ScopeSet {
+  #scopes = new Map<string, Scope | undefined>();
+  #forAll = false;
+
+  add(scope: Scope | undefined): void {
+    const key = toScopeKey(scope);
+    this.#scopes.set(key, scope);
+    this.#forAll ||= key === '*|*';
+  }
+
+  has(client: ClientView): boolean {
+    if (this.#forAll) return true;
+    for (const scope of this.#scopes.values()) if (isInScope(scope, client)) return true;
+    return false;
+  }
 }

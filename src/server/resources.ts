@@ -5,17 +5,15 @@ import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { createCounter } from '../shared/crypto/ids.ts';
 import { ExchangeCall } from './call.ts';
-import { DefinitionRegistry } from './definition-registry.ts';
+import { DefinitionRegistry, toListEntry } from './definition-registry.ts';
 import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
-import { toListEntry } from './definition-registry.ts';
 import { fromCursor, toCacheHints, toListResult, toPage, toPageResult } from './list-pages.ts';
-import { readOptionalString, readString } from '../protocol/params.ts';
-import { continueWithProviders } from './provider-pages.ts';
-import { toResourceResult } from './resource-result.ts';
+import { readOptionalString, readString, toInvalid } from '../protocol/params.ts';
 import type * as Types from './types.ts';
-import { parseUriTemplate } from './schema/uri-template.ts';
-import type { UriTemplate } from './schema/uri-template.ts';
+import { parseUriTemplate } from './uri-template.ts';
+import type { UriTemplate } from './uri-template.ts';
+import type { ListPage } from './list-pages.ts';
 
 interface ResourceEntry extends Definition {
   readonly mimeType: string | undefined;
@@ -128,4 +126,38 @@ export class ServerResources {
     }
     return undefined;
   }
+}
+
+function toResourceResult(
+  returned: Types.ResourceReturn,
+  { uri, mimeType }: { uri: string; mimeType: string | undefined },
+): JsonObject {
+  if (Array.isArray(returned)) return { contents: returned };
+  const head = mimeType === undefined ? { uri } : { uri, mimeType };
+  if (typeof returned === 'string') return { contents: [{ ...head, text: returned }] };
+  if (!(returned instanceof Uint8Array)) return { ...returned };
+  const blob = Buffer.from(returned.buffer, returned.byteOffset, returned.byteLength).toString('base64');
+  return { contents: [{ ...head, blob }] };
+}
+
+/**
+ * The pages of providers follow those of the server's own resources. `page.nextCursor` is the cursor of a provider to continue from;
+ * without it, the first provider begins. Cursors of a provider pass unchanged, and the next one begins on the last page of the one before.
+ */
+async function continueWithProviders(
+  page: ListPage<JsonObject>,
+  providers: Types.ResourceProvider[],
+  call: Types.Call,
+): Promise<ListPage<JsonObject>> {
+  const items = [...page.items];
+  let cursor = page.nextCursor;
+  for (const provider of providers) {
+    const listed = await provider.list(cursor, call);
+    if (listed === undefined) continue;
+    cursor = undefined;
+    items.push(...listed.resources);
+    if (listed.nextCursor !== undefined) return { items, nextCursor: listed.nextCursor };
+  }
+  if (cursor !== undefined) throw toInvalid('cursor', 'Invalid cursor');
+  return { items };
 }

@@ -1,5 +1,5 @@
-// A server as its author uses it, and as the target of exchanges. Knows no transport, dialect or revision. The methods are in tools.ts,
-// resources.ts, prompts.ts and completion.ts.
+// A server as its author and its extensions use it, and as the target of exchanges. Knows no transport, dialect or revision. The methods are
+// in tools.ts, resources.ts, prompts.ts and completion.ts; those of areas that a server does not offer get METHOD_NOT_FOUND.
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -10,22 +10,52 @@ import { refuseShort } from '../shared/crypto/state-keys.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { toError } from '../shared/to-error.ts';
-import { isDeclared, toCapabilities } from './areas.ts';
-import type { ServerArea } from './areas.ts';
 import { Changes } from './changes.ts';
 import { complete } from './completion.ts';
-import type { RequestHandler, Extension } from './extension.ts';
 import { toPage } from './list-pages.ts';
 import { ServerPrompts } from './prompts.ts';
 import { ServerResources } from './resources.ts';
-import { ScopeSet } from './scope.ts';
+import { ScopeSet } from './definition-registry.ts';
 import { TaskStore } from '../gateway/tasks/task-store.ts';
-import type { Task } from '../gateway/tasks/task.ts';
 import { Tasks } from '../gateway/tasks/tasks.ts';
 import { mergeFamilies } from '../shared/metric.ts';
 import type { Family } from '../shared/metric.ts';
 import { ServerTools } from './tools.ts';
 import type * as Types from './types.ts';
+import type { HttpHandler } from '../shared/http.ts';
+
+export type RequestHandler = (exchange: Exchange) => Types.MaybePromise<ResultObject>;
+
+/** What a module can add to a server. */
+export interface Extension {
+  /** Handlers by method. */
+  methods: Readonly<Record<string, RequestHandler>>;
+  /** Whether it asks users, also those whose clients cannot ask them. */
+  asks?: boolean;
+  /** Added to the capabilities of the server. */
+  capabilities?(client: ClientView): ServerCapabilities;
+  /** A client is connected and can receive notifications, until the returned function is called. */
+  attend?(watcher: Watcher): () => void;
+  /** The server is about to listen on HTTP, where `identify` tells callers apart. Called for every port and endpoint. */
+  reached?(): void;
+  /** Metrics for /metrics. */
+  metrics?(): Promise<Family[]>;
+  /** Paths that anyone with the URL can open. */
+  pages?: Readonly<Record<string, HttpHandler>>;
+  /** Called when the server closes. */
+  close?(): Promise<void>;
+}
+
+type ServerArea = 'tools' | 'resources' | 'prompts' | 'logging' | 'completions' | 'tasks';
+
+const FLAGS: Required<Pick<ServerCapabilities, ServerArea>> = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  logging: {},
+  completions: {},
+  tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+};
 
 type Method = { area: ServerArea; run: RequestHandler };
 
@@ -54,12 +84,15 @@ export class Server implements Target {
       tell: (change) => this.#changes.tell(change),
     });
     const { clock, taskGraceMs, pageSize } = options;
-    const toTasksPage = (all: readonly Task[], cursor: string | undefined) => toPage(all, cursor, pageSize);
-    const tasks = new Tasks(this.#taskStore, { clock, taskGraceMs, toPage: toTasksPage });
+    const tasks = new Tasks(this.#taskStore, {
+      clock,
+      taskGraceMs,
+      toPage: (all, cursor) => toPage(all, cursor, pageSize),
+    });
     this.#tools = new ServerTools(options, this.#changes, tasks);
     this.#resources = new ServerResources(options, this.#changes);
     this.#prompts = new ServerPrompts(options, this.#changes);
-    this.#methods = new Map([...this.#toMethods(), ...toTaskMethods(tasks)]);
+    this.#methods = this.#toMethods(tasks);
   }
 
   tool<I extends Types.Schema = JsonObject, O extends Types.Schema = Types.Schema>(
@@ -165,8 +198,12 @@ export class Server implements Target {
   }
 
   capabilities(client: ClientView): ServerCapabilities {
-    const own = toCapabilities(this.options, (area) => this.#isUsed(area, client));
-    return this.#extensions.reduce((all, extension) => ({ ...all, ...extension.capabilities?.(client) }), own);
+    const capabilities: Record<string, unknown> = {};
+    for (const area of Object.keys(FLAGS) as ServerArea[]) {
+      if (this.#isUsed(area, client)) capabilities[area] = FLAGS[area];
+      else if (this.#isDeclared(area)) capabilities[area] = {};
+    }
+    return Object.assign(capabilities, ...this.#extensions.map((extension) => extension.capabilities?.(client)));
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
@@ -186,7 +223,7 @@ export class Server implements Target {
     const method = this.#methods.get(exchange.method);
     const extended = method ? undefined : this.#extended(exchange.method);
     if (extended) return extended(exchange);
-    if (method === undefined || !this.#offers(method.area, exchange.client)) {
+    if (!method || !(this.#isUsed(method.area, exchange.client) || this.#isDeclared(method.area))) {
       throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
     }
     try {
@@ -202,10 +239,11 @@ export class Server implements Target {
     return extension?.methods[method];
   }
 
-  #offers(area: ServerArea, client: ClientView): boolean {
-    return this.#isUsed(area, client) || isDeclared(this.options, area);
+  #isDeclared(area: ServerArea): boolean {
+    return (this.options.declare ?? ['logging']).includes(area as 'logging');
   }
 
+  /** Whether something is, or was, registered in the area for this client. */
   #isUsed(area: ServerArea, client: ClientView): boolean {
     if (area === 'tools') return this.#tools.isOffered(client);
     if (area === 'resources') return this.#resources.isOffered(client);
@@ -214,33 +252,39 @@ export class Server implements Target {
     return area === 'completions' && this.#completable.has(client);
   }
 
-  #toMethods(): [string, Method][] {
+  #toMethods(tasks: Tasks): Map<string, Method> {
     const [tools, resources, prompts] = [this.#tools, this.#resources, this.#prompts];
     const sources = { prompts: prompts.catalogue, templates: resources.templates };
-    return [
-      ['tools/list', { area: 'tools', run: (exchange) => tools.list(exchange) }],
-      ['tools/call', { area: 'tools', run: (exchange) => tools.call(exchange) }],
-      ['resources/list', { area: 'resources', run: (exchange) => resources.list(exchange) }],
-      ['resources/templates/list', { area: 'resources', run: (exchange) => resources.listTemplates(exchange) }],
-      ['resources/read', { area: 'resources', run: (exchange) => resources.read(exchange) }],
-      ['resources/subscribe', { area: 'resources', run: (exchange) => resources.subscribe(exchange) }],
-      ['resources/unsubscribe', { area: 'resources', run: (exchange) => resources.unsubscribe(exchange) }],
-      ['prompts/list', { area: 'prompts', run: (exchange) => prompts.list(exchange) }],
-      ['prompts/get', { area: 'prompts', run: (exchange) => prompts.get(exchange) }],
-      ['completion/complete', { area: 'completions', run: (exchange) => complete(sources, exchange) }],
-    ];
+    return new Map([
+      ...inArea('tools', {
+        'tools/list': (exchange) => tools.list(exchange),
+        'tools/call': (exchange) => tools.call(exchange),
+      }),
+      ...inArea('resources', {
+        'resources/list': (exchange) => resources.list(exchange),
+        'resources/templates/list': (exchange) => resources.listTemplates(exchange),
+        'resources/read': (exchange) => resources.read(exchange),
+        'resources/subscribe': (exchange) => resources.subscribe(exchange),
+        'resources/unsubscribe': (exchange) => resources.unsubscribe(exchange),
+      }),
+      ...inArea('prompts', {
+        'prompts/list': (exchange) => prompts.list(exchange),
+        'prompts/get': (exchange) => prompts.get(exchange),
+      }),
+      ...inArea('completions', { 'completion/complete': (exchange) => complete(sources, exchange) }),
+      ...inArea('tasks', {
+        'tasks/get': (exchange) => tasks.get(exchange),
+        'tasks/result': (exchange) => tasks.result(exchange),
+        'tasks/update': (exchange) => tasks.update(exchange),
+        'tasks/cancel': (exchange) => tasks.cancel(exchange),
+        'tasks/list': (exchange) => tasks.list(exchange),
+      }),
+    ]);
   }
 }
 
-function toTaskMethods(tasks: Tasks): [string, Method][] {
-  const area = 'tasks';
-  return [
-    ['tasks/get', { area, run: (exchange) => tasks.get(exchange) }],
-    ['tasks/result', { area, run: (exchange) => tasks.result(exchange) }],
-    ['tasks/update', { area, run: (exchange) => tasks.update(exchange) }],
-    ['tasks/cancel', { area, run: (exchange) => tasks.cancel(exchange) }],
-    ['tasks/list', { area, run: (exchange) => tasks.list(exchange) }],
-  ];
+function inArea(area: ServerArea, methods: Record<string, RequestHandler>): [string, Method][] {
+  return Object.entries(methods).map(([method, run]) => [method, { area, run }]);
 }
 
 async function settle(result: Promise<ResultObject>, exchange: Exchange): Promise<ResultObject> {

@@ -1,24 +1,24 @@
-// The tools of a server: registration, lists and calls. Checks arguments before a handler gets them.
+// The tools of a server: registration, lists, calls and results. Checks arguments before a handler gets them. A handler's error goes to the
+// model as its message; a stack never does. A result that breaks the tool's own output schema is a defect of the server and is not passed on.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
-import { GatewayError } from '../shared/errors.ts';
+import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import { ExchangeCall } from './call.ts';
-import { DefinitionRegistry } from './definition-registry.ts';
+import { DefinitionRegistry, toListEntry, ScopeSet } from './definition-registry.ts';
 import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
-import type { RequestHandler } from './extension.ts';
-import { toListEntry } from './definition-registry.ts';
+import type { RequestHandler } from './server.ts';
 import { toListResult } from './list-pages.ts';
 import { readOptionalObject, readString } from '../protocol/params.ts';
 import { toReason } from '../protocol/schema/schema-problem.ts';
-import type { SchemaProblem, SchemaVerdict } from '../protocol/schema/schema-problem.ts';
-import { toCheckedSchema } from './schema/schema.ts';
-import type { CheckedSchema } from './schema/schema.ts';
-import { ScopeSet } from './scope.ts';
+import type { SchemaVerdict } from '../protocol/schema/schema-problem.ts';
+import { toCheckedSchema } from './schema.ts';
+import type { CheckedSchema } from './schema.ts';
 import type { Tasks, TaskWork } from '../gateway/tasks/tasks.ts';
-import { toFailedResult, toToolResult } from './tool-result.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
+import { isObject } from '../protocol/message.ts';
+import type { ErrorCode } from '../shared/error-table.ts';
 
 interface ToolEntry extends Definition {
   readonly input: CheckedSchema | undefined;
@@ -44,15 +44,17 @@ export class ServerTools {
   }
 
   add(name: string, options: ToolOptions, handler: ToolHandler<never>): Registration {
-    const registration = this.#changes.register('tools', this.#catalogue, toEntry(name, options, handler));
-    if (options.task !== undefined) this.#taskScopes.add(options.only);
-    return registration;
+    return this.#register(toEntry(name, options, handler));
   }
 
   addAnswered(name: string, options: ToolOptions, answer: RequestHandler): Registration {
-    const entry = { ...toEntry(name, options, () => undefined), answer };
-    if (options.task !== undefined) this.#taskScopes.add(options.only);
-    return this.#changes.register('tools', this.#catalogue, entry);
+    return this.#register({ ...toEntry(name, options, () => undefined), answer });
+  }
+
+  #register(entry: ToolEntry): Registration {
+    const registration = this.#changes.register('tools', this.#catalogue, entry);
+    if (entry.task !== undefined) this.#taskScopes.add(entry.only);
+    return registration;
   }
 
   isOffered(client: ClientView): boolean {
@@ -168,16 +170,70 @@ function checked(args: JsonObject, tool: string, input: CheckedSchema): MaybePro
 
 function accepted(verdict: SchemaVerdict, tool: string): unknown {
   if (verdict.problems === undefined) return verdict.value;
-  throw toInvalidArguments(tool, verdict.problems);
-}
-
-function toInvalidArguments(tool: string, problems: SchemaProblem[]): GatewayError {
-  const [first] = problems;
-  return new GatewayError('INVALID_ARGUMENTS', {
+  const [first] = verdict.problems;
+  throw new GatewayError('INVALID_ARGUMENTS', {
     tool,
     parameter: first?.path || 'arguments',
     error: first?.error ?? 'is not valid',
-    reason: toReason(problems),
+    reason: toReason(verdict.problems),
     missing: first?.missing ?? false,
   });
+}
+
+export function toToolResult(
+  returned: unknown,
+  tool: Pick<ToolEntry, 'key' | 'output'>,
+): JsonObject | Promise<JsonObject> {
+  const result = normalized(returned, tool.output);
+  if (tool.output === undefined || result['isError'] === true) return withText(result);
+  return checkedResult(result, tool.key, tool.output);
+}
+
+/** Errors of questions to the user, which the model should read. */
+const OF_THE_CLIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ASK_REFUSED', 'ANSWER_INVALID']);
+
+/** A result with `isError`, or throws if the error is not for the model. */
+export function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
+  if (exchange.signal.aborted) throw new GatewayError('CANCELLED', {}, { cause: thrown });
+  const isRefusal = thrown instanceof GatewayError && OF_THE_CLIENT.has(thrown.code);
+  if (!isRefusal && (thrown instanceof GatewayError || thrown instanceof ProtocolError)) throw thrown;
+  return { content: [toText(thrown instanceof Error ? thrown.message : String(thrown))], isError: true };
+}
+
+/** Leaves `content` out if it is still to be derived from the structured part. */
+function normalized(returned: unknown, output: CheckedSchema | undefined): JsonObject {
+  if (returned === undefined) return { content: [], isError: false };
+  if (isObject(returned) && Array.isArray(returned['content'])) {
+    if (typeof returned['isError'] === 'boolean') return returned;
+    // V8 spreads after a first field ten times faster than before a last one, and every call comes through here.
+    return 'isError' in returned ? { ...returned, isError: false } : { isError: false, ...returned };
+  }
+  const isContent = typeof returned === 'string' || Array.isArray(returned);
+  if (!isContent || wantsOtherThanObject(output)) return { structuredContent: returned, isError: false };
+  return { content: typeof returned === 'string' ? [toText(returned)] : returned, isError: false };
+}
+
+/** With an output schema for an array or a string, such a value is structured content. */
+function wantsOtherThanObject(output: CheckedSchema | undefined): boolean {
+  const type = output?.json['type'];
+  return type !== undefined && type !== 'object';
+}
+
+/** Sends the value as the schema transforms it. */
+async function checkedResult(result: JsonObject, tool: string, output: CheckedSchema): Promise<JsonObject> {
+  const given = result['structuredContent'];
+  const verdict = await output.check(given);
+  if (verdict.problems === undefined) return withText({ ...result, structuredContent: verdict.value });
+  const reason = given === undefined ? 'there is no structured content' : toReason(verdict.problems);
+  const cause = new Error(`The result of tool ${tool} does not match its output schema: ${reason}`);
+  throw new GatewayError('INTERNAL', {}, { cause });
+}
+
+function withText(result: JsonObject): JsonObject {
+  if (result['content'] !== undefined) return result;
+  return { content: [toText(JSON.stringify(result['structuredContent']))], ...result };
+}
+
+function toText(text: string): { type: 'text'; text: string } {
+  return { type: 'text', text };
 }

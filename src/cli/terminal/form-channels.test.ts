@@ -10,7 +10,7 @@ import type { Field } from '../../flow/question/question.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { validateAnswer } from '../../protocol/form/validate-answer.ts';
-import { ExchangeAsker } from '../../server/asker.ts';
+import { ExchangeAsker } from '../../server/call.ts';
 import { parseTypedAnswer } from '../flows/typed-answer.ts';
 import { createTerminal } from './terminal.ts';
 import { createTerminalForm } from './terminal-form.ts';

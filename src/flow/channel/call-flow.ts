@@ -5,7 +5,7 @@ import { readReceiptRequest, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject } from '../../protocol/params.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { toToolResult } from '../../server/tool-result.ts';
+import { toToolResult } from '../../server/tools.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { rejectOnAbort } from '../../shared/timing.ts';
 import { CLIENT_GONE, CONNECTION_CLOSED } from '../../shared/cancellation.ts';

@@ -7,7 +7,7 @@ import type { ReceiptRequest } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
-import type { RequestHandler } from '../../server/extension.ts';
+import type { RequestHandler } from '../../server/server.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { isOwner } from '../session/session-owner.ts';
 import type { Sessions } from '../session/sessions.ts';

@@ -1,6 +1,6 @@
 // A question as the author wrote it, and its conversion to the fields that are shown and checked. Fields are built only when needed: a
 // replay meets every question that was answered long ago, and shows only the last.
-import { isStandardSchema, toJsonSchema } from '../../server/schema/standard-schema.ts';
+import { isStandardSchema, toJsonSchema } from '../../server/schema.ts';
 import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import { fingerprint, toMessageText } from '../authoring/messages.ts';

@@ -1,6 +1,6 @@
 // Validates an answer against the question as the body asks it now. A new answer and one from the journal get the same check: an old
 // answer that breaks a new rule is asked again.
-import { isStandardSchema } from '../../server/schema/standard-schema.ts';
+import { isStandardSchema } from '../../server/schema.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Complaint } from '../question/question.ts';
 import { checkAnswer } from '../question/check-answer.ts';

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
 import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/form/prompt.ts';
-import type { RequestHandler } from '../../server/extension.ts';
+import type { RequestHandler } from '../../server/server.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { localeOf } from '../channel/locale-of.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';

@@ -2,7 +2,7 @@
 // path segment, {+var} is anything. As an exception for a common habit, a {var} at the end of a `file:` template may contain slashes.
 // Values are percent-decoded, so a handler that opens files must check them. Matching backtracks over at most one variable, so a hostile
 // URI costs little.
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../shared/errors.ts';
 
 export interface UriTemplate {
   /** Undefined if the URI does not match. Variables that the URI leaves out are absent. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toCheckedSchema } from './schema.ts';
-import type { Schema } from '../types.ts';
+import type { Schema } from './types.ts';
 
 const input = (schema: Schema) => toCheckedSchema(schema, { side: 'input', option: 'input of tool t' });
 

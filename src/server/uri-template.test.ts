@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseUriTemplate } from './uri-template.ts';
-import { cpuMs } from '../../shared/cpu-time.contract.ts';
+import { cpuMs } from '../shared/cpu-time.contract.ts';
 
 const match = (template: string, uri: string) => parseUriTemplate(template).match(uri);
 

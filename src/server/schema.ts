@@ -1,18 +1,42 @@
-// Uses schemas of any library that follows Standard Schema, without importing one. Gets the JSON Schema by the standard's method, else by
-// zod's.
+// Turns an author's schema of any kind into the JSON Schema for lists and a check of values. Refuses an unusable schema at registration,
+// with advice. Schemas of any library that follows Standard Schema are used without importing one.
+import { isObject } from '../protocol/message.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { checkWithJsonSchema } from '../protocol/schema/json-schema.ts';
+import type { SchemaVerdict, SchemaProblem } from '../protocol/schema/schema-problem.ts';
+import type { MaybePromise, Schema } from './types.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { MISSING } from '../../protocol/params.ts';
-import type { SchemaProblem, SchemaVerdict } from '../../protocol/schema/schema-problem.ts';
-import type { CheckedSchema } from './schema.ts';
+import { MISSING } from '../protocol/params.ts';
 
 type Side = 'input' | 'output';
 
-interface Converter {
-  input(options: { target: string }): JsonObject;
-  output(options: { target: string }): JsonObject;
+export interface CheckedSchema {
+  readonly json: JsonObject;
+  /** Returns the value as the schema transforms it, or all problems. */
+  readonly check: (value: unknown) => MaybePromise<SchemaVerdict>;
+}
+
+interface Purpose {
+  side: Side;
+  /** The option that has the schema, for the error. */
+  option: string;
+}
+
+export function toCheckedSchema(schema: Schema, purpose: Purpose): CheckedSchema {
+  if (isStandardSchema(schema)) {
+    const json = toJsonSchema(schema, purpose);
+    return { json: rooted(json, purpose), check: checkWithStandard(schema, json) };
+  }
+  if (!isObject(schema)) throw new GatewayError('BAD_OPTION', { option: purpose.option, reason: 'is not a schema' });
+  return { json: rooted(schema, purpose), check: checkWithJsonSchema(schema, purpose.option) };
+}
+
+/** Arguments are always an object, and the protocol requires the schema to say so. */
+function rooted(json: JsonObject, { side, option }: Purpose): JsonObject {
+  if (side === 'output' || json['type'] === 'object') return json;
+  if (json['type'] === undefined) return { type: 'object', ...json };
+  throw new GatewayError('BAD_OPTION', { option, reason: 'must describe an object, as arguments have names' });
 }
 
 /** Looks at the `~standard` key, not at the type, as some schemas are functions. */
@@ -20,7 +44,9 @@ export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   return ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema;
 }
 
-export function toJsonSchema(schema: StandardSchemaV1, { side, option }: { side: Side; option: string }): JsonObject {
+/** By the standard's method, else by zod's. */
+export function toJsonSchema(schema: StandardSchemaV1, { side, option }: Purpose): JsonObject {
+  type Converter = Record<Side, (options: { target: string }) => JsonObject>;
   const { jsonSchema } = schema['~standard'] as { jsonSchema?: Converter };
   const { toJSONSchema } = schema as { toJSONSchema?: (options: { io: Side }) => JsonObject };
   try {
@@ -34,7 +60,7 @@ export function toJsonSchema(schema: StandardSchemaV1, { side, option }: { side:
   throw new GatewayError('BAD_OPTION', { option, reason });
 }
 
-export function checkWithStandard(schema: StandardSchemaV1, json: JsonObject): CheckedSchema['check'] {
+function checkWithStandard(schema: StandardSchemaV1, json: JsonObject): CheckedSchema['check'] {
   const required: unknown[] = Array.isArray(json['required']) ? json['required'] : [];
   return (value) => {
     const result = schema['~standard'].validate(value);

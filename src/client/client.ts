@@ -24,11 +24,9 @@ import type { Log } from '../shared/log.ts';
 import { listAllPages } from './list-all-pages.ts';
 import type { ListRequest } from './list-all-pages.ts';
 import type { AskResponder } from './ask-responder.ts';
-import type { ClientCallOptions } from './types.ts';
-import { OutputChecks } from './output-checks.ts';
+import type { ClientCallOptions, CallToolOptions } from './types.ts';
 import { ListedTools, isTool } from './listed-tools.ts';
 import type { Listeners } from './listeners.ts';
-import type { CallToolOptions } from './types.ts';
 
 type Of<K extends Change['kind']> = Extract<Change, { kind: K }>;
 
@@ -37,8 +35,7 @@ export class Client {
   readonly #answers: AskResponder;
   readonly #listeners: Listeners;
   readonly #log: Log;
-  readonly #outputs: OutputChecks;
-  readonly #tools = new ListedTools();
+  readonly #tools: ListedTools;
 
   constructor(
     upstream: Upstream,
@@ -48,7 +45,7 @@ export class Client {
     this.#answers = answers;
     this.#listeners = listeners;
     this.#log = log;
-    this.#outputs = new OutputChecks(log);
+    this.#tools = new ListedTools(log);
   }
 
   /** Name, capabilities, dialect and revision of the server. */
@@ -214,7 +211,7 @@ export class Client {
     if (!Array.isArray(result.content) && result.structuredContent === undefined) {
       throw this.#invalid('tools/call answered without content');
     }
-    const problem = this.#outputs.problem(this.#tools.get(name), called);
+    const problem = this.#tools.problem(name, called);
     if (problem !== undefined) throw this.#invalid(problem);
     return called;
   }

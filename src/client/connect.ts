@@ -2,7 +2,6 @@
 import { openUpstream } from '../gateway/upstream/upstream.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { Address } from '../gateway/upstream/address.ts';
-import { loginAt } from './login-at.ts';
 import type { ServerLogin } from '../gateway/upstream/login/server-login.ts';
 import { createLog } from '../shared/log.ts';
 import { version as ownVersion } from '../shared/version.ts';
@@ -10,10 +9,12 @@ import { AskResponder } from './ask-responder.ts';
 import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
 import type { ConnectOptions } from './types.ts';
+import { createMemoryLogins } from '../gateway/upstream/login/login-store.ts';
+import { createServerLogin, loginAddress } from '../gateway/upstream/login/server-login.ts';
 
 /** Rejects with GatewayError, or with ProtocolError if the server answered with an error. */
 export function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
-  return connectAs(address, options, loginAt(address, options, options.log));
+  return connectAs(address, options, loginAt(address, options));
 }
 
 /** The same with a login that outlives the connection. */
@@ -47,4 +48,24 @@ export async function connectAs(
   });
   opening = opened;
   return new Client(await opened, { answers, listeners, log });
+}
+
+/** The login at a server behind a URL, which lives as long as the connection. Undefined if nothing says how to log in. */
+function loginAt(address: Address, { onLogin, log }: ConnectOptions): ServerLogin | undefined {
+  const { url, auth } = loginAddress(address) ?? {};
+  if (url === undefined || (auth === undefined && onLogin === undefined)) return undefined;
+  const name = url.origin + url.pathname;
+  return createServerLogin({
+    url,
+    name,
+    login: auth,
+    store: createMemoryLogins(),
+    log,
+    interact:
+      onLogin &&
+      (async (login, signal) => {
+        const { logInOnLoopback } = await import('../gateway/upstream/login/loopback-login.ts');
+        await logInOnLoopback(login, { open: onLogin, name, port: auth?.callbackPort, signal });
+      }),
+  });
 }

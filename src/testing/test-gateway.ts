@@ -1,12 +1,19 @@
-// A gateway and a client within one process, without a port. Servers given as commands or URLs are started and connected as usual.
+// A gateway, a server or steps with a client, within one process and without a port. Servers given as commands or URLs are started and
+// connected as usual.
 import type { Client } from '../client/client.ts';
 import { connect } from '../client/connect.ts';
 import type { ConnectOptions } from '../client/types.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
 import { memoryPair } from './memory-pair.ts';
-import { collectLog } from './collect-log.ts';
-import type { LogLine } from './collect-log.ts';
+import type { Transport } from '@modelcontextprotocol/client';
+import type { ServerEntry } from '../gateway/server-entry.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { Step, StepFunction } from '../protocol/step.ts';
+import { createServer } from '../server/create-server.ts';
+import type { ParleyServer } from '../server/create-server.ts';
+import { createLog } from '../shared/log.ts';
+import type { Log } from '../shared/log.ts';
 
 export interface TestedGateway extends AsyncDisposable {
   readonly client: Client;
@@ -41,4 +48,103 @@ export async function testGateway(options: GatewayOptions, client: ConnectOption
     await close();
     throw thrown;
   }
+}
+
+/** A server of `createServer` or of the official SDK. */
+interface Connectable {
+  connect(transport: Transport): Promise<unknown>;
+}
+
+export interface TestedServer extends AsyncDisposable {
+  readonly client: Client;
+  /** Ends the connection. The server stays yours and can be connected again. */
+  readonly close: () => Promise<void>;
+}
+
+/** `client`: who calls, as in the options of `connect`. */
+export async function testServer(server: Connectable, client: ConnectOptions = {}): Promise<TestedServer> {
+  const [ours, theirs] = memoryPair();
+  await server.connect(theirs);
+  const joined = await connect(ours, client);
+  const close = (): Promise<void> => joined.close();
+  return { client: joined, close, [Symbol.asyncDispose]: close };
+}
+
+interface StepTest extends ConnectOptions {
+  /** The server behind the steps. Default: one with the tools `echo`, `ask`, `count` and `fail`, a resource and a prompt. */
+  server?: ServerEntry;
+}
+
+/** A request as it left the steps. */
+interface PassedRequest {
+  method: string;
+  params: JsonObject;
+}
+
+export interface TestedStep extends TestedGateway {
+  /** Requests that reached the server, in order, including those of the steps themselves. */
+  readonly reached: readonly PassedRequest[];
+}
+
+type OneOrMore<T> = T | readonly T[];
+
+/** Steps between a client and a server, with what passes them. The other options say who calls, as for `connect`. */
+export async function testStep(
+  steps: OneOrMore<Step | StepFunction>,
+  { server = sampleServer(), ...client }: StepTest = {},
+): Promise<TestedStep> {
+  const reached: PassedRequest[] = [];
+  const tell: Step = {
+    name: 'testStep',
+    handle({ method, params }, next) {
+      reached.push({ method, params: structuredClone(params) }); // a copy, as later changes must not show
+      return next();
+    },
+  };
+  const given = Array.isArray(steps) ? (steps as readonly (Step | StepFunction)[]) : [steps as Step | StepFunction];
+  const tested = await testGateway({ servers: { server }, steps: [...given, tell] }, client);
+  return { ...tested, reached };
+}
+
+const text = { type: 'object', properties: { text: { type: 'string' } } };
+const to = { type: 'object', properties: { to: { type: 'integer', minimum: 0 } } };
+
+/** The server behind a step under test: one tool for each kind of traffic. */
+function sampleServer(): ParleyServer {
+  const server = createServer({ name: 'sample', version: '1.0.0' });
+  server.tool('echo', { description: 'Gives back its text', input: text }, (args) => String(args.text ?? ''));
+  server.tool('ask', { description: 'Asks the user, and tells the answer', input: text }, async (args, call) => {
+    const { action, content } = await call.ask.elicit({
+      message: String(args.text ?? 'Well?'),
+      schema: { answer: { type: 'string' } },
+    });
+    return action === 'accept' ? String(content?.answer ?? '') : action;
+  });
+  server.tool('count', { description: 'Counts, with progress and log messages', input: to }, (args, call) => {
+    const end = Number(args.to ?? 3);
+    for (let reached = 1; reached <= end; reached++) {
+      call.progress(reached, end);
+      call.log('info', `${reached}`);
+    }
+    return String(end);
+  });
+  server.tool('fail', { description: 'Fails', input: text }, (args) => {
+    throw new Error(String(args.text ?? 'It failed'));
+  });
+  server.resource('sample://note', { name: 'note', mimeType: 'text/plain' }, () => 'A note');
+  server.prompt('greet', { arguments: [{ name: 'name' }] }, ({ name }) => `Greet ${name ?? 'everybody'}`);
+  return server;
+}
+
+interface LogLine {
+  level: 'debug' | 'info' | 'warn' | 'error';
+  event: string;
+  [field: string]: unknown;
+}
+
+/** A log that collects its lines. */
+export function collectLog(): { log: Log; logged: LogLine[] } {
+  const logged: LogLine[] = [];
+  const log = createLog({ level: 'debug', write: (line) => logged.push(JSON.parse(line) as LogLine) });
+  return { log, logged };
 }

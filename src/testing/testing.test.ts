@@ -6,9 +6,7 @@ import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { StepFunction } from '../protocol/step.ts';
 import { createServer } from '../server/create-server.ts';
 import { memoryPair } from './memory-pair.ts';
-import { testGateway } from './test-gateway.ts';
-import { testServer } from './test-server.ts';
-import { testStep } from './test-step.ts';
+import { testGateway, testServer, testStep } from './test-gateway.ts';
 
 function circle(): object {
   const round: { self?: object } = {};

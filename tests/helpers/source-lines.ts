@@ -11,7 +11,6 @@ export const ADDED: Record<string, string[]> = {
     'gateway/account-logins.ts',
     'gateway/ask/login/',
     'protocol/login-pages.ts',
-    'client/login-at.ts',
     'config/normalize-login.ts',
     'config/check/login-shape.ts',
     'cli/login/login',

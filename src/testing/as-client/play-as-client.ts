@@ -13,7 +13,7 @@ import { serveFlows } from '../../flow/wire/serve-flows.ts';
 import type { ServeFlowsOptions } from '../../flow/wire/serve-flows.ts';
 import { createServer } from '../../server/create-server.ts';
 import type { ParleyServer } from '../../server/create-server.ts';
-import { collectLog } from '../collect-log.ts';
+import { collectLog } from '../test-gateway.ts';
 import { memoryPair } from '../memory-pair.ts';
 import { CallingClient } from './calling-client.ts';
 import { OtherParties } from './other-parties.ts';
@@ -21,8 +21,10 @@ import { CLIENT_PROFILES } from './client-profiles.ts';
 import type { ClientKind, ClientProfile } from './client-profiles.ts';
 import { TestUser } from './test-user.ts';
 import type { Way } from './test-user.ts';
-import { playNatively } from './play-natively.ts';
 import { watchStore } from './watched-store.ts';
+import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
+import type { Prompt } from '../../protocol/form/prompt.ts';
+import { NoAnswer } from '../../flow/testing/play-flow.ts';
 
 /** Options of `serveFlows`. */
 export interface AsClientOptions extends ServeFlowsOptions {
@@ -111,11 +113,19 @@ function serve(flow: AnyFlow, { how: { plays, channels }, options, onWritten }: 
 
 type Call = { tool: string; args: Record<string, unknown> };
 
-async function natively(server: ParleyServer, person: TestUser, call: Call) {
+/** Over MCP Flow. */
+async function natively(server: ParleyServer, person: TestUser, { tool, args }: Call) {
   const [ours, theirs] = memoryPair();
   await server.connect(theirs);
   await using client = await connectFlows(ours, { revision: CLIENT_PROFILES.flow.revision, log: collectLog().log });
-  return await playNatively(client, person, call);
+  const onPrompt = (prompt: Prompt & { promptId?: string }): unknown => {
+    person.see('prompt');
+    const key = prompt.promptId?.replace(/~\d+$/, '') ?? '';
+    const value = person.say(key, prompt.message, { isNeeded: isNeeded(prompt) });
+    return value instanceof NoAnswer ? CANCEL : (value ?? null);
+  };
+  const { result, success, summary } = await client.run(tool, args, { onPrompt });
+  return { result: success ? result : summary, isError: !success };
 }
 
 async function called(server: ParleyServer, asked: CallingClient, { tool, args }: Call) {
@@ -123,4 +133,9 @@ async function called(server: ParleyServer, asked: CallingClient, { tool, args }
   await server.connect(theirs);
   await using client: Client = await connect(ours, { ...asked.client, log: collectLog().log });
   return await asked.call(client, tool, args);
+}
+
+/** A confirmation and a form are always needed. */
+function isNeeded({ type, validation, choices }: Prompt): boolean {
+  return validation?.required === true || type === 'confirm' || (type === 'custom' && !choices);
 }

@@ -16,7 +16,6 @@ import { toPage } from './list-pages.ts';
 import { ServerPrompts } from './prompts.ts';
 import { ServerResources } from './resources.ts';
 import { ScopeSet } from './definition-registry.ts';
-import { TaskStore } from '../gateway/tasks/task-store.ts';
 import { Tasks } from '../gateway/tasks/tasks.ts';
 import { mergeFamilies } from '../shared/metric.ts';
 import type { Family } from '../shared/metric.ts';
@@ -67,7 +66,7 @@ export class Server implements Target {
   readonly #tools: ServerTools;
   readonly #resources: ServerResources;
   readonly #prompts: ServerPrompts;
-  readonly #taskStore: TaskStore;
+  readonly #tasks: Tasks;
   readonly #completable = new ScopeSet();
   readonly #methods: Map<string, Method>;
   readonly #extensions: Extension[] = [];
@@ -78,21 +77,18 @@ export class Server implements Target {
     this.options = options;
     this.info = toInfo(options);
     this.instructions = options.instructions;
-    this.#taskStore = new TaskStore({
-      clock: options.clock ?? systemClock,
+    const { clock = systemClock, taskGraceMs, pageSize } = options;
+    this.#tasks = new Tasks({
+      clock,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       tell: (change) => this.#changes.tell(change),
-    });
-    const { clock, taskGraceMs, pageSize } = options;
-    const tasks = new Tasks(this.#taskStore, {
-      clock,
       taskGraceMs,
       toPage: (all, cursor) => toPage(all, cursor, pageSize),
     });
-    this.#tools = new ServerTools(options, this.#changes, tasks);
+    this.#tools = new ServerTools(options, this.#changes, this.#tasks);
     this.#resources = new ServerResources(options, this.#changes);
     this.#prompts = new ServerPrompts(options, this.#changes);
-    this.#methods = this.#toMethods(tasks);
+    this.#methods = this.#toMethods();
   }
 
   tool<I extends Types.Schema = JsonObject, O extends Types.Schema = Types.Schema>(
@@ -194,7 +190,7 @@ export class Server implements Target {
 
   /** Cancels and forgets all tasks, when the server closes. */
   dropTasks(): void {
-    this.#taskStore.clear();
+    this.#tasks.clear();
   }
 
   capabilities(client: ClientView): ServerCapabilities {
@@ -252,8 +248,8 @@ export class Server implements Target {
     return area === 'completions' && this.#completable.has(client);
   }
 
-  #toMethods(tasks: Tasks): Map<string, Method> {
-    const [tools, resources, prompts] = [this.#tools, this.#resources, this.#prompts];
+  #toMethods(): Map<string, Method> {
+    const [tools, resources, prompts, tasks] = [this.#tools, this.#resources, this.#prompts, this.#tasks];
     const sources = { prompts: prompts.catalogue, templates: resources.templates };
     return new Map([
       ...inArea('tools', {

@@ -193,7 +193,7 @@ export function toToolResult(
 const OF_THE_CLIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ASK_REFUSED', 'ANSWER_INVALID']);
 
 /** A result with `isError`, or throws if the error is not for the model. */
-export function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
+function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
   if (exchange.signal.aborted) throw new GatewayError('CANCELLED', {}, { cause: thrown });
   const isRefusal = thrown instanceof GatewayError && OF_THE_CLIENT.has(thrown.code);
   if (!isRefusal && (thrown instanceof GatewayError || thrown instanceof ProtocolError)) throw thrown;

@@ -9,9 +9,11 @@ import type { JsonObject, WireError } from '../../protocol/message.ts';
 import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { ProtocolError } from '../../shared/errors.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { toError } from '../../shared/to-error.ts';
 
 /** How often clients should poll. */
 const POLL_MS = 500;
@@ -132,12 +134,13 @@ export class Task {
     this.#onSettled(this.#open.refuse(key, error));
   }
 
-  complete(result: JsonObject): void {
-    this.#end('completed', { result });
-  }
-
-  fail(error: WireError): void {
-    this.#end('failed', { error });
+  /** Ends with the result or error of its call. */
+  async settle(running: Promise<ResultObject>): Promise<void> {
+    try {
+      this.#end('completed', { result: toPlainObject(await running) });
+    } catch (thrown) {
+      this.#end('failed', { error: toWireError(thrown) });
+    }
   }
 
   cancel(): void {
@@ -183,4 +186,14 @@ export class Task {
 function toRequest({ method, params, human }: Ask): { method: string; params?: JsonObject } {
   if (human) return { method, params: markHuman(params) };
   return params === undefined ? { method } : { method, params };
+}
+
+/** Clients of any dialect may fetch the error, so it is kept in neutral form. */
+function toWireError(thrown: unknown): WireError {
+  const error = toError(thrown);
+  if (error instanceof ProtocolError) {
+    return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };
+  }
+  const data = Object.keys(error.details).length > 0 ? { data: error.details } : {};
+  return { code: error.row.code, message: error.message, ...data };
 }

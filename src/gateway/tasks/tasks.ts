@@ -1,21 +1,22 @@
 // Handles calls that run as tasks: starts them, and answers the requests to poll, answer, cancel and fetch them. The dialects
-// decide their wire format and which methods a client has.
+// decide their wire format and which methods a client has. Tasks are kept in memory, visible to their owners only, until they expire, so that
+// results can be fetched. A foreign, expired or unknown task gives the same error.
 import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isUnproven } from '../../protocol/form/human-marks.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { MaybeTask } from './maybe-task.ts';
+import { MaybeTask, TaskChannel } from './task-channel.ts';
 import { readObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
-import { settleTask } from './settle-task.ts';
-import { TaskChannel } from './task-channel.ts';
-import type { TaskStore } from './task-store.ts';
-import { waitForTask } from './task-wait.ts';
-import type { Task } from './task.ts';
+import { Task } from './task.ts';
+import type { OpenAsk } from './task.ts';
+import type { Change } from '../../protocol/target.ts';
+import { MemoryOwnedTable } from '../../shared/containers/owned-table.ts';
+import type { OwnedTable } from '../../shared/containers/owned-table.ts';
+import { toError } from '../../shared/to-error.ts';
 
 /** The work of a call; `say` reports its status to the client. */
 export type TaskWork<T extends ResultObject = JsonObject> = (
@@ -27,32 +28,36 @@ export type TaskWork<T extends ResultObject = JsonObject> = (
 const GRACE_MS = 100;
 
 export interface TasksOptions {
-  clock?: Clock | undefined;
+  clock: Clock;
+  limits: { maxTasks: number; taskTtlMs: number };
+  /** Reports every change of a task. */
+  tell: (change: Change) => void;
   taskGraceMs?: number | undefined;
   /** Splits a list into pages; without it there is one page. */
   toPage?(tasks: readonly Task[], cursor: string | undefined): { items: Task[]; nextCursor?: string };
 }
 
 export class Tasks {
-  readonly #store: TaskStore;
+  readonly #tasks: OwnedTable<Task>;
   readonly #options: TasksOptions;
 
-  constructor(store: TaskStore, options: TasksOptions = {}) {
-    this.#store = store;
+  constructor(options: TasksOptions) {
     this.#options = options;
+    this.#tasks = new MemoryOwnedTable<Task>({
+      clock: options.clock,
+      max: options.limits.maxTasks,
+      toFull: () => new GatewayError('TOO_MANY', { what: 'tasks', limit: 'maxTasks' }),
+      onExpired: (task) => task.cancel(),
+    });
   }
 
   /** For a client that requested a task. */
   start(exchange: Exchange, work: TaskWork<ResultObject>): JsonObject {
-    const task = this.#store.create(exchange.client.principal, { ttlMs: exchange.task?.ttl });
+    const task = this.#create(exchange);
     const { exchange: own } = new TaskChannel(exchange, task);
     // Deferred, so that the client knows the task before its first notification.
     setImmediate(() => {
-      if (!task.isOver)
-        void settleTask(
-          task,
-          work(own, (message) => task.say(message)),
-        );
+      if (!task.isOver) void task.settle(work(own, (message) => task.say(message)));
     });
     return { task: task.state };
   }
@@ -63,11 +68,9 @@ export class Tasks {
     isRequired: boolean,
     work: TaskWork<T>,
   ): Promise<T | JsonObject> {
-    const { clock = systemClock, taskGraceMs: graceMs = GRACE_MS } = this.#options;
-    const { principal } = exchange.client;
-    const hasRoom = () => this.#store.hasRoom(principal);
-    const create = (statusMessage?: string) =>
-      this.#store.create(principal, { ttlMs: exchange.task?.ttl, statusMessage });
+    const { clock, taskGraceMs: graceMs = GRACE_MS } = this.#options;
+    const hasRoom = () => this.#tasks.hasRoom(exchange.client.principal);
+    const create = (statusMessage?: string) => this.#create(exchange, statusMessage);
     return new MaybeTask(exchange, { clock, graceMs, isRequired, hasRoom, create }).run(work);
   }
 
@@ -76,7 +79,7 @@ export class Tasks {
   }
 
   list(exchange: Exchange): JsonObject {
-    const tasks = this.#store.list(exchange.client.principal);
+    const tasks = this.#tasks.of(exchange.client.principal);
     const cursor = readOptionalString(exchange.params, 'cursor');
     const { items, ...next } = this.#options.toPage?.(tasks, cursor) ?? { items: tasks };
     return { tasks: items.map(({ summary }) => summary), ...next };
@@ -103,7 +106,8 @@ export class Tasks {
   async result(exchange: Exchange): Promise<JsonObject> {
     const task = this.#find(exchange);
     await waitForTask(task, exchange);
-    if (!this.#store.has(task)) throw new GatewayError('TASK_NOT_FOUND', { taskId: task.id });
+    if (this.#tasks.get(task.id, task.principal) !== task)
+      throw new GatewayError('TASK_NOT_FOUND', { taskId: task.id });
     const { result, error } = task.state;
     if (error !== undefined) throw new ProtocolError(error.code, error.message, error.data);
     if (result === undefined) throw toInvalid('taskId', `Task is already ${task.status}`);
@@ -111,7 +115,114 @@ export class Tasks {
     return { ...result, _meta: meta };
   }
 
+  /** Cancels running tasks and forgets everything. */
+  clear(): void {
+    this.#tasks.clear();
+  }
+
+  #create({ client: { principal }, task: wanted }: Exchange, statusMessage?: string): Task {
+    const { clock, limits, tell } = this.#options;
+    const { ttl: wantedMs = 0 } = wanted ?? {};
+    // A TTL of zero is ignored: the result could never be fetched.
+    const ttlMs = wantedMs > 0 ? Math.min(wantedMs, limits.taskTtlMs) : limits.taskTtlMs;
+    const task = new Task({
+      principal,
+      ttlMs,
+      statusMessage,
+      clock,
+      tell: ({ state }) => tell({ kind: 'task', task: state, principal }),
+    });
+    this.#tasks.add(task.id, task, { owner: principal, ms: ttlMs });
+    return task;
+  }
+
   #find({ params, client }: Exchange): Task {
-    return this.#store.get(client.principal, readString(params, 'taskId'));
+    const taskId = readString(params, 'taskId');
+    const task = this.#tasks.get(taskId, client.principal);
+    if (!task) throw new GatewayError('TASK_NOT_FOUND', { taskId });
+    return task;
+  }
+}
+
+/** Rejects with CANCELLED if the exchange ends before the task. */
+function waitForTask(task: Task, exchange: Exchange): Promise<void> {
+  return new Promise((resolve, reject) => new Waiter(task, exchange, { resolve, reject }).start());
+}
+
+/** Questions that a client is being asked. */
+const taken = new WeakSet<OpenAsk>();
+
+/**
+ * Waits on an exchange for the end of a task, and asks its client the task's open questions. If several clients wait, each question goes to
+ * one of them; if that client leaves, to the next.
+ */
+class Waiter {
+  readonly #task: Task;
+  readonly #exchange: Exchange;
+  readonly #settle: { resolve: () => void; reject: (error: Error) => void };
+  readonly #mine = new Set<OpenAsk>();
+  #stopWatching: () => void = () => undefined;
+
+  constructor(task: Task, exchange: Exchange, settle: { resolve: () => void; reject: (error: Error) => void }) {
+    this.#task = task;
+    this.#exchange = exchange;
+    this.#settle = settle;
+  }
+
+  start(): void {
+    const { signal } = this.#exchange;
+    const stop = this.#task.watch(() => this.#look());
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#stopWatching = () => {
+      stop();
+      signal.removeEventListener('abort', this.#onAbort);
+    };
+    if (signal.aborted) this.#onAbort();
+    else this.#look();
+  }
+
+  #onAbort = (): void => this.#giveUp(new GatewayError('CANCELLED'));
+
+  #look(): void {
+    if (this.#task.isOver) {
+      this.#stopWatching();
+      this.#settle.resolve();
+      return;
+    }
+    for (const open of this.#task.openAsks) {
+      if (!taken.has(open) && this.#exchange.canAsk(open.ask)) void this.#forward(open);
+    }
+  }
+
+  async #forward(open: OpenAsk): Promise<void> {
+    taken.add(open);
+    this.#mine.add(open);
+    try {
+      const ask = { ...open.ask, key: open.key, params: this.#toParams(open) };
+      const answer = await this.#exchange.ask(ask, AbortSignal.any([open.closed, this.#exchange.signal]));
+      this.#task.answer(open.key, answer);
+    } catch (thrown) {
+      if (open.closed.aborted) return; // the question was withdrawn, or another client has answered it
+      const error = toError(thrown);
+      // The waiting client has left, which says nothing about the question.
+      if (error.code === 'CANCELLED') this.#giveUp(error);
+      else this.#task.refuse(open.key, error);
+    }
+  }
+
+  #giveUp(error: Error): void {
+    this.#stopWatching();
+    this.#settle.reject(error);
+    for (const open of this.#mine) taken.delete(open);
+    this.#mine.clear();
+    this.#task.wake();
+  }
+
+  #toParams({ ask }: OpenAsk): JsonObject {
+    const meta = {
+      ...(ask.params?.['_meta'] as JsonObject | undefined),
+      [RELATED_TASK_KEY]: { taskId: this.#task.id },
+    };
+    return { ...ask.params, _meta: meta };
   }
 }

@@ -14,7 +14,6 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import { featuresOf } from '../../dialect/revisions.ts';
 import { followTask } from '../../tasks/follow-task.ts';
-import { TaskStore } from '../../tasks/task-store.ts';
 import { Tasks } from '../../tasks/tasks.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
@@ -38,17 +37,14 @@ const GRACE_MS = 1000;
 
 export class TaskBridge {
   readonly #options: TaskBridgeOptions;
-  readonly #store: TaskStore;
   readonly #tasks: Tasks;
   /** Listeners for the status of the server's tasks, by connection and task id. */
   readonly #followed = new WeakMap<UpstreamConnection, Map<string, StatusListener>>();
 
   constructor(options: TaskBridgeOptions) {
     const { calls, limits, tell } = options;
-    const { clock } = calls;
     this.#options = options;
-    this.#store = new TaskStore({ clock, limits, tell });
-    this.#tasks = new Tasks(this.#store, { clock, taskGraceMs: GRACE_MS });
+    this.#tasks = new Tasks({ clock: calls.clock, limits, tell, taskGraceMs: GRACE_MS });
   }
 
   /** Runs a call as a task of a server that runs tasks, if the client or the tool wants that; undefined for an ordinary call. */
@@ -109,7 +105,7 @@ export class TaskBridge {
   }
 
   close(): void {
-    this.#store.clear();
+    this.#tasks.clear();
   }
 
   #send(exchange: Exchange): Promise<ResultObject> {

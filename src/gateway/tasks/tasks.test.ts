@@ -1,29 +1,31 @@
 import { checkOwnedThings } from '../../shared/containers/owned-table.contract.ts';
+import { FakeExchange } from '../../server/fake-exchange.contract.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
-import { TaskStore } from './task-store.ts';
+import { Tasks } from './tasks.ts';
 
 checkOwnedThings(
   'tasks',
   () => {
     const clock = new FakeClock();
     const expired: string[] = [];
-    const store = new TaskStore({
+    const tasks = new Tasks({
       clock,
       limits: { maxTasks: 2, taskTtlMs: 1000 },
       tell: (change) => change.kind === 'task' && expired.push(change.task.taskId),
     });
+    const by = (principal: string, params = {}) => new FakeExchange('', { params, client: { principal } });
     return {
       expired,
-      add: (owner) => store.create(owner).id,
+      add: (owner) => (tasks.start(by(owner), () => new Promise(() => {})) as { task: { taskId: string } }).task.taskId,
       has(taskId, owner) {
         try {
-          return store.get(owner, taskId).id === taskId;
+          return tasks.get(by(owner, { taskId })).taskId === taskId;
         } catch {
           return false; // TASK_NOT_FOUND
         }
       },
       expire: () => clock.advance(1000),
-      close: () => store.clear(),
+      close: () => tasks.clear(),
       timers: () => clock.timers,
     };
   },

@@ -8,6 +8,6 @@ export { settled } from '../flow/session/turn/turn.ts';
 export { memoryStore } from '../flow/store/memory.ts';
 export { createRedisStore } from '../flow/store/redis/redis.ts';
 export { createSqliteStore } from '../flow/store/sqlite/sqlite.ts';
-export { isEnded } from '../flow/store/store.ts';
+export { isEnded } from '../flow/header.ts';
 export { createTokens } from '../flow/token/tokens.ts';
 export { TokenSessions } from '../flow/token/token-sessions.ts';

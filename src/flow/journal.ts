@@ -21,7 +21,7 @@ export interface Header {
   tool: string;
   /** The version of the flow that ran the last turn. */
   version: string;
-  /** A hash of the owner's principal, never its name, behind the salt of the store (session/session-context.ts). */
+  /** A hash of the owner's principal, never its name, behind the salt of the store (header.ts). */
   principal: string;
   /** Where many callers have the same principal: what the sessions of this one are counted and listed by, instead of the principal. */
   share?: string | undefined;
@@ -245,35 +245,3 @@ export type JournalEntry =
   | { t: 'hand'; k: string; to: string; by: string; ts: number }
   /** The session ends early: from here on only cleanup steps of the body run. */
   | { t: 'end'; why: string; ts: number };
-
-/** Defined while the session is being ended. For its client it has ended already. */
-export function earlyEndOf({ pending }: Pick<Header, 'pending'>): EarlyEnd | undefined {
-  return pending?.kind === 'cancel' || pending?.kind === 'fail' ? pending : undefined;
-}
-
-/** The reason that the body sees. */
-export function endReason({ kind, reason }: EarlyEnd): string {
-  return kind === 'cancel' ? 'cancelled' : (reason ?? 'failed');
-}
-
-/** The header that a client sees: a session that is being ended has ended. */
-export function toClientHeader(header: Header, ending = earlyEndOf(header)): Header {
-  if (!ending) return header;
-  const state = ending.kind === 'cancel' ? 'cancelled' : 'error';
-  return { ...header, state, current: [], waits: undefined, busy: undefined, reason: ending.reason };
-}
-
-/** Roughly the bytes of the entries as JSON. */
-export function estimateSize(entries: readonly JournalEntry[]): number {
-  let size = 0;
-  for (const entry of entries) {
-    const value: unknown = entry.t === 'start' ? entry.input : (entry as { v?: unknown }).v;
-    size += 100 + lengthOf(value);
-  }
-  return size;
-}
-
-function lengthOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  return typeof value === 'object' ? JSON.stringify(value).length : String(value ?? '').length;
-}

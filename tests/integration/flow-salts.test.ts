@@ -8,7 +8,7 @@ import { createLog, createServer } from 'mcp-parley';
 import { createRedisStore, createSqliteStore, flow, serveFlows } from 'mcp-parley/flow';
 import type { FlowStore } from 'mcp-parley/flow';
 import { findSessions } from '../../src/flow/operator/find-sessions.ts';
-import { toOwner } from '../../src/flow/session/session-owner.ts';
+import { toOwner } from '../../src/flow/header.ts';
 import { send } from '../helpers/http-wire.ts';
 import type { Json } from '../helpers/http-wire.ts';
 import { modern } from '../helpers/mcp-http.ts';

@@ -1,12 +1,11 @@
 // Waits for the outcome of a request in the store: taken by a server, refused, or still waiting.
 import type { JournalEntry, Header } from '../../flow/journal.ts';
-import { earlyEndOf } from '../../flow/journal.ts';
+import { earlyEndOf, isEnded } from '../../flow/header.ts';
 import { conditionOf, parkedReason } from '../../flow/operator/condition.ts';
 import { heldUntil, findListed } from '../../flow/operator/leave-request.ts';
 import type { OperatorContext } from '../../flow/operator/leave-request.ts';
 import { toPromptId } from '../../flow/question/question.ts';
 import type { Question } from '../../flow/question/question.ts';
-import { isEnded } from '../../flow/store/store.ts';
 import type { StoredSession } from '../../flow/store/store.ts';
 import { programName } from '../welcome/program.ts';
 import type { HandedRequest } from './act-on-session.ts';

@@ -4,7 +4,7 @@ import type { Condition } from '../../flow/operator/condition.ts';
 import { findSessions } from '../../flow/operator/find-sessions.ts';
 import { toShortId } from '../../flow/session/session-id.ts';
 import type { SessionFilter } from '../../flow/operator/find-sessions.ts';
-import { earlyEndOf } from '../../flow/journal.ts';
+import { earlyEndOf } from '../../flow/header.ts';
 import type { Header } from '../../flow/journal.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { readOutcome } from '../../flow/session/turn/outcome.ts';

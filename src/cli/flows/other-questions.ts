@@ -7,8 +7,7 @@ import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
 import type { Sessions } from '../../flow/session/sessions.ts';
 import { afterSteps } from '../../flow/session/turn/turn.ts';
 import type { Turn } from '../../flow/session/turn/turn.ts';
-import { nextDeadline, callerQuestions } from '../../flow/session/external/waits.ts';
-import { isEnded } from '../../flow/store/store.ts';
+import { nextDeadline, callerQuestions, isEnded } from '../../flow/header.ts';
 
 /** What somebody else has to answer, as a question for the terminal. */
 export interface OtherQuestion {

@@ -6,7 +6,7 @@ import { hasUnopenableArgs, openSealedArgs } from '../../flow/session/values/sea
 import { createSessionContext } from '../../flow/session/session-context.ts';
 import type { SessionContext } from '../../flow/session/session-context.ts';
 import type { StoredSession } from '../../flow/store/store.ts';
-import { isEnded } from '../../flow/store/store.ts';
+import { isEnded } from '../../flow/header.ts';
 import type { Printer, Style } from '../terminal/print.ts';
 import { toFilter } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';

@@ -1,6 +1,6 @@
 // `parley flows show`: prints one session with its journal.
 import { fold } from '../../flow/fold.ts';
-import { earlyEndOf } from '../../flow/journal.ts';
+import { earlyEndOf, isEnded } from '../../flow/header.ts';
 import type { JournalEntry, Header } from '../../flow/journal.ts';
 import { conditionOf, parkedReason } from '../../flow/operator/condition.ts';
 import { heldUntil } from '../../flow/operator/leave-request.ts';
@@ -9,7 +9,6 @@ import { readTrail } from '../../flow/session/ending/trail.ts';
 import { readOutcome } from '../../flow/session/turn/outcome.ts';
 import { createSessionContext } from '../../flow/session/session-context.ts';
 import type { FlowStore, ListedSession, StoredSession } from '../../flow/store/store.ts';
-import { isEnded } from '../../flow/store/store.ts';
 import { CONDITION_COLOURS, toPlainSession } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';

@@ -3,19 +3,16 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Exchange } from '../../protocol/exchange.ts';
-import { earlyEndOf } from '../journal.ts';
+import { earlyEndOf, isEnded, toOwner, peopleOf } from '../header.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { pause } from '../../shared/timing.ts';
 import type { SessionRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { toOwner } from '../session/session-owner.ts';
 import { toStartFingerprint } from '../session/session-id.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
-import { peopleOf } from '../session/external/people.ts';
 import { waitForTurn } from '../session/verbs/session-watch.ts';
-import { isEnded } from '../store/store.ts';
 import type { FlowStore } from '../store/store.ts';
 import type { CallReceipts, CallStart } from './call-receipts.ts';
 

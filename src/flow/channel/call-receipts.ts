@@ -9,10 +9,9 @@ import { isObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
 import type { RequestHandler } from '../../server/server.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { isOwner } from '../session/session-owner.ts';
+import { isOwner, isEnded } from '../header.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
-import { isEnded } from '../store/store.ts';
 
 /** The start of a called flow. */
 export interface CallStart extends StartRequest {

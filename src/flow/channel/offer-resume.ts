@@ -3,13 +3,11 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
-import { earlyEndOf } from '../journal.ts';
+import { earlyEndOf, isEnded, peopleOf } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import { peopleOf } from '../session/external/people.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
-import { isEnded } from '../store/store.ts';
 import { awaitRest, findAbandoned, isSessionWorking } from './abandoned-sessions.ts';
 import type { ResumeContext } from './abandoned-sessions.ts';
 import type { CallStart } from './call-receipts.ts';

@@ -5,8 +5,7 @@ import type { PromptStep } from '../../protocol/form/prompt.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Header } from '../journal.ts';
-import { peopleOf } from '../session/external/people.ts';
-import { callerQuestions } from '../session/external/waits.ts';
+import { peopleOf, callerQuestions } from '../header.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Turn } from '../session/turn/turn.ts';
 

@@ -2,7 +2,7 @@
 import type { Family } from '../../shared/metric.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import { ENDED_CONDITIONS, conditionOf } from '../operator/condition.ts';
-import { isEnded } from '../store/store.ts';
+import { isEnded } from '../header.ts';
 
 interface Counts {
   started: number;

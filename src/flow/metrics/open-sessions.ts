@@ -6,7 +6,7 @@ import type { Log } from '../../shared/log.ts';
 import { unlessLate } from '../../shared/timing.ts';
 import { OPEN_CONDITIONS, conditionOf } from '../operator/condition.ts';
 import type { FlowStore } from '../store/store.ts';
-import { isEnded } from '../store/store.ts';
+import { isEnded } from '../header.ts';
 
 interface Around {
   store: FlowStore;

@@ -1,5 +1,5 @@
 // The condition of a session in one word, for operators and metrics.
-import { earlyEndOf } from '../journal.ts';
+import { earlyEndOf } from '../header.ts';
 import type { Header } from '../journal.ts';
 
 export const OPEN_CONDITIONS = ['waiting', 'working', 'parked', 'ending'] as const;

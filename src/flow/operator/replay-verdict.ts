@@ -5,7 +5,7 @@ import { isMismatch, toBrokenVersion, refuseLost } from '../engine/mismatch.ts';
 import type { RunState } from '../engine/run-state.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import { fold } from '../fold.ts';
-import { earlyEndOf, endReason } from '../journal.ts';
+import { earlyEndOf, endReason } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { migrateJournal } from '../session/verbs/migrate-journal.ts';

@@ -17,19 +17,26 @@ import { withTrail } from './ending/trail.ts';
 import { loadSession } from './verbs/load-session.ts';
 import type { LoadRequest } from './verbs/load-session.ts';
 import { deliverEvent } from './external/deliver-event.ts';
+import { handOverQuestion, limitToPerson, notifyCaller, toPersonView } from './external/people.ts';
 import {
-  handOverQuestion,
   isParticipant,
-  isAsked,
-  limitToPerson,
-  notifyCaller,
-  toPersonView,
-} from './external/people.ts';
+  isIdle,
+  callerQuestions,
+  isOwner,
+  toOwner,
+  toStoredShare,
+  transition,
+  toDueAt,
+  toExpiry,
+  isEnded,
+  waitsForOthers,
+  waitsForPeopleOrEvents,
+  questionsFor,
+} from '../header.ts';
 import type { DeliveryResult } from './external/deliver-event.ts';
 import { migrateJournal } from './verbs/migrate-journal.ts';
 import { readOutcome, withOutcome } from './turn/outcome.ts';
 import { OWNER_KEY, answerForOwner, completeByOwner, continueByOwner } from './verbs/owner.ts';
-import { isIdle, toLaterTurn, callerQuestions } from './external/waits.ts';
 import { waitForTurn, waitForTime } from './verbs/session-watch.ts';
 import { rewind } from './verbs/rewind.ts';
 import type {
@@ -45,14 +52,11 @@ import type {
   StartRequest,
 } from './verbs/requests.ts';
 import { createSessionContext } from './session-context.ts';
-import { isOwner, toOwner, toStoredShare } from './session-owner.ts';
 import type { SessionOptions, SessionContext } from './session-context.ts';
 import type { SessionEvent } from './session-event.ts';
 import { toStartFingerprint, toStartedSessionId } from './session-id.ts';
 import { prepareSession } from './verbs/prepare-session.ts';
-import { transition } from './states.ts';
 import { Sweeper } from './ending/sweeper.ts';
-import { toDueAt, toExpiry } from './ending/timing.ts';
 import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
 import type { Turn } from './turn/turn.ts';
@@ -295,8 +299,11 @@ export class Sessions implements TurnHost {
     this.#live.get(id)?.look();
   }
 
-  following(header: Header): Promise<Turn> {
-    return this.context.lasting ? waitForTurn(this, header) : waitForTime(this, header);
+  laterTurn(header: Header): Pick<Turn, 'later'> {
+    if (isEnded(header) || callerQuestions(header).length > 0 || !waitsForOthers(header)) return {};
+    if (this.context.lasting) return { later: () => waitForTurn(this, header) };
+    // Sessions in tokens receive no events.
+    return waitsForPeopleOrEvents(header) ? {} : { later: () => waitForTime(this, header) };
   }
 
   /** Reads and acts again when another writer came in between. */
@@ -324,7 +331,7 @@ export class Sessions implements TurnHost {
 
   /** Also lets in people who are asked a question of the session. */
   readonly #load = (request: SessionRequest): Promise<StoredSession> =>
-    this.#loadIf(request, ({ header }) => isAsked(header, request.principal));
+    this.#loadIf(request, ({ header }) => questionsFor(header, request.principal).length > 0);
 
   /** Also lets in people who have answered, since they may repeat a lost request. */
   readonly #loadAsked = (request: SessionRequest): Promise<StoredSession> =>
@@ -349,7 +356,7 @@ export class Sessions implements TurnHost {
       questions: callerQuestions(header),
       ...withOutcome(this.context, header),
       ...(next && { next }),
-      ...(isIdle(header) && toLaterTurn(this, header)),
+      ...(isIdle(header) && this.laterTurn(header)),
     };
   }
 

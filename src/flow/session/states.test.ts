@@ -7,8 +7,8 @@ import { createLog } from '../../shared/log.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { Sessions } from './sessions.ts';
-import { TRANSITIONS, transition } from './states.ts';
-import type { StateEvent } from './states.ts';
+import { TRANSITIONS, transition } from '../header.ts';
+import type { StateEvent } from '../header.ts';
 
 const me = { principal: 'me' };
 const EVENTS: StateEvent[] = ['begin', 'prompt', 'respond', 'reject', 'complete', 'cancel', 'fail', 'expire'];

@@ -8,9 +8,8 @@ import type { Prompt, PromptType } from '../../protocol/form/prompt.ts';
 import type { Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { SessionOutcome } from './turn/outcome.ts';
-import { callerQuestions } from './external/waits.ts';
+import { callerQuestions, isEnded } from '../header.ts';
 import { isSecretRef } from './values/secrets.ts';
-import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 
 interface PastTurn {

@@ -5,7 +5,8 @@ import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { SessionPacker } from './session-packer.ts';
 import type { PackedSession } from './session-packer.ts';
-import { TOMBSTONE_MS, isEnded, networkOfShare } from './store.ts';
+import { TOMBSTONE_MS, networkOfShare } from './store.ts';
+import { isEnded } from '../header.ts';
 import type {
   SessionChange,
   CommitResult,

@@ -1,7 +1,8 @@
 // Packs sessions of the memory store into short texts. Sessions with the same open questions share one text for them. Recently written sessions
 // stay unpacked ("loose"), since they are often used again at once. Callers never share objects with the store.
 import type { JournalEntry, Header } from '../journal.ts';
-import { patchHeaderInPlace, isEnded } from './store.ts';
+import { patchHeaderInPlace } from './store.ts';
+import { isEnded } from '../header.ts';
 
 export interface PackedSession {
   rev: number;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Header } from '../journal.ts';
 import { answer, header, MANY, start } from './store-samples.contract.ts';
 import type { StoreUnderTest } from './store.contract.ts';
-import { isEnded } from './store.ts';
+import { isEnded } from '../header.ts';
 import type { SessionChange, FlowStore } from './store.ts';
 
 export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnderTest>): void {

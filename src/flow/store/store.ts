@@ -9,6 +9,7 @@
 // 7. Reads are consistent: header, questions and entries are of the same commit.
 // The contract tests (`*.contract.ts`) check all of it on each store.
 import type { JournalEntry, Header } from '../journal.ts';
+import { isEnded } from '../header.ts';
 
 export interface StoredSession {
   header: Header;
@@ -93,12 +94,6 @@ export function networkOfShare({ share }: Pick<Header, 'share'>): string | undef
 
 /** How long an ended session is remembered by default. */
 export const TOMBSTONE_MS = 300_000;
-
-const ENDS: ReadonlySet<string> = new Set(['completed', 'cancelled', 'error']);
-
-export function isEnded({ state }: Pick<Header, 'state'>): boolean {
-  return ENDS.has(state);
-}
 
 /** Applies the patch of a commit, the same way in every store. */
 export function patchHeader(header: Header, patch: Partial<Header>): Header {

@@ -2,7 +2,7 @@
 // repeats the request of a crashed one, as a client without an answer would. Every turn replays the body.
 import type { AnyFlow } from '../define.ts';
 import type { JournalEntry } from '../journal.ts';
-import { callerQuestions } from '../session/external/waits.ts';
+import { callerQuestions, isEnded } from '../header.ts';
 import { withOutcome } from '../session/turn/outcome.ts';
 import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';
@@ -10,7 +10,6 @@ import { Sessions } from '../session/sessions.ts';
 import { afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
-import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { createLog } from '../../shared/log.ts';
 import { CrashPoints, createCrashingStore } from './crash-points.ts';

@@ -1,6 +1,7 @@
 // Encodes a session as a short list, for tokens. It leaves out tool and principal, which the binding has, and the open questions, which a
 // replay finds.
-import { createHeader, estimateSize } from '../journal.ts';
+import { createHeader } from '../journal.ts';
+import { estimateSize } from '../fold.ts';
 import type { Header, StartEntry } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
 import { fromBytes, fromRows, toBytes, toRows, trimmed } from './compact-entries.ts';

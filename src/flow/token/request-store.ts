@@ -6,7 +6,8 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import type { WarmSession } from '../session/turn/warm-body.ts';
 import { memoryStore } from '../store/memory.ts';
-import { patchHeader, isEnded } from '../store/store.ts';
+import { patchHeader } from '../store/store.ts';
+import { isEnded } from '../header.ts';
 import type { SessionChange, CommitResult, FlowStore } from '../store/store.ts';
 
 export interface RequestStoreOptions {

@@ -10,10 +10,9 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { needsPage } from '../channel/form-round.ts';
 import type { Header } from '../journal.ts';
-import { peopleOf, questionsFor, wasNotified } from '../session/external/people.ts';
+import { peopleOf, questionsFor, wasNotified, isEnded } from '../header.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { isEnded } from '../store/store.ts';
 import { PersonForms } from './person-forms.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
 

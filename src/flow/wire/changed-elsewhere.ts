@@ -3,9 +3,8 @@
 // asks now.
 import type { Header } from '../journal.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { callerQuestions } from '../session/external/waits.ts';
+import { callerQuestions, isEnded } from '../header.ts';
 import { withOutcome } from '../session/turn/outcome.ts';
-import { isEnded } from '../store/store.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
 import { pause } from '../../shared/timing.ts';
 

@@ -11,7 +11,7 @@ import { toGivenAnswers, toFormAsk } from '../channel/form-round.ts';
 import type { Header } from '../journal.ts';
 import { toShortId } from '../session/session-id.ts';
 import type { Question } from '../question/question.ts';
-import { questionsFor } from '../session/external/people.ts';
+import { questionsFor } from '../header.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 

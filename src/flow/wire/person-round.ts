@@ -11,7 +11,7 @@ import { readPersonHandle } from '../session/external/person-link.ts';
 import type { PersonAddress } from '../session/external/person-link.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { isEnded } from '../store/store.ts';
+import { isEnded } from '../header.ts';
 import type { StoredSession } from '../store/store.ts';
 
 export interface PersonRoundRequest {

@@ -13,11 +13,10 @@ import type { Question } from '../question/question.ts';
 import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Turn } from '../session/turn/turn.ts';
-import { isEnded } from '../store/store.ts';
+import { isEnded, isOwner } from '../header.ts';
 import type { SentPrompt } from '../session/verbs/requests.ts';
 import { SentPrompts } from './sent-prompts.ts';
 import type { Recipient } from './sent-prompts.ts';
-import { isOwner } from '../session/session-owner.ts';
 import { lookAgain, toEndedParams, toPrompt, toNextMessage, toWaitingFor } from './flow-messages.ts';
 
 /** Limit on remembered sessions; the oldest are dropped first. */

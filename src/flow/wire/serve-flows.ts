@@ -25,7 +25,7 @@ import { EVENT_PATH } from '../session/external/event-url.ts';
 import { PERSON_PATH } from '../session/external/person-link.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/session-context.ts';
-import { shareOf } from '../session/session-owner.ts';
+import { shareOf } from '../header.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';

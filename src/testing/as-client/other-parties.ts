@@ -4,9 +4,8 @@ import type { FlowSessions } from '../../flow/flow-sessions.ts';
 import type { Header } from '../../flow/journal.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/answer-schema.ts';
-import { isIdle } from '../../flow/session/external/waits.ts';
+import { isIdle, isEnded } from '../../flow/header.ts';
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
-import { isEnded } from '../../flow/store/store.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
 import type { TestUser } from './test-user.ts';
 

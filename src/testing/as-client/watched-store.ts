@@ -1,6 +1,6 @@
 // A store that remembers the open questions, so that tests need not read them from a page or a text.
 import type { Question } from '../../flow/question/question.ts';
-import { callerQuestions } from '../../flow/session/external/waits.ts';
+import { callerQuestions } from '../../flow/header.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
 
 export interface WatchedStore {

@@ -6,7 +6,7 @@ import { inform } from '../../../examples/durable-flows/company.ts';
 import { migration } from '../../../examples/durable-flows/migration.ts';
 import { questionnaire } from '../../../examples/durable-flows/questionnaire.ts';
 import { runbook } from '../../../examples/durable-flows/runbook.ts';
-import { toOwner } from '../../../src/flow/session/session-owner.ts';
+import { toOwner } from '../../../src/flow/header.ts';
 import { caller, watchedStore } from './boundaries.ts';
 import { Killer } from './killer.ts';
 import type { Death } from './killer.ts';

@@ -1,5 +1,5 @@
 // Drafts of the two commits of an early end: the session is being ended, and the session has ended.
-import { earlyEndOf, endReason } from '../../journal.ts';
+import { earlyEndOf, endReason } from '../../header.ts';
 import type { EarlyEnd, JournalEntry } from '../../journal.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import { toVerdicts } from '../turn/turn-changes.ts';

@@ -1,11 +1,10 @@
 // Ends a session early, because the user cancels it or it expires. Its effects are undone first.
-import { toClientHeader, endReason } from '../../journal.ts';
+import { toClientHeader, endReason, isEnded } from '../../header.ts';
 import type { EarlyEnd, JournalEntry } from '../../journal.ts';
 import { fold } from '../../fold.ts';
 import { toShortId } from '../session-id.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { isEnded } from '../../store/store.ts';
 import { ENDING_GRACE_MS } from '../external/background-work.ts';
 import type { LiveSession } from '../turn/turn-input.ts';
 import { buildTrail } from './trail.ts';

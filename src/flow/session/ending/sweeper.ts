@@ -1,20 +1,17 @@
 // Handles sessions that are due: sends warnings and reminders, expires sessions, ends waits, and takes over sessions of dead processes.
 // One timer serves all sessions; it is set to the earliest due time.
 import { isMismatch } from '../../engine/mismatch.ts';
-import { earlyEndOf } from '../../journal.ts';
-import type { OperatorRequest, Header } from '../../journal.ts';
-import { isEnded } from '../../store/store.ts';
+import { earlyEndOf, isEnded, toDueAt, toWarningAt, isIdle, nextNoticeAt, nextDeadline } from '../../header.ts';
+import type { OperatorRequest, Header, Wait, JournalEntry } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { openSealedArgs } from '../values/sealed-args.ts';
 import { migrateJournal } from '../verbs/migrate-journal.ts';
-import { claimNotices, sendNotices, nextNoticeAt, withAddressees } from '../external/people.ts';
+import { claimNotices, sendNotices, withAddressees } from '../external/people.ts';
 import type { AddresseeUpdates } from '../external/people.ts';
-import { isIdle, findOverdue, toElapsedEntry } from '../external/waits.ts';
-import type { OverdueWaits } from '../external/waits.ts';
 import { undoAndRewind } from '../verbs/rewind.ts';
 import type { Sessions } from '../sessions.ts';
-import { toDueAt, toWarningAt } from './timing.ts';
 import type { Turn } from '../turn/turn.ts';
+import type { Question } from '../../question/question.ts';
 
 const BATCH = 100;
 /** Delay before sessions that are still due are tried again: beyond one batch, or held by another process. */
@@ -225,4 +222,23 @@ export class Sweeper {
     const next = store.nextDue?.();
     if (next !== undefined) this.#set(next > now ? next : now + AGAIN_MS);
   }
+}
+
+interface OverdueWaits {
+  questions: Question[];
+  waits: Wait[];
+}
+
+/** What has timed out first. The rest is checked after that, since it may have lost a race by then. */
+function findOverdue(header: Header, now: number): OverdueWaits | undefined {
+  const at = nextDeadline(header);
+  if (at > now) return undefined;
+  const isFirst = ({ until }: { until?: number | undefined }) => until === at;
+  const questions = (header.current as Question[]).filter(isFirst);
+  return { questions, waits: questions.length > 0 ? [] : (header.waits ?? []).filter(isFirst) };
+}
+
+/** The entry of a wait that has ended. */
+function toElapsedEntry({ key: k, kind }: Wait, ts: number): JournalEntry {
+  return kind === 'sleep' ? { t: 'step', k, att: 1, ts } : { t: 'evt', k, no: 'timeout', ts };
 }

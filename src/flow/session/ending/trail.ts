@@ -4,7 +4,7 @@
 import { PREFILLED } from '../../journal.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { isEnded } from '../../store/store.ts';
+import { isEnded } from '../../header.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import { keepOutcome } from '../turn/outcome.ts';
 import type { TurnDraft } from '../turn/turn-changes.ts';

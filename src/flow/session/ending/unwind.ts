@@ -1,6 +1,6 @@
 // Undoes the effects of a session that ends early. Failed undos are tried again with growing pauses, up to a limit. The session then ends
 // anyway, and what is left is reported.
-import { toClientHeader } from '../../journal.ts';
+import { toClientHeader } from '../../header.ts';
 import type { EarlyEnd, Header } from '../../journal.ts';
 import { toShortId } from '../session-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IncomingEvent } from '../../engine/match-event.ts';
 import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
-import { isEnded } from '../../store/store.ts';
+import { isEnded, isAtRest } from '../../header.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -14,7 +14,6 @@ import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import type { DeliverRequest } from '../verbs/requests.ts';
 import type { Sessions } from '../sessions.ts';
 import type { EventAddress } from './event-url.ts';
-import { isAtRest } from './waits.ts';
 
 export interface DeliveryResult {
   /** The key, with `#n` from its second use on. */

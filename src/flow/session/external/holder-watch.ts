@@ -1,12 +1,9 @@
 // Watches a session while this process holds it and it also waits: for timeouts, which no other process handles for a held session, and for
 // entries that other processes append for this one.
-import { earlyEndOf } from '../../journal.ts';
+import { earlyEndOf, isEnded, nextDeadline, nextNoticeAt } from '../../header.ts';
 import type { Header } from '../../journal.ts';
-import { isEnded } from '../../store/store.ts';
 import type { Commits } from '../turn/commits.ts';
 import type { TurnInput } from '../turn/turn-input.ts';
-import { nextNoticeAt } from './people.ts';
-import { nextDeadline } from './waits.ts';
 
 const LOOK_MS = 1000;
 

@@ -8,7 +8,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import { isRefused, toVerdicts } from '../turn/turn-changes.ts';
 import { buildQuestions } from '../turn/build-questions.ts';
-import { isAtRest, toLaterTurn, callerQuestions } from './waits.ts';
+import { isAtRest, callerQuestions } from '../../header.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** Undefined if another writer was faster. */
@@ -50,7 +50,7 @@ export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise
     header: written.header,
     questions: callerQuestions({ current }),
     ...toVerdicts(incoming),
-    ...toLaterTurn(input.host, written.header),
+    ...input.host.laterTurn(written.header),
   };
 }
 

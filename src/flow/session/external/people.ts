@@ -11,7 +11,7 @@ import type { StoredSession } from '../../store/store.ts';
 import type { HandOverRequest } from '../verbs/requests.ts';
 import type { Sessions } from '../sessions.ts';
 import { createPersonLink } from './person-link.ts';
-import { isOwner } from '../session-owner.ts';
+import { isOwner, questionsFor } from '../../header.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { StateView } from '../view.ts';
@@ -36,34 +36,6 @@ const MAX_AGAIN_MS = 60_000;
 const NOTICE_MS = 10_000;
 /** After this time another process may send the notice. */
 const CLAIM_MS = 15_000;
-
-export function isAsked({ current }: Header, principal: string): boolean {
-  return (current as Question[]).some(({ person }) => person?.principal === principal);
-}
-
-/** Whether the principal is asked a question, or has answered one. */
-export function isParticipant(
-  { header, entries }: { header: Header; entries: readonly JournalEntry[] },
-  principal: string,
-): boolean {
-  return isAsked(header, principal) || entries.some((entry) => entry.t === 'ans' && entry.who === principal);
-}
-
-export function questionsFor({ current }: Header, principal: string): Question[] {
-  return (current as Question[]).filter(({ person }) => person?.principal === principal);
-}
-
-/** Who answers, as stored in the journal; undefined for the caller. Throws if the principal may not answer. */
-export function findAnswerer(header: Header, { person, promptId }: Question, principal: string): string | undefined {
-  if (person?.principal === principal) return principal;
-  const isCaller = isOwner(header, principal);
-  if (isCaller && (!person || person.orCaller)) return undefined;
-  const { id: sessionId, state } = header;
-  const reason = person
-    ? `the question ${promptId} is for ${person.principal} to answer`
-    : `the question ${promptId} is for another person`;
-  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
-}
 
 /** Gives the question a new addressee, who is notified at once. */
 export function handOverQuestion(
@@ -113,34 +85,6 @@ export function limitToPerson(principal: string, turn: Turn): Turn {
 /** Announces the turn that another person's answer led to. */
 export function notifyCaller(sessions: Sessions, principal: string, turn: Turn): void {
   if (!isOwner(turn.header, principal)) sessions.emit({ kind: 'turn', turn });
-}
-
-/** The person knows of the question. */
-export function wasNotified({ person }: Question): boolean {
-  return person?.told !== undefined;
-}
-
-/** The people whom the session waits for. */
-export function peopleOf({ current }: Header): string[] {
-  return [...new Set((current as Question[]).flatMap(({ person }) => (person ? [person.principal] : [])))];
-}
-
-/** When the next notice is due. */
-export function nextNoticeAt({ current }: Pick<Header, 'current'>): number {
-  let at = Infinity;
-  for (const { person } of current as Question[]) if (person?.tellAt !== undefined) at = Math.min(at, person.tellAt);
-  return at;
-}
-
-/** Questions that were asked before keep the state of their notices, and so do questions asked again after a rejected answer. */
-export function keepNotices(questions: Question[], before: readonly Question[]): Question[] {
-  if (!questions.some(({ person }) => person)) return questions;
-  return questions.map((question) => {
-    const isSame = ({ promptId, key }: Question) =>
-      promptId === question.promptId || (question.complaint !== undefined && key === question.key);
-    const known = before.find(isSame)?.person;
-    return known && known.principal === question.person?.principal ? { ...question, person: known } : question;
-  });
 }
 
 /** New addressees, by promptId. */

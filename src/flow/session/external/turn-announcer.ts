@@ -1,5 +1,5 @@
 // The next turn of a session that runs in this process. All current waiters get the same turn; later ones get the turn after it.
-import { isEnded } from '../../store/store.ts';
+import { isEnded } from '../../header.ts';
 import type { TurnHost } from '../turn/turn-input.ts';
 import type { Turn } from '../turn/turn.ts';
 

@@ -6,10 +6,10 @@ import { isMismatch, toBrokenVersion } from '../../engine/mismatch.ts';
 import { findMisuse } from '../../engine/misuse.ts';
 import type { RunState } from '../../engine/run-state.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
-import type { PendingQuestion } from '../../engine/pending-ask.ts';
+import type { PendingQuestion, PendingWait } from '../../engine/pending-ask.ts';
 import { toErrorEntry } from '../../engine/step-error.ts';
 import { WITHDRAWN } from '../../journal.ts';
-import type { JournalEntry, Header } from '../../journal.ts';
+import type { JournalEntry, Header, Wait } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import { toShortId } from '../session-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -17,9 +17,7 @@ import { toReason } from '../../../protocol/schema/schema-problem.ts';
 import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { TurnRunner } from './turn-runner.ts';
-import { keepNotices } from '../external/people.ts';
-import { callerQuestions, toWaits, keepDeadlines } from '../external/waits.ts';
-import { toDueAt, toExpiry } from '../ending/timing.ts';
+import { callerQuestions, toDueAt, toExpiry } from '../../header.ts';
 import { buildQuestions } from './build-questions.ts';
 import type { Failure, Turn, Verdict } from './turn.ts';
 
@@ -108,6 +106,41 @@ function toAsked(runner: TurnRunner, { asks, waits: wants, isBusy }: Open): Turn
   // While steps run, the due time is the end of the lease.
   const dueAt = isBusy ? undefined : toDueAt({ expiresAt, timeoutMs, waits, current: questions });
   return { patch, add, turn, dueAt };
+}
+
+/** The waits for the header, and entries for those that begin now. */
+function toWaits(run: BodyRun, wants: readonly PendingWait[]): { waits: Wait[] | undefined; add: JournalEntry[] } {
+  const add: JournalEntry[] = [];
+  if (wants.length === 0) return { waits: undefined, add };
+  const waits = wants.map(({ spec }): Wait => {
+    const { key, kind } = spec;
+    const ms = spec.kind === 'sleep' ? spec.sleepMs : spec.timeoutMs;
+    if (ms === undefined) return { key, kind };
+    const ts = run.since(key);
+    if (!run.input.folded.intents.has(key)) add.push({ t: 'int', k: key, idem: '', sleep: true, ts });
+    return { key, kind, until: ts + ms };
+  });
+  return { waits, add };
+}
+
+/** Questions that were asked before keep the state of their notices, and so do questions asked again after a rejected answer. */
+function keepNotices(questions: Question[], before: readonly Question[]): Question[] {
+  if (!questions.some(({ person }) => person)) return questions;
+  return questions.map((question) => {
+    const isSame = ({ promptId, key }: Question) =>
+      promptId === question.promptId || (question.complaint !== undefined && key === question.key);
+    const known = before.find(isSame)?.person;
+    return known && known.principal === question.person?.principal ? { ...question, person: known } : question;
+  });
+}
+
+/** A question that stays open keeps its first deadline. */
+function keepDeadlines(questions: Question[], before: readonly Question[], now: number): Question[] {
+  if (!questions.some(({ until }) => until !== undefined)) return questions;
+  return questions.map((question) => {
+    const { until = 0 } = before.find(({ promptId }) => promptId === question.promptId) ?? {};
+    return question.until !== undefined && until > now ? { ...question, until } : question;
+  });
 }
 
 const NO_COMPLAINTS: ReadonlyMap<string, Complaint> = new Map();

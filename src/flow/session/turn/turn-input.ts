@@ -46,8 +46,8 @@ export interface TurnHost {
   isLive(id: string): boolean;
   /** The session goes on in the background. */
   onLive(live: LiveSession): void;
-  /** The next turn that no request of the caller causes. */
-  following(header: Header): Promise<Turn>;
+  /** The turn that follows when the caller has nothing to answer. */
+  laterTurn(header: Header): Pick<Turn, 'later'>;
   /** A turn followed although questions were open. */
   onMoved(turn: Turn): void;
   /** Entries were written for the process that holds the session. */

@@ -9,11 +9,10 @@
 import type { BodyRun } from '../../engine/body-run.ts';
 import { hasWork, isBusy } from '../../engine/run-state.ts';
 import type { RunState } from '../../engine/run-state.ts';
-import { toClientHeader, earlyEndOf, endReason } from '../../journal.ts';
+import { toClientHeader, earlyEndOf, endReason, isEnded, hasSameQuestions } from '../../header.ts';
 import { toShortId } from '../session-id.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
-import { isEnded } from '../../store/store.ts';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import { unlessAborted, unlessLate } from '../../../shared/timing.ts';
 import type { SessionChange } from '../../store/store.ts';
@@ -22,13 +21,11 @@ import type { TurnInput } from './turn-input.ts';
 import { limitFirstQuestion } from './first-question.ts';
 import { keepWarm, resumeOrReplay } from './warm-body.ts';
 import { openSealedArgs } from '../values/sealed-args.ts';
-import { hasSameQuestions } from '../verbs/session-watch.ts';
 import { migrateJournal } from '../verbs/migrate-journal.ts';
 import { BackgroundWork, ENDING_GRACE_MS, CHANGED } from '../external/background-work.ts';
 import { checkEvents } from '../external/deliver-event.ts';
 import { leaveToHolder } from '../external/leave-to-holder.ts';
 import { runInGrace } from '../external/grace-period.ts';
-import { toLaterTurn } from '../external/waits.ts';
 import { recordEnd } from '../ending/trail.ts';
 import { toParkedPatch, unpark } from '../ending/parking.ts';
 import { takeNewProgress, draftWorking, draftTurn, draftFailure, toVerdicts } from './turn-changes.ts';
@@ -153,7 +150,7 @@ export class TurnRunner {
     if (recording) await recording;
     const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
     if (header?.state === 'waiting_user') keepWarm(this, header, this.#known);
-    return header && { header, ...draft.turn, ...toLaterTurn(this.input.host, header) };
+    return header && { header, ...draft.turn, ...this.input.host.laterTurn(header) };
   }
 
   /** Entries that could not be written go with the next write. */

@@ -1,12 +1,10 @@
 // Loads a session for a request. A session of another owner looks unknown, an expired one is ended first, and one that is being ended looks
 // ended.
-import { toClientHeader } from '../../journal.ts';
-import { isEnded } from '../../store/store.ts';
+import { toClientHeader, isEnded, hasOverdue } from '../../header.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { Header } from '../../journal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { openSealedArgs } from '../values/sealed-args.ts';
-import { hasOverdue } from '../external/waits.ts';
 import type { SessionContext } from '../session-context.ts';
 
 type Attend = (sessionId: string) => Promise<void>;

@@ -10,8 +10,7 @@ import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import { toMaxPrompts, tooManyPrompts, toVerdicts } from '../turn/turn-changes.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
-import { transition } from '../states.ts';
-import { toExpiry } from '../ending/timing.ts';
+import { transition, toExpiry } from '../../header.ts';
 
 /** Key of the owner's questions. Authors cannot use it. */
 export const OWNER_KEY = '~owner';

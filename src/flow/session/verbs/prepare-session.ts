@@ -11,7 +11,7 @@ import type { StoredArgs } from '../values/stored-args.ts';
 import { toPrefilled } from '../values/sealed-args.ts';
 import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import type { StartRequest } from './requests.ts';
-import { toOwner, toStoredShare } from '../session-owner.ts';
+import { toOwner, toStoredShare } from '../../header.ts';
 import { toStartFingerprint, toStartedSessionId } from '../session-id.ts';
 import type { SessionContext } from '../session-context.ts';
 

@@ -5,7 +5,7 @@ import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { checkAnswer } from '../../question/check-answer.ts';
 import type { Question } from '../../question/question.ts';
-import { isEnded } from '../../store/store.ts';
+import { isEnded, transition, isOwner, callerQuestions, questionsFor, findAnswerer } from '../../header.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/visible.ts';
@@ -14,10 +14,6 @@ import { findRepeatedAnswers } from '../turn/outcome.ts';
 import type { AnswerRequest, GivenAnswer } from './requests.ts';
 import { isStoredAnswer, storeApart } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
-import { questionsFor, findAnswerer } from '../external/people.ts';
-import { callerQuestions } from '../external/waits.ts';
-import { isOwner } from '../session-owner.ts';
-import { transition } from '../states.ts';
 import type { Verdict } from '../turn/turn.ts';
 
 export interface ReceivedAnswers {

@@ -11,7 +11,7 @@ import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import { toTurnInput } from '../turn/turn-input.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import type { Sessions } from '../sessions.ts';
-import { transition } from '../states.ts';
+import { transition } from '../../header.ts';
 import type { Turn } from '../turn/turn.ts';
 import { findStoredEffects, undoRound } from '../ending/undo-effects.ts';
 import type { Effect } from '../ending/undo-effects.ts';

@@ -4,11 +4,10 @@ import type { AnyFlow } from '../../define.ts';
 import { endsSession, receiveAnswers } from './receive-answers.ts';
 import type { ReceivedAnswers } from './receive-answers.ts';
 import type { WarmSession } from '../turn/warm-body.ts';
-import { hasOverdue } from '../external/waits.ts';
+import { hasOverdue, isOwner } from '../../header.ts';
 import { OWNER_KEY } from './owner.ts';
 import type { AnswerRequest } from './requests.ts';
 import type { Sessions } from '../sessions.ts';
-import { isOwner } from '../session-owner.ts';
 import type { Turn } from '../turn/turn.ts';
 
 export interface AnswerInput {

@@ -2,20 +2,20 @@
 // answers, it expires. The channel then withdraws its question and continues with the new turn.
 import { GatewayError } from '../../../shared/errors.ts';
 import { pause } from '../../../shared/timing.ts';
-import { isEnded } from '../../store/store.ts';
-import type { Header } from '../../journal.ts';
-import type { Question } from '../../question/question.ts';
-import type { SessionEvent } from '../session-event.ts';
-import type { Sessions } from '../sessions.ts';
 import {
+  isEnded,
+  toDueAt,
   hasOverdue,
   waitsForPeopleOrEvents,
   waitsForOthers,
   nextDeadline,
   callerQuestions,
-} from '../external/waits.ts';
+  hasSameQuestions,
+} from '../../header.ts';
+import type { Header } from '../../journal.ts';
+import type { SessionEvent } from '../session-event.ts';
+import type { Sessions } from '../sessions.ts';
 import { withOutcome } from '../turn/outcome.ts';
-import { toDueAt } from '../ending/timing.ts';
 import { settled } from '../turn/turn.ts';
 import type { Turn } from '../turn/turn.ts';
 
@@ -134,12 +134,6 @@ export async function waitForTime(sessions: Sessions, header: Header): Promise<T
   const now = (await store.load(header.id))?.header ?? header;
   const later = !waitsForPeopleOrEvents(now) && { later: () => waitForTime(sessions, now) };
   return turns.at(-1) ?? { header: now, questions: callerQuestions(now), ...later };
-}
-
-/** The same questions are open. */
-export function hasSameQuestions(one: Header, other: Header): boolean {
-  const idsOf = ({ current }: Header) => (current as Question[]).map(({ promptId }) => promptId).join();
-  return idsOf(one) === idsOf(other);
 }
 
 export function toExpiredTurn(header: Header): Turn {

@@ -6,7 +6,7 @@ import type { RedisConnection } from './redis-connection.ts';
 import { parseHeader } from './redis-fields.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import { BROWSE, HEADER } from './redis-scripts.ts';
-import { isEnded } from '../store.ts';
+import { isEnded } from '../../header.ts';
 import type { ListedSession } from '../store.ts';
 
 const PAGE = 200;

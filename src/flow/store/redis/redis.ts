@@ -9,7 +9,8 @@ import { parseHeader, toHashFields } from './redis-fields.ts';
 import { browseSessions, findDue, listOpen } from './redis-indexes.ts';
 import { createRedisKeys } from './redis-keys.ts';
 import { COMMIT, CREATE, DROP, FORGET_OUTCOME, LEASE, LOAD, PUT_BLOB, RELEASE, SALT, SPEND } from './redis-scripts.ts';
-import { isEnded, networkOfShare, TOMBSTONE_MS } from '../store.ts';
+import { isEnded } from '../../header.ts';
+import { networkOfShare, TOMBSTONE_MS } from '../store.ts';
 import type { CreateResult, SessionChange, FlowStore, SessionLimits } from '../store.ts';
 
 export interface RedisStoreOptions extends RedisPlace {

@@ -3,7 +3,8 @@
 import type { Clock } from '../../../shared/clock.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
-import { patchHeader, isEnded, networkOfShare, TOMBSTONE_MS } from '../store.ts';
+import { patchHeader, networkOfShare, TOMBSTONE_MS } from '../store.ts';
+import { isEnded } from '../../header.ts';
 import { openSqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { createWriteGroup } from './sqlite-group.ts';

@@ -26,15 +26,15 @@ const INTERNALS = ['_entries/internals'];
 const CHUNKS = {
   start: /^cli\/(?:compile-cache|dispatch|terminal\/print|signals)$/, // all of main
   base: /^(?:shared\/(?!net\/)|protocol\/)/, // `net` brings undici, and comes late
-  wrap: /^(?:cli\/commands\/wrap|gateway\/upstream\/links\/inbox|gateway\/codec\/paced-reader)$/, // and what all links and ports share
+  wrap: /^(?:cli\/commands\/wrap\/wrap|gateway\/upstream\/links\/inbox|gateway\/codec\/paced-reader)$/, // and what all links and ports share
   commands: /^gateway\/upstream\/links\/stdio$/, // one of these two is loaded with it
   urls: /^gateway\/upstream\/links\/streamable-http$/,
   http: /^gateway\/accept\/http\/http-endpoint$/,
-  ports: /^cli\/(?:wrap\/wrapped-port|welcome\/wrap-command)$/, // what `wrap` has on a port
+  ports: /^cli\/commands\/wrap\/(?:wrapped-port|wrap-command)$/, // what `wrap` has on a port
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,
-  config: /^cli\/commands\/serve$/,
-  serve: /^cli\/serve\/serve-config$/,
+  config: /^cli\/commands\/serve\/serve$/,
+  serve: /^cli\/commands\/serve\/serve-config$/,
   ...Object.fromEntries(ENTRIES.map((entry) => [entry.slice('_entries/'.length), new RegExp(`^${entry}$`)])),
 };
 

@@ -1,14 +1,14 @@
 // Parses the command line and runs its command. Each command is loaded when it runs, so that none waits for the code of another.
 import { prestart } from '../gateway/upstream/links/server-process.ts';
-import { readArgs } from './args.ts';
-import type { RunnableCommand, WrapCommand } from './command.ts';
+import { readArgs } from './args/args.ts';
+import type { RunnableCommand, WrapCommand } from './args/command.ts';
 import { onFirstMessage } from './running/first-message.ts';
 import { gatewayId, findStartLoop } from './running/gateway-id.ts';
-import { usageHelp, toHelp } from './help.ts';
+import { usageHelp, toHelp } from './args/help.ts';
 import type { Printer } from './terminal/print.ts';
 import { untilSignal } from './signals.ts';
 import { version } from '../shared/version.ts';
-import { toWrappedAddress } from './wrap/wrapped-address.ts';
+import { toWrappedAddress } from './running/wrapped-address.ts';
 
 /** Resolves with the exit status. */
 export async function dispatch(argv: string[], print: Printer): Promise<number> {
@@ -30,7 +30,7 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
     case 'wrap':
       return prepareWrap(command, print);
     case 'serve':
-      return (await import('./commands/serve.ts')).runServe(command, print);
+      return (await import('./commands/serve/serve.ts')).runServe(command, print);
     case 'check':
       return (await import('./commands/check.ts')).runCheck(command, print);
     case 'ls':
@@ -42,11 +42,11 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
     case 'prompt':
       return (await import('./commands/prompt.ts')).runPrompt(command, print);
     case 'run':
-      return (await import('./commands/run.ts')).runFlowFile(command, print);
+      return (await import('./commands/run/run.ts')).runFlowFile(command, print);
     case 'explore':
       return (await import('./commands/explore.ts')).runExplore(command, print);
     case 'flows':
-      return (await import('./commands/flows.ts')).runFlows(command, print);
+      return (await import('./commands/flows/flows.ts')).runFlows(command, print);
     case 'status':
       return (await import('./commands/status.ts')).runStatus(command, print);
     case 'trust':
@@ -56,13 +56,13 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
     case 'pair':
       return (await import('./commands/pair.ts')).runPair(command, print);
     case 'pins':
-      return (await import('./pins/run-pins.ts')).runPins(command, print);
+      return (await import('./commands/pins.ts')).runPins(command, print);
     case 'policy':
       return (await import('./commands/policy.ts')).runPolicy(command, print);
     case 'logs':
-      return (await import('./audit/run-logs.ts')).runLogs(command, print);
+      return (await import('./commands/logs.ts')).runLogs(command, print);
     case 'audit':
-      return (await import('./audit/run-audit.ts')).runAudit(command, print);
+      return (await import('./commands/audit.ts')).runAudit(command, print);
     case 'login':
       return (await import('./commands/login.ts')).runLogin(command, print);
     case 'logout':
@@ -70,7 +70,7 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
     case 'logins':
       return (await import('./commands/logins.ts')).runLogins(command, print);
     case 'demo':
-      return (await import('./commands/demo.ts')).runDemo(command, print);
+      return (await import('./commands/demo/demo.ts')).runDemo(command, print);
     case 'completion':
       return (await import('./commands/completion.ts')).runCompletion(command, print);
   }
@@ -84,7 +84,7 @@ async function prepareWrap(command: WrapCommand, print: Printer): Promise<number
   }
   const id = gatewayId();
   startWrapped(command, id);
-  return (await import('./commands/wrap.ts')).runWrap(command, { print, id });
+  return (await import('./commands/wrap/wrap.ts')).runWrap(command, { print, id });
 }
 
 /**

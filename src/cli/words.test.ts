@@ -2,16 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../shared/log.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { toBridgeLine } from './serve/bridge-line.ts';
-import { createCliLog, formatLogLine } from './cli-log.ts';
+import { toBridgeLine } from './serving/bridge-line.ts';
+import { createCliLog, formatLogLine } from './terminal/cli-log.ts';
 import { formatError } from './terminal/format-error.ts';
-import { toInheritedEnv } from './wrap/wrapped-address.ts';
+import { toInheritedEnv } from './running/wrapped-address.ts';
 import { toResultLines } from './terminal/result-lines.ts';
-import { deriveServerName } from './serve/server-name.ts';
-import { ServerStderr } from './wrap/server-stderr.ts';
+import { deriveServerName } from './running/server-name.ts';
+import { ServerStderr } from './commands/wrap/server-stderr.ts';
 import { firstSentence, toTable } from './terminal/table.ts';
 import { toArguments } from './terminal/tool-arguments.ts';
-import { explainStartFailure } from './wrap/start-failure.ts';
+import { explainStartFailure } from './terminal/start-failure.ts';
 
 describe('the line of a bridge', () => {
   const client = { dialect: 'handshake', revision: 'old', transport: 'stdio' };

@@ -14,7 +14,7 @@ export const LAYERS: Record<string, Room> = {
   },
   cli: {
     holds:
-      'the command `parley`: `commands/`, a folder for each command with several files, and what they share (`terminal/`, `running/`)',
+      'the command `parley`: what can be typed (`args/`), a file or folder for each command (`commands/`), and what they share: `terminal/`, `serving/` a gateway, gateways that are `running/`, `trust/` of files, `login/`',
     uses: ['client', 'config', 'flow', 'gateway', 'protocol', 'server', 'shared'],
   },
   config: {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT, read } from '../helpers/files.ts';
-import { COMMAND_SPECS } from '../../src/cli/command-specs.ts';
+import { COMMAND_SPECS } from '../../src/cli/args/command-specs.ts';
 import { writeDocAudit } from '../helpers/doc-audit.ts';
 import { writeDocStore } from '../helpers/doc-store.ts';
 import { Home } from '../helpers/parley.ts';

@@ -1,7 +1,7 @@
 // `parley completion`: prints a completion script for a shell. The script calls `completion names` for the tools of the running gateway,
 // which starts nothing.
-import type { Shell } from '../command.ts';
-import { toBash, toFish, toPowerShell, toZsh } from '../completion-scripts.ts';
+import type { Shell } from '../args/command.ts';
+import { toBash, toFish, toPowerShell, toZsh } from './completion-scripts.ts';
 import type { Printer } from '../terminal/print.ts';
 
 const SCRIPTS: Record<Shell, () => string> = { bash: toBash, zsh: toZsh, fish: toFish, powershell: toPowerShell };

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { exploreToStops } from '../../flow/explore/explore-file.ts';
 import { describeStop } from '../../flow/explore/stop.ts';
 import type { ExploredFlow } from '../../flow/explore/explored-file.ts';
-import type { ExploreCommand } from '../command.ts';
+import type { ExploreCommand } from '../args/command.ts';
 import { formatError } from '../terminal/format-error.ts';
-import { programName } from '../welcome/program.ts';
+import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 
 const MAX_STOPS = 10;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { countLoginFiles } from '../../gateway/upstream/login/login-file.ts';
 import type { LoginRecord } from '../../gateway/upstream/login/login-store.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { createCliLog } from '../cli-log.ts';
+import { createCliLog } from '../terminal/cli-log.ts';
 import type { Log } from '../../shared/log.ts';
 import { loginKeys } from '../login/login-keys.ts';
 import { ownLoginFolder, ownLogins } from '../login/own-logins.ts';

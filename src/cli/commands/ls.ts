@@ -2,16 +2,16 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { LsKind, LsCommand } from '../command.ts';
-import { LS_KINDS } from '../command-specs.ts';
-import { findOwningServer } from '../serve/find-owning-server.ts';
+import type { LsKind, LsCommand } from '../args/command.ts';
+import { LS_KINDS } from '../args/command-specs.ts';
+import { findOwningServer } from './find-owning-server.ts';
 import type { Printer } from '../terminal/print.ts';
-import type { CommandConnection } from '../connect-for-command.ts';
-import { toClientStatus } from '../serve/status-page.ts';
-import { STATUS_HEADINGS, isFailing, toStatusRows } from '../serve/status-lines.ts';
-import type { ServerStatus } from '../serve/status-page.ts';
+import type { CommandConnection } from '../running/connect-for-command.ts';
+import { toClientStatus } from '../running/status-page.ts';
+import { STATUS_HEADINGS, isFailing, toStatusRows } from '../running/status-lines.ts';
+import type { ServerStatus } from '../running/status-page.ts';
 import { firstSentence, toTable } from '../terminal/table.ts';
-import { withConnection } from '../with-connection.ts';
+import { withConnection } from '../running/with-connection.ts';
 
 /** The router sets this on entries whose server is away. */
 const UNAVAILABLE = 'mcp-parley/unavailable';

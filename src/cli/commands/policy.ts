@@ -6,10 +6,10 @@ import type { PastCall, ReplayedCall } from '../../gateway/middleware/steps/rule
 import type { RuleDecision } from '../../protocol/audit.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { PolicyCommand } from '../policy/policy-command.ts';
+import type { PolicyCommand } from '../args/policy-command.ts';
 import { readEnvironment } from '../environment.ts';
-import { readPastCalls } from '../policy/past-calls.ts';
-import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';
+import { readPastCalls } from './past-calls.ts';
+import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 

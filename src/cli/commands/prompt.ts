@@ -1,6 +1,6 @@
 // `parley prompt`: prints the messages of one prompt, with their roles if there are several.
-import type { PromptCommand } from '../command.ts';
-import { withConnection } from '../with-connection.ts';
+import type { PromptCommand } from '../args/command.ts';
+import { withConnection } from '../running/with-connection.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toResultLines } from '../terminal/result-lines.ts';
 

@@ -1,6 +1,6 @@
 // `parley read`: prints one resource on stdout, unchanged to a file or pipe, and made safe on a terminal.
-import type { ReadCommand } from '../command.ts';
-import { withConnection } from '../with-connection.ts';
+import type { ReadCommand } from '../args/command.ts';
+import { withConnection } from '../running/with-connection.ts';
 import type { Printer } from '../terminal/print.ts';
 
 export function runRead(command: ReadCommand, print: Printer): Promise<number> {

@@ -3,16 +3,16 @@ import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { resolve } from 'node:path';
 import { GatewayError } from '../../shared/errors.ts';
-import type { TrustCommand } from '../trust/trust-command.ts';
+import type { TrustCommand } from '../args/trust-command.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
-import { toMissingLines, toProblemLines } from '../serve/load-command-config.ts';
+import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
-import { askToTrust, rememberTrust } from '../trust/ask-to-trust.ts';
+import { askToTrust, rememberTrust } from './ask-to-trust.ts';
 import { describeChanges, describeTrust } from '../trust/describe-config.ts';
 import { fingerprintOf, judgeTrust } from '../trust/judge-trust.ts';
 import { readTrusted, writeTrusted } from '../trust/trusted-files.ts';
-import { programName } from '../welcome/program.ts';
+import { programName } from '../program.ts';
 
 export async function runTrust(command: TrustCommand, print: Printer): Promise<number> {
   if (command.action === 'ls') return list(print);

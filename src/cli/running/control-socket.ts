@@ -11,7 +11,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { LineReader } from '../../gateway/codec/lines.ts';
 import { isSameSecret } from '../../shared/crypto/lazy-crypto.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import type { GatewayStatus } from '../serve/status-page.ts';
+import type { GatewayStatus } from './status-page.ts';
 import { ownToken } from './gateway-token.ts';
 
 export interface ControlHandlers {

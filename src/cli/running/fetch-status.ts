@@ -1,8 +1,8 @@
 // Fetches the status of a gateway by its URL.
 import { describeNetworkError } from '../../gateway/upstream/links/describe-network-error.ts';
 import { didYouMean } from '../../config/check/suggest.ts';
-import { programName } from '../welcome/program.ts';
-import type { GatewayStatus, ServerStatus } from '../serve/status-page.ts';
+import { programName } from '../program.ts';
+import type { GatewayStatus, ServerStatus } from './status-page.ts';
 
 /** Rejects with a message for the user. */
 export async function fetchStatus(

@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs';
 import { isLoopback } from '../../gateway/accept/guard.ts';
 import { displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
-import type { GatewayStatus } from '../serve/status-page.ts';
+import type { GatewayStatus } from './status-page.ts';
 import { askStatus } from './control-socket.ts';
 import { listRunningGateways } from './state-file.ts';
 import type { RunningGateway } from './state-file.ts';

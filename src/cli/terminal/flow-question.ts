@@ -7,7 +7,7 @@ import { checkAnswer } from '../../flow/question/check-answer.ts';
 import type { Complaint, Field, Question } from '../../flow/question/question.ts';
 import { printable } from '../../shared/visible.ts';
 import { confirm } from './confirm.ts';
-import { parseTypedAnswer } from '../flows/typed-answer.ts';
+import { parseTypedAnswer } from './typed-answer.ts';
 
 export const CANCELLED = Symbol('cancelled');
 

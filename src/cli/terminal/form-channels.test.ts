@@ -11,7 +11,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { validateAnswer } from '../../protocol/form/validate-answer.ts';
 import { ExchangeAsker } from '../../server/call.ts';
-import { parseTypedAnswer } from '../flows/typed-answer.ts';
+import { parseTypedAnswer } from './typed-answer.ts';
 import { createTerminal } from './terminal.ts';
 import { createTerminalForm } from './terminal-form.ts';
 

@@ -1,6 +1,6 @@
 // Formats an error for the terminal: what happened and what to do.
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { hintForPath } from '../wrap/start-failure.ts';
+import { hintForPath } from './start-failure.ts';
 
 export function formatError(thrown: unknown): string {
   if (thrown instanceof GatewayError) {

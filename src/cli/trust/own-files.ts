@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve, sep } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';
 import { userFolder } from '../../shared/secrets/own-folders.ts';
-import { placesInHome } from '../welcome/client-files.ts';
+import { placesInHome } from './client-files.ts';
 
 /** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
 const VOUCHED = 'PARLEY_TRUST';

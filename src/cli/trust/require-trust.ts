@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
-import { programName } from '../welcome/program.ts';
+import { programName } from '../program.ts';
 import { isUsable, judgeTrust } from './judge-trust.ts';
 import type { TrustVerdict } from './judge-trust.ts';
 

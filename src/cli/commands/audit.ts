@@ -1,0 +1,53 @@
+// `parley audit`: verifies the audit log, exports it, and prints the public key that signs it.
+import { AuditTail } from '../../gateway/audit/audit-reader.ts';
+import { readSigningKey, toPublicText } from '../../gateway/audit/audit-key.ts';
+import { toOcsf } from '../../gateway/audit/to-ocsf.ts';
+import { verifyAudit } from '../../gateway/audit/verify-audit.ts';
+import type { AuditReport } from '../../gateway/audit/verify-audit.ts';
+import type { AuditCommand } from '../args/audit-commands.ts';
+import type { Printer } from '../terminal/print.ts';
+import { ownAuditFolder } from '../serving/own-audit.ts';
+
+export async function runAudit(command: AuditCommand, print: Printer): Promise<number> {
+  const folder = ownAuditFolder();
+  if (command.action === 'verify') return verify(folder, command, print);
+  if (command.action === 'export') return exportLines(folder, command, print);
+  const key = readSigningKey(folder);
+  if (key) print.line(toPublicText(key));
+  else print.problem('there is no key yet: it is made with the first line of the audit log.');
+  return key ? 0 : 1;
+}
+
+function verify(folder: string, { head, key, json }: AuditCommand, print: Printer): number {
+  let report: AuditReport;
+  try {
+    report = verifyAudit(folder, { head, key });
+  } catch {
+    print.problem('this is not a public key. "parley audit key" prints one.');
+    return 2;
+  }
+  const isGood = report.problems.length === 0;
+  if (json) print.line(JSON.stringify(report));
+  else {
+    for (const note of report.notes) print.note(note);
+    for (const problem of report.problems) print.problem(problem);
+    print.line(toVerdict(report));
+    if (report.head !== undefined) print.line(`head: ${report.head}`);
+  }
+  return isGood ? 0 : 1;
+}
+
+function toVerdict({ problems, lines, chains }: AuditReport): string {
+  const what = `${lines} ${lines === 1 ? 'line' : 'lines'} in ${chains} ${chains === 1 ? 'chain' : 'chains'}`;
+  if (lines === 0 && problems.length === 0) return 'Nothing is recorded yet.';
+  return problems.length === 0 ? `${what}: complete and unchanged.` : `${what}: NOT as they were written.`;
+}
+
+function exportLines(folder: string, { format, since }: AuditCommand, print: Printer): number {
+  const entries = new AuditTail(folder).read(({ time }) => since === undefined || time >= since);
+  for (const { line, file } of entries) {
+    const event = format === 'ocsf' ? toOcsf(line, file.chain) : { ...line, chain: file.chain };
+    if (event) print.line(JSON.stringify(event));
+  }
+  return 0;
+}

@@ -1,0 +1,153 @@
+// `parley flows answer`, `cancel` and `retry`. Leaves the request in the store for the server of the flow, which has the code, the keys and
+// the waiting client. With --code, this process does the work in the same way.
+import { userInfo } from 'node:os';
+import type { Header } from '../../../flow/journal.ts';
+import { leaveAnswers, leaveCancel, leaveRetry } from '../../../flow/operator/leave-request.ts';
+import type { OperatorContext } from '../../../flow/operator/leave-request.ts';
+import { findUnopenable } from '../../../flow/operator/find-unopenable.ts';
+import type { Question } from '../../../flow/question/question.ts';
+import { Sessions } from '../../../flow/session/sessions.ts';
+import { settled } from '../../../flow/session/turn/turn.ts';
+import type { Turn } from '../../../flow/session/turn/turn.ts';
+import type { ListedSession } from '../../../flow/store/store.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { createCliLog } from '../../terminal/cli-log.ts';
+import type { FlowsCommand } from '../../args/command.ts';
+import type { FlowsContext } from './list-sessions.ts';
+import type { OpenStore } from './open-store.ts';
+import { awaitOutcome } from './await-outcome.ts';
+import { parseTypedAnswer } from '../../terminal/typed-answer.ts';
+import { formatText } from './format.ts';
+
+export async function actOnSession(open: OpenStore, listed: ListedSession, context: FlowsContext): Promise<number> {
+  const { command, clock } = context;
+  const { id } = listed.header;
+  const outside = { store: open.store, clock };
+  const sessions = command.code === undefined ? undefined : await sessionsHere(open, listed, command);
+  const asked = { ...(await handOver(outside, listed, command)), id };
+  if (sessions) await doHere(sessions, id);
+  return awaitOutcome(outside, asked, { ...context, isDone: sessions !== undefined });
+}
+
+/** A request in the store: the session when it was left, and the questions that it answers. */
+export interface HandedRequest {
+  header: Header;
+  keys: string[];
+}
+
+async function handOver(
+  outside: OperatorContext,
+  { header }: ListedSession,
+  command: FlowsCommand,
+): Promise<HandedRequest> {
+  const { action, reason } = command;
+  const by = operator();
+  if (action === 'cancel') {
+    return { header: await leaveCancel(outside, header.id, reason ?? `Cancelled by ${by}`), keys: [] };
+  }
+  if (action === 'retry') return { header: await leaveRetry(outside, header.id, by), keys: [] };
+  const answers = await answersTo(header, command);
+  const handed = await leaveAnswers(outside, header.id, { answers, by }).catch((thrown: unknown) => {
+    // The advice of this error is for clients.
+    if (thrown instanceof GatewayError && thrown.code === 'FLOW_VALIDATION_FAILED') throw new Error(thrown.message);
+    throw thrown;
+  });
+  return { header: handed, keys: answers.map(({ promptId }) => promptId) };
+}
+
+function operator(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'an operator'; // a container may have no name for its user
+  }
+}
+
+async function answersTo(header: Header, command: FlowsCommand): Promise<{ promptId: string; value?: unknown }[]> {
+  const questions = header.current as Question[];
+  const typed = new Map(command.args);
+  const [first, ...others] = questions;
+  if (command.value !== undefined && first) {
+    if (others.length > 0)
+      throw new Error(`several questions wait: give --arg ${questions.map(({ key }) => `${key}=…`).join(' --arg ')}.`);
+    typed.set(first.key, command.value);
+  }
+  for (const key of typed.keys()) {
+    if (!questions.some((one) => one.key === key)) throw new Error(`no question ${key} waits; ${openWords(questions)}`);
+  }
+  const open = questions.filter((question) => mayAnswer(question, command.principal));
+  const asked = typed.size > 0 ? questions.filter(({ key }) => typed.has(key)) : open.length > 0 ? open : questions;
+  const answers: { promptId: string; value?: unknown }[] = [];
+  for (const question of asked) {
+    refuseOthers(question, command.principal);
+    const text = typed.get(question.key);
+    answers.push(
+      text === undefined ? await byHand(question) : { promptId: question.promptId, value: given(question, text) },
+    );
+  }
+  return answers;
+}
+
+function mayAnswer({ person }: Question, named: string | undefined): boolean {
+  return !person || person.orCaller === true || person.principal === named;
+}
+
+/** An operator must say so when answering for somebody else. */
+function refuseOthers(question: Question, named: string | undefined): void {
+  if (mayAnswer(question, named)) return;
+  const { key, person } = question;
+  const who = formatText(person!.principal);
+  throw new Error(`${key} is for ${who} to answer. To answer for them: --principal ${who}`);
+}
+
+/** A model may have written the command line, so it cannot speak for a person. */
+function given(question: Question, text: string): unknown {
+  if (question.by !== 'human') return parseTypedAnswer(question, text);
+  throw new Error(
+    `${question.key} must be answered by a person: leave the answer out, and give it on the terminal when asked.`,
+  );
+}
+
+async function byHand(question: Question): Promise<{ promptId: string; value?: unknown }> {
+  const { promptId, key, prompt } = question;
+  if (!process.stdin.isTTY)
+    throw new Error(`nobody can type here: give the answer to ${key} (${prompt.message}) as a word.`);
+  const { askOnTerminal, CANCELLED } = await import('../../terminal/flow-question.ts');
+  const value = await askOnTerminal(question, new AbortController().signal);
+  if (value === CANCELLED) throw new Error('Nothing was answered.');
+  return { promptId, value };
+}
+
+function openWords(questions: Question[]): string {
+  return questions.length === 0 ? 'it asks nothing now.' : `it asks ${questions.map(({ key }) => key).join(', ')}.`;
+}
+
+/** These sessions do nothing on their own, so the others in the store are not touched. */
+async function sessionsHere(
+  open: OpenStore,
+  { header }: ListedSession,
+  { code, sealKeys }: FlowsCommand,
+): Promise<Sessions> {
+  const { store, keys, flows, options } = open;
+  if (!flows.some(({ name }) => name === header.tool)) throw new Error(`${code} exports no flow ${header.tool}.`);
+  const sessions = new Sessions(flows, { ...options, store, keys, sweep: false, log: createCliLog('error') });
+  const stored = await store.load(header.id);
+  const shut = stored ? await findUnopenable(sessions.context, stored) : [];
+  if (shut.length === 0) return sessions;
+  const how = sealKeys.length > 0 ? 'with these keys' : 'without a key: name the variable that has it with --seal-key';
+  throw new Error(`${header.id} cannot continue here: ${shut.join(' and ')} cannot be opened ${how}.`);
+}
+
+async function doHere(sessions: Sessions, id: string): Promise<void> {
+  const turns: Turn[] = [];
+  const stop = sessions.on((event) => {
+    if (event.kind === 'turn' && event.turn.header.id === id) turns.push(event.turn);
+  });
+  try {
+    await sessions.attend(id);
+    for (const turn of turns) await settled(turn);
+  } finally {
+    stop();
+    await sessions.close();
+  }
+}

@@ -1,0 +1,205 @@
+// `parley flows show`: prints one session with its journal.
+import { fold } from '../../../flow/fold.ts';
+import { earlyEndOf } from '../../../flow/header.ts';
+import type { JournalEntry, Header } from '../../../flow/journal.ts';
+import { conditionOf, parkedReason } from '../../../flow/operator/condition.ts';
+import { heldUntil } from '../../../flow/operator/leave-request.ts';
+import type { Question } from '../../../flow/question/question.ts';
+import { readTrail } from '../../../flow/session/ending/trail.ts';
+import { readOutcome } from '../../../flow/session/turn/outcome.ts';
+import { createSessionContext } from '../../../flow/session/session-context.ts';
+import type { FlowStore, ListedSession, StoredSession } from '../../../flow/store/store.ts';
+import { isEnded } from '../../../flow/header.ts';
+import { CONDITION_COLOURS, toPlainSession } from './list-sessions.ts';
+import type { FlowsContext } from './list-sessions.ts';
+import type { OpenStore } from './open-store.ts';
+import { toPlainEntry, toTimeline } from './timeline.ts';
+import type { TimelineLine } from './timeline.ts';
+import { formatRelative, redactValue, formatText, formatValue, formatTime, wrapText } from './format.ts';
+
+export async function showSession(
+  { store, keys }: OpenStore,
+  listed: ListedSession,
+  context: FlowsContext,
+): Promise<number> {
+  const { command, print } = context;
+  const { id } = listed.header;
+  const stored = await store.load(id);
+  if (!stored) throw new Error(`${id} has just been forgotten. It had ended.`);
+  const about = { ...listed, header: stored.header };
+  if (command.json) print.line(JSON.stringify(toPlain(about, { stored, store, keys }), undefined, 2));
+  else for (const line of toLines(about, stored, { ...context, store, keys })) print.line(line);
+  return 0;
+}
+
+interface StoreAccess {
+  store: FlowStore;
+  keys: string[] | undefined;
+}
+
+function toPlain(listed: ListedSession, { stored, store, keys }: StoreAccess & { stored: StoredSession }): object {
+  const undo = toUndo(stored);
+  return {
+    ...toPlainSession(listed),
+    ...(undo && { undo }),
+    ...(isEnded(listed.header) && { outcome: redactValue(toOutcome(listed.header, { store, keys }).outcome) }),
+    journal: toEntries(stored, { store, keys }).entries.map(toPlainEntry),
+  };
+}
+
+function toLines(listed: ListedSession, stored: StoredSession, context: FlowsContext & StoreAccess): string[] {
+  const { print, clock } = context;
+  const { header } = listed;
+  const condition = conditionOf(header);
+  const facts = toFacts(listed, stored, context).map(
+    ([name, text]) => `  ${print.style('dim', name.padEnd(9))}  ${text}`,
+  );
+  const { entries, isBare } = toEntries(stored, context);
+  const lines = [...toTimeline(entries, isBare), ...toOpen(header, clock.now())];
+  const timeline = laidOut(lines, process.stdout.columns);
+  return [
+    `${print.style('bold', formatText(header.tool))} ${header.id} is ${print.style(CONDITION_COLOURS[condition], condition)}`,
+    ...facts,
+    ...(timeline.length > 0 ? ['', ...timeline] : []),
+  ];
+}
+
+function toFacts(
+  listed: ListedSession,
+  stored: StoredSession,
+  { clock, ...reading }: FlowsContext & StoreAccess,
+): [string, string][] {
+  const { header, dueAt } = listed;
+  const now = clock.now();
+  const moment = (at: number) => `${formatTime(at)}, ${formatRelative(at, now)}`;
+  const held = heldUntil(listed, { clock });
+  const facts: [string, string | undefined][] = [
+    ['started', moment(header.createdAt)],
+    ['active', moment(header.lastActivityAt)],
+    ['expires', isEnded(header) ? undefined : moment(header.expiresAt)],
+    ['wakes up', dueAt === undefined ? undefined : dueAt > now ? moment(dueAt) : OVERDUE],
+    ['held', held === undefined ? undefined : `by a working process, for ${formatRelative(held, now)} at the longest`],
+    ['owner', header.principal],
+    ['version', header.version],
+    ['journal', isEnded(header) ? trailWords(header, reading) : journalWords(stored)],
+    ['parked', parkedReason(header) && formatText(parkedReason(header)!)],
+    ['reason', header.reason && formatText(header.reason)],
+    ['undo', undoWords(stored)],
+    ['handed', handedWords(listed, now)],
+    ['result', isEnded(header) ? resultWords(header, reading) : undefined],
+  ];
+  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+}
+
+function handedWords({ header: { handed, parked }, dueAt = 0 }: ListedSession, now: number): string | undefined {
+  if (!handed) return undefined;
+  const isKept = parked !== undefined && dueAt > now;
+  return `over by ${formatText(handed.by)}; ${isKept ? 'kept until `retry`, as it is parked' : 'no server has taken it yet'}`;
+}
+
+const SEALED = 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
+/** Also if a request was left in the store. */
+const OVERDUE = 'as soon as a server of the flow runs';
+
+function journalWords({ header, entries }: StoredSession): string {
+  return `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}, ${header.size ?? 0} bytes`;
+}
+
+/** Of an ended session, the entries that were kept. */
+function toEntries(
+  { header, entries }: StoredSession,
+  { store, keys }: StoreAccess,
+): { entries: JournalEntry[]; isBare: boolean } {
+  if (!isEnded(header)) return { entries, isBare: false };
+  const trail = readTrail(createSessionContext({ store, keys }), header);
+  return typeof trail === 'object' ? trail : { entries: [], isBare: true };
+}
+
+function trailWords(header: Header, { store, keys }: StoreAccess): string {
+  const trail = readTrail(createSessionContext({ store, keys }), header);
+  if (trail === undefined) return 'gone, as it has ended';
+  if (trail === 'sealed') return SEALED;
+  const { cut, isBare, entries } = trail;
+  const what = isBare ? 'without answers, as it has ended and its server has no keys' : 'of a session that has ended';
+  return `${entries.length} entries ${what}${cut > 0 ? `; ${cut} earlier ones were dropped` : ''}`;
+}
+
+const TIME = 8;
+
+/** Lays out the lines in columns and wraps the last one at the width of the terminal. */
+function laidOut(lines: TimelineLine[], width: number | undefined): string[] {
+  const wide = (index: number) => Math.max(0, ...lines.map((line) => (line.length === 1 ? 0 : line[index]!.length)));
+  const [whats, keys] = [wide(1), wide(2)];
+  return lines.flatMap((line) => {
+    if (line.length === 1) return [`  ${line[0]}`];
+    const [time, what, key, text] = line;
+    const head = `  ${time.padEnd(TIME)}  ${what.padEnd(whats)}  ${key.padEnd(keys)}  `;
+    const [first = '', ...rest] = wrapText(text, (width ?? Infinity) - head.length);
+    return [`${head}${first}`.trimEnd(), ...rest.map((part) => `${' '.repeat(head.length)}${part}`)];
+  });
+}
+
+/** Open questions and waits, as the last lines of the journal. */
+function toOpen({ current, waits = [] }: Header, now: number): TimelineLine[] {
+  const waiting = waits.map(({ key, kind, until }): TimelineLine => {
+    return ['', 'waits', key, `${kind}${until === undefined ? '' : `, until ${formatRelative(until, now)}`}`];
+  });
+  const asking = (current as Question[]).map(
+    ({ key, prompt, kind, complaint, until, by, secret, person }): TimelineLine => {
+      const notes = [
+        ...(person ? [`waits for ${formatText(person.principal)}`] : []),
+        ...(secret ? ['a secret'] : kind === 'text' ? [] : [kind]),
+        ...(by ? ['only a person may answer'] : []),
+        ...(until === undefined ? [] : [`until ${formatRelative(until, now)}`]),
+      ];
+      const words = `${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
+      return ['', 'asks', key, `${formatText(words)}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`];
+    },
+  );
+  return [...waiting, ...asking];
+}
+
+interface Undo {
+  undone: string[];
+  left: string[];
+  tries: number;
+}
+
+/** The undo progress of a session that is ending. */
+function toUndo({ header, entries }: StoredSession): Undo | undefined {
+  const ending = earlyEndOf(header);
+  if (!ending || entries.length === 0) return undefined;
+  const { intents, undone } = fold(entries);
+  const undoable = [...intents.values()].flatMap(({ entry }) => (entry.undo ? [entry.k] : []));
+  const left = undoable.filter((key) => !undone.has(key));
+  return { undone: [...undone], left, tries: ending.tries ?? 0 };
+}
+
+function undoWords(stored: StoredSession): string | undefined {
+  const { notUndone } = stored.header;
+  if (notUndone?.length && isEnded(stored.header))
+    return `failed for good: ${formatText(notUndone.join(', '))}; undo by hand`;
+  const undo = toUndo(stored);
+  if (!undo) return undefined;
+  const { undone, left, tries } = undo;
+  const parts = [
+    `left: ${left.join(', ') || 'nothing'}`,
+    ...(undone.length > 0 ? [`undone: ${undone.join(', ')}`] : []),
+    `${tries} tries so far`,
+  ];
+  return formatText(parts.join('; '));
+}
+
+function toOutcome(header: Header, { store, keys }: StoreAccess): { outcome?: object | undefined; isSealed: boolean } {
+  if (header.outcome === undefined) return { isSealed: false };
+  const outcome = readOutcome(createSessionContext({ store, keys }), header);
+  return { outcome, isSealed: outcome === undefined };
+}
+
+function resultWords(header: Header, reading: StoreAccess): string | undefined {
+  const { outcome, isSealed } = toOutcome(header, reading);
+  if (isSealed) return SEALED;
+  if (!outcome) return undefined;
+  const { result, failure } = outcome as { result?: unknown; failure?: { message: string } };
+  return failure ? formatText(failure.message) : formatValue(result);
+}

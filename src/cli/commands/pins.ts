@@ -1,0 +1,187 @@
+// `parley pins`: shows what servers have changed since they were first used, and accepts it as it was shown.
+import { findConfig } from '../../config/read/find-config.ts';
+import { listPinFiles, pinFolder, readPinFile, updatePinFile } from '../../gateway/definitions/pins/pin-file.ts';
+import { acceptPin, isRemoved, keyOf } from '../../gateway/definitions/pins/pin-record.ts';
+import type { Pin, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
+import type { PinsCommand } from '../args/pins-command.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
+import { createTerminal } from '../terminal/terminal.ts';
+import { programName } from '../program.ts';
+import { diffLines } from '../terminal/word-diff.ts';
+
+interface KeptPins {
+  path: string;
+  record: PinRecord;
+}
+
+/** Something that waits to be accepted, as it was when it was read. */
+interface Waiting {
+  path: string;
+  server: string;
+  pin: Pin;
+}
+
+export async function runPins(command: PinsCommand, print: Printer): Promise<number> {
+  const kept = readAll(command, print);
+  if (!kept) return 1;
+  if (command.action === 'ls') return list(command, kept, print);
+  const { what } = command;
+  const waiting = kept
+    .flatMap(waitingIn)
+    .filter((one) => what === undefined || one.server === what || fullName(one) === what);
+  const isKnown = kept.some(
+    ({ record }) =>
+      record.server === what || Object.values(record.pins).some(({ name }) => `${record.server}__${name}` === what),
+  );
+  if (what !== undefined && !isKnown) {
+    print.problem(`nothing is pinned of "${what}". To see what is: ${programName()} pins`);
+    return 1;
+  }
+  for (const one of waiting) for (const line of describe(one, print)) print.line(line);
+  if (waiting.length === 0) print.line('Nothing has changed since it was accepted.');
+  else if (command.action === 'accept') return accept(waiting, command, print);
+  else print.note(`To accept it: ${programName()} pins accept ${what ?? '--all'}`);
+  return 0;
+}
+
+function readAll({ config }: PinsCommand, print: Printer): KeptPins[] | undefined {
+  const gateway = config === undefined ? undefined : findConfig(config, readEnvironment()).path;
+  try {
+    const all = listPinFiles(pinFolder(ownStateFolder())).flatMap((path) => {
+      const record = readPinFile(path);
+      return record ? [{ path, record }] : [];
+    });
+    return all.filter(({ record }) => config === undefined || record.gateway === gateway);
+  } catch (error) {
+    print.problem(`the pins cannot be read: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+function list({ json }: PinsCommand, kept: readonly KeptPins[], print: Printer): number {
+  const waiting = kept.flatMap(waitingIn);
+  if (json) {
+    const rows = waiting.map((one) => ({
+      server: one.server,
+      area: one.pin.area,
+      name: one.pin.name,
+      state: stateOf(one.pin),
+      like: one.pin.like,
+      before: one.pin.pinned?.program,
+      now: one.pin.seen?.program,
+    }));
+    print.line(
+      JSON.stringify(
+        { servers: kept.map(({ record: { server, gateway } }) => ({ server, gateway })), waiting: rows },
+        undefined,
+        2,
+      ),
+    );
+    return 0;
+  }
+  if (kept.length === 0) {
+    print.line('Nothing is pinned yet: a gateway pins what its servers list when they are first used.');
+    return 0;
+  }
+  const rows = kept.map(({ record, path }) => {
+    const pins = Object.values(record.pins);
+    const count = waiting.filter((one) => one.path === path).length;
+    return [
+      record.server,
+      String(pins.filter(({ pinned }) => pinned).length),
+      String(count),
+      displayPath(record.gateway),
+    ];
+  });
+  for (const line of toTable([['SERVER', 'PINNED', 'WAITING', 'GATEWAY'], ...rows])) print.line(line);
+  if (waiting.length === 0) return 0;
+  print.line();
+  for (const line of toTable(waiting.map((one) => [fullName(one), one.pin.area, wordsOf(one.pin)]))) print.line(line);
+  print.note(`To see what is different: ${programName()} pins diff`);
+  return 0;
+}
+
+function waitingIn({ path, record }: KeptPins): Waiting[] {
+  const pins = Object.values(record.pins).filter((pin) => pin.seen !== undefined || isRemoved(pin));
+  return pins.map((pin) => ({ path, server: record.server, pin }));
+}
+
+function fullName({ server, pin }: Waiting): string {
+  return `${server}__${pin.name}`;
+}
+
+function stateOf(pin: Pin): 'removed' | 'changed' | 'new' {
+  if (isRemoved(pin)) return 'removed';
+  return pin.pinned ? 'changed' : 'new';
+}
+
+function wordsOf(pin: Pin): string {
+  return `${stateOf(pin)}${pin.like === undefined ? '' : `, the same as ${pin.like}`}`;
+}
+
+/** The package before and now; only what is different of the two. */
+function updateOf({ pinned, seen }: Pin): string {
+  const [before, now] = [pinned?.program, seen?.program];
+  if (before === undefined || now === undefined || before === now) return (now ?? '') && `, ${now}`;
+  const [name, version] = now.split(' ');
+  return `, ${before} → ${before.startsWith(`${name} `) ? version : now}`;
+}
+
+function describe(one: Waiting, print: Printer): string[] {
+  const { pin } = one;
+  const heading = `${print.style('bold', fullName(one))} (${pin.area}) ${wordsOf(pin)}${updateOf(pin)}`;
+  if (isRemoved(pin)) return [heading];
+  const style = {
+    removed: (text: string) => print.style('red', text),
+    added: (text: string) => print.style('green', text),
+  };
+  const isWhole = pin.seen?.value !== undefined && (!pin.pinned || pin.pinned.value !== undefined);
+  const lines = isWhole ? diffLines(pin.pinned?.value, pin.seen?.value, style) : ['it is too long to be shown here'];
+  return [heading, ...lines.map((line) => `  ${line}`)];
+}
+
+async function accept(waiting: readonly Waiting[], { what, isSure }: PinsCommand, print: Printer): Promise<number> {
+  if (!isSure && !process.stdin.isTTY) {
+    print.problem(
+      `nobody can be asked here. To accept it as it is shown: ${programName()} pins accept ${what ?? '--all'} --yes`,
+    );
+    return 1;
+  }
+  if (!isSure && !(await isConfirmed())) {
+    print.line('Nothing was accepted.');
+    return 1;
+  }
+  let accepted = 0;
+  for (const path of new Set(waiting.map((one) => one.path)))
+    await updatePinFile(path, (record) => {
+      accepted += acceptShown(
+        record!,
+        waiting.filter((one) => one.path === path),
+      );
+      return record!;
+    });
+  print.line(`Accepted: ${accepted}.`);
+  if (accepted === waiting.length) return 0;
+  print.problem(`${waiting.length - accepted} changed again meanwhile. To see them: ${programName()} pins diff`);
+  return 1;
+}
+
+/** Only what is still as it was shown; returns how many. */
+function acceptShown(record: PinRecord, shown: readonly Waiting[]): number {
+  const same = shown.filter(({ pin }) => {
+    const now = record.pins[keyOf(pin)];
+    return now !== undefined && now.seen?.digest === pin.seen?.digest && isRemoved(now) === isRemoved(pin);
+  });
+  for (const { pin } of same) acceptPin(record, keyOf(pin));
+  return same.length;
+}
+
+async function isConfirmed(): Promise<boolean> {
+  const terminal = createTerminal();
+  const answer = await terminal.ask('Accept it? [y/N] ');
+  terminal.close();
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
+}

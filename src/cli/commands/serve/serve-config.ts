@@ -1,0 +1,266 @@
+// Serves a configuration and watches its file. A change restarts only what changed; a file with errors changes nothing.
+import { applyConfig } from '../../../config/apply/apply-config.ts';
+import type { GatewayUpdate, UpdatableGateway } from '../../../config/apply/apply-config.ts';
+import { buildGateway, buildListeners } from '../../../config/apply/build-gateway.ts';
+import type { BuildOptions, BuiltGateway } from '../../../config/apply/build-gateway.ts';
+import type { LoadOptions } from '../../../config/read/load-config.ts';
+import { formatProblem } from '../../../config/check/config-problems.ts';
+import type { ConfigProblem } from '../../../config/check/config-problems.ts';
+import { watchConfig } from '../../../config/apply/watch-config.ts';
+import type { ConfigChange } from '../../../config/apply/watch-config.ts';
+import type { BuiltSteps, BuildStepOptions } from '../../../config/apply/build-steps.ts';
+import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
+import { loadFrontEngine } from '../../../gateway/accept/auth/front/front-options.ts';
+import type { AuthOptions } from '../../../gateway/accept/auth/auth-options.ts';
+import { createGateway } from '../../../gateway/gateway.ts';
+import type { Gateway } from '../../../gateway/gateway.ts';
+import type { LoginTarget } from '../../../gateway/upstream/login/login-to.ts';
+import { stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
+import { readEnvironment, displayPath } from '../../environment.ts';
+import { toOwnAddress, chooseTransports } from './serve.ts';
+import type { OwnListener } from './serve.ts';
+import { asksKey, chooseLogin } from '../../serving/login-options.ts';
+import { CallLog } from '../../serving/call-log.ts';
+import { createCliLog, toLogPrinter } from '../../terminal/cli-log.ts';
+import type { ServeCommand } from '../../args/command.ts';
+import { openServeAudit } from '../../serving/own-audit.ts';
+import { ownLogin } from '../../login/own-logins.ts';
+import { printProblems } from '../../trust/load-command-config.ts';
+import type { CommandConfig } from '../../trust/load-command-config.ts';
+import { onStderr, uncoloured } from '../../terminal/print.ts';
+import type { Printer } from '../../terminal/print.ts';
+import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
+import type { ServeTarget } from '../../serving/serve-until-end.ts';
+import { tellPerson } from '../../serving/tell-person.ts';
+import { toServeWelcome } from './serve-welcome.ts';
+import { toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
+import { isUsable, judgeTrust } from '../../trust/judge-trust.ts';
+import { isOwnConfig } from '../../trust/own-files.ts';
+import { howTo, whyNot } from '../../trust/require-trust.ts';
+import { trustFile } from '../../trust/trusted-files.ts';
+import { announceGateway } from '../../running/state-file.ts';
+import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
+import { createStatusPage, readStatus } from '../../running/status-page.ts';
+import { version } from '../../../shared/version.ts';
+
+export interface ServeSetup extends CommandConfig {
+  /** The id of the gateway (shared/via.ts). */
+  id: string;
+  own: OwnListener;
+}
+
+export async function serveConfig(command: ServeCommand, found: ServeSetup, print: Printer): Promise<number> {
+  const notices = toLogPrinter(print);
+  const log = createCliLog(command.log ?? found.config.log.level);
+  // A reloaded step may change lists, so clients are notified.
+  const { isStillTrusted, checkStart } = found;
+  const making = { log, stepLog: log, onStepReload: () => gateway.update({}), isStillTrusted, checkStart };
+  const made = await buildParts(found, making, print);
+  if (!made) {
+    await stopUnusedPrestarted();
+    return 1;
+  }
+  const { built, listens } = made;
+  tellProblems(found, notices);
+  const started = new Date().toISOString();
+  const pages = { '/status': createStatusPage(() => gateway, started) };
+  const calls = command.logCalls ? [new CallLog().step] : [];
+  const steps = [...calls, ...(built.options.steps ?? [])];
+  // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
+  const kept = { stateFolder: ownStateFolder(), startsEager: !chooseTransports(command, found.config.listen).stdio };
+  const loginFor = (server: LoginTarget) => ownLogin(server, { log });
+  const auth = loginOf(command, found);
+  const mine = { id: found.id, version: version(), pages, loginFor, auth };
+  const person = { pairedAs: found.path, ask: { ...built.options.ask, notify: tellPerson() } };
+  const audit = await openServeAudit(found.config, log);
+  const gateway = createGateway({ ...built.options, ...kept, ...mine, ...person, ...audit?.options, steps });
+  // The steps of a changed file come after the call log, too.
+  const updatable = {
+    update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
+  };
+  const own = toOwnAddress(command, found.own);
+  const following = follow(
+    { found, own, share: command.share },
+    { gateway: updatable, steps: built.steps, making, print: notices },
+  );
+  const welcome: Welcome = { token: auth?.token, asksKey: asksKey(auth), lines: [] };
+  const close = () => {
+    following.close();
+    return Promise.all([gateway.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
+  };
+  const served = toServeTarget(gateway, { found, started, welcome, close });
+  return serveAs(command, { found, served, listens, welcome }, print);
+}
+
+interface Serving extends Pick<ServeTarget, 'close'> {
+  found: ServeSetup;
+  started: string;
+  welcome: Welcome;
+}
+
+function toServeTarget(gateway: Gateway, { found, started, welcome, close }: Serving): ServeTarget {
+  return {
+    stdio: () => gateway.listen({ stdio: true }),
+    http: (options) => gateway.listen(options),
+    announce: (url) =>
+      announceGateway({
+        url,
+        publicUrl: found.config.publicUrl,
+        serves: found.path,
+        asksToken: welcome.token !== undefined,
+        lines: () => welcome.lines,
+        status: () => readStatus(gateway, started),
+        accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
+      }),
+    close,
+  };
+}
+
+function loginOf(command: ServeCommand, found: ServeSetup): AuthOptions | undefined {
+  const { config } = found;
+  const { port } = chooseTransports(command, config.listen);
+  const host = port === undefined ? undefined : (command.host ?? config.listen.host);
+  return chooseLogin({ host, open: isOpen(command, found), auth: config.auth });
+}
+
+function isOpen(command: ServeCommand, { config }: ServeSetup): boolean {
+  return command.open || config.listen.open === true;
+}
+
+interface ServedConfig {
+  found: ServeSetup;
+  served: ServeTarget;
+  listens: (HttpListenOptions | { stdio: true })[];
+  welcome: Welcome;
+}
+
+interface Welcome {
+  token: string | undefined;
+  asksKey: boolean;
+  /** The lines to paste into clients, once the port is open. */
+  lines: string[];
+}
+
+function serveAs(
+  command: ServeCommand,
+  { found, served, listens, welcome }: ServedConfig,
+  print: Printer,
+): Promise<number> {
+  const { stdio, port } = chooseTransports(command, found.config.listen);
+  const fromFile = listens.find((listen) => 'port' in listen);
+  if (port === undefined) return serveStdio(served, print);
+  const host = command.host ?? found.config.listen.host;
+  const wanted = { ...fromFile, host, port, open: isOpen(command, found) };
+  const say = stdio ? onStderr(print) : print;
+  return serveHttp(
+    served,
+    {
+      wanted,
+      stdio,
+      onOpen(opened) {
+        found.own.opened = { host, port: opened.port };
+        const { token, asksKey } = welcome;
+        const said = toServeWelcome({
+          found,
+          opened,
+          print: say,
+          ...command,
+          host,
+          open: isOpen(command, found),
+          token,
+          asksKey,
+        });
+        welcome.lines = toClientLines({ ...said, print: uncoloured(say) });
+        say.line(toWelcomeLines(said).join('\n'));
+      },
+    },
+    print,
+  );
+}
+
+interface FollowedConfig {
+  found: CommandConfig;
+  own: LoadOptions['own'];
+  share: LoadOptions['share'];
+}
+
+interface FollowContext {
+  gateway: UpdatableGateway;
+  steps: BuiltSteps;
+  making: BuildStepOptions;
+  print: Printer;
+}
+
+function follow(
+  { found, own, share }: FollowedConfig,
+  { gateway, steps, making, print }: FollowContext,
+): { close(): void } {
+  let running = steps;
+  const watch = watchConfig(found, {
+    ...readEnvironment(),
+    own,
+    share,
+    ...found.ownRules,
+    besides: isOwnConfig(found.path, readEnvironment()) ? [] : [trustFile()],
+    async onChange(change) {
+      const { previous, next, loaded } = change;
+      const verdict = judgeTrust(loaded, readEnvironment());
+      if (!isUsable(verdict)) throw new Error(`${whyNot(found.path, verdict)} ${howTo(found.path)}`);
+      tellProblems(loaded, print);
+      running = await applyConfig(gateway, { previous, next, steps: running }, making);
+      for (const line of describeChange(change)) print.news(line);
+    },
+    onProblems(problems) {
+      tellProblems({ path: found.path, problems }, print);
+      print.problem(
+        `${displayPath(found.path)} has changed and cannot be used; the previous configuration keeps running.`,
+      );
+    },
+  });
+  return {
+    close() {
+      watch.close();
+      running.close();
+    },
+  };
+}
+
+function tellProblems(
+  { path, problems }: { path: string | undefined; problems: ConfigProblem[] },
+  print: Printer,
+): void {
+  for (const problem of problems) {
+    const line = formatProblem(problem, displayPath(path));
+    if (problem.level === 'note') print.note(line);
+    else print.warning(line);
+  }
+}
+
+function describeChange({ difference, loaded }: ConfigChange): string[] {
+  const { added, removed, changed, restart } = difference;
+  const named = (verb: string, list: string[]): string[] => (list.length > 0 ? [`${verb} ${list.join(', ')}`] : []);
+  const other = (['steps', 'groups', 'names'] as const).filter((key) => difference[key]);
+  const all = [...named('started', added), ...named('restarted', changed), ...named('stopped', removed)];
+  const what = [...all, ...named('renewed', other)].join('; ');
+  return [
+    `${displayPath(loaded.path)} has changed${what === '' ? '' : `: ${what}`}.`,
+    ...(restart.length > 0 ? [`${restart.join(', ')} will take effect at the next start.`] : []),
+  ];
+}
+
+interface BuiltParts {
+  built: BuiltGateway;
+  listens: ServedConfig['listens'];
+}
+
+/** Undefined if a part cannot be built, such as a step that fails to load; the reason has been printed. */
+async function buildParts(found: ServeSetup, making: BuildOptions, print: Printer): Promise<BuiltParts | undefined> {
+  try {
+    if (found.config.auth?.front) await loadFrontEngine();
+    return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };
+  } catch (thrown) {
+    if (!(await printProblems(found, print, { runsSteps: found.isStillTrusted() })))
+      print.problem(`${displayPath(found.path)}: ${(thrown as Error).message}`);
+    return undefined;
+  }
+}

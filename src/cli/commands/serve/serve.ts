@@ -1,0 +1,83 @@
+// `parley serve`: serves the servers of a configuration to all clients behind one URL, or on stdio. It imports only what reads a
+// configuration, so that servers can start while the rest of the code loads.
+import { enabledServers, isForFlowsOnly } from '../../../config/config.ts';
+import type { ParleyConfig } from '../../../config/config.ts';
+import type { LoadOptions } from '../../../config/read/load-config.ts';
+import { prestart, stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { ServeCommand } from '../../args/command.ts';
+import { loadCommandConfig, toProblemLines } from '../../trust/load-command-config.ts';
+import { onFirstMessage } from '../../running/first-message.ts';
+import { gatewayId, findStartLoop } from '../../running/gateway-id.ts';
+import { displayPath } from '../../environment.ts';
+import type { Printer } from '../../terminal/print.ts';
+import { untilSignal } from '../../signals.ts';
+
+/** The address of the gateway, once it listens. */
+export interface OwnListener {
+  opened: { host: string; port: number } | undefined;
+}
+
+export async function runServe(command: ServeCommand, print: Printer): Promise<number> {
+  const own: OwnListener = { opened: undefined };
+  const onWarning = (): void => {}; // reported once the log exists
+  const found = await loadCommandConfig(command.config, print, {
+    own: toOwnAddress(command, own),
+    share: command.share,
+    onWarning,
+  });
+  if (!found) return 1;
+  if (isForFlowsOnly(found.config)) {
+    for (const line of toProblemLines(found)) print.note(line);
+    print.problem('there is nothing to serve.');
+    return 1;
+  }
+  const id = gatewayId(found.path);
+  const round = findStartLoop(found.path);
+  if (round !== undefined) {
+    print.problem(round);
+    return 1;
+  }
+  startNeeded(command, found.config, id);
+  try {
+    return await (await import('./serve-config.ts')).serveConfig(command, { ...found, id, own }, print);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.code !== 'BAD_OPTION') throw thrown;
+    print.problem(
+      `${displayPath(found.path)}: ${(await import('../../terminal/format-error.ts')).formatError(thrown)}`,
+    );
+    await stopUnusedPrestarted();
+    return 1;
+  }
+}
+
+/** The address that is really open wins over the configured one. */
+export function toOwnAddress(command: ServeCommand, own: OwnListener): NonNullable<LoadOptions['own']> {
+  return (listen) => own.opened ?? { host: command.host ?? listen.host, port: chooseTransports(command, listen).port };
+}
+
+/**
+ * Which transports to open: a port if there is one, and stdio if it is requested or the only one left. The command line wins over the file.
+ */
+export function chooseTransports(
+  { stdio, port }: ServeCommand,
+  listen: { port?: number | undefined; stdio?: boolean | undefined },
+): { stdio: boolean; port: number | undefined } {
+  const atPort = port ?? (stdio ? undefined : listen.port);
+  return { stdio: stdio || listen.stdio === true || atPort === undefined, port: atPort };
+}
+
+/** Starts the eager servers at once. With a client on stdin, starts all servers at its first message. */
+function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): void {
+  const hasClient = chooseTransports(command, config.listen).stdio;
+  const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
+  void untilSignal(); // from here on a signal must end the servers, too
+  for (const [, server] of needed) {
+    if (!('command' in server)) void import('../../../gateway/upstream/links/streamable-http.ts'); // most URLs use it; load it while other files load
+  }
+  const start = (): void => {
+    for (const [, server] of needed) if ('command' in server) prestart({ ...server, id });
+  };
+  if (hasClient) onFirstMessage(start);
+  else start();
+}

@@ -1,0 +1,51 @@
+// The checks of what a wrapped server lists. Nobody has given it a name, so its pins belong to its command line or URL.
+import { basename, isAbsolute } from 'node:path';
+import type { RecordAudit } from '../../../protocol/audit.ts';
+import { isLoopback } from '../../../gateway/accept/guard.ts';
+import { DefinitionChecks } from '../../../gateway/definitions/definition-checks.ts';
+import { toPinPolicy } from '../../../gateway/definitions/pins/pin-policy.ts';
+import { addressText } from '../../../gateway/server-checks.ts';
+import type { CommandAddress, UrlAddress } from '../../../gateway/upstream/address.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { createCliLog } from '../../terminal/cli-log.ts';
+import type { WrapCommand } from '../../args/command.ts';
+import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
+
+/** Commands that run what is in the folder. */
+const OF_FOLDER = /^(node|bun|deno|tsx|python[\d.]*|uv|npm|pnpm|yarn|make|cargo|go)(\.exe|\.cmd)?$/;
+const RELATIVE = /^\.{1,2}([\\/]|$)|\.([cm]?[jt]sx?|py|sh|rb|php|jar)$/;
+
+export function createWrapChecks(
+  { server, log, pins = isNamed(server) ? 'destructive' : 'off' }: WrapCommand,
+  { name, audit }: { name: string; audit: RecordAudit | undefined },
+): DefinitionChecks {
+  const policy = toPinPolicy(pins);
+  const pinned = { gateway: 'wrap', isByAddress: true, stateFolder: ownStateFolder(), clock: systemClock, audit };
+  return new DefinitionChecks({
+    server: name,
+    servers: () => [name],
+    log: createCliLog(log ?? 'warn'), // what it says is about safety
+    pins: policy && {
+      ...pinned,
+      policy,
+      address: identityOf(server),
+      command: 'command' in server ? server : undefined,
+    },
+  });
+}
+
+/** At a port of this machine there is now one server, now another. */
+function isNamed(server: WrapCommand['server']): boolean {
+  return 'command' in server || !isLoopback(new URL(server.url).hostname);
+}
+
+/** Which program a relative path means depends on the folder. */
+function identityOf(server: CommandAddress | UrlAddress): string {
+  const text = addressText(server);
+  return 'command' in server && isOfFolder(server) ? `${text} in ${process.cwd()}` : text;
+}
+
+function isOfFolder({ command, args = [] }: CommandAddress): boolean {
+  if ([command, ...args].some((word) => !isAbsolute(word) && RELATIVE.test(word))) return true;
+  return OF_FOLDER.test(basename(command)) && !args.some((arg) => isAbsolute(arg));
+}

@@ -1,0 +1,209 @@
+// `parley wrap`: serves one server, whatever revision it speaks, on stdio for a client that starts this process, or on a port.
+import type { Implementation } from '@modelcontextprotocol/client';
+import type { RecordAudit } from '../../../protocol/audit.ts';
+import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
+import type { Layer } from '../../../protocol/layer.ts';
+import type { Handle } from '../../../protocol/target.ts';
+import { acceptStdio } from '../../../gateway/accept/stdio.ts';
+import { AuditLayer } from '../../../gateway/audit/audit-layer.ts';
+import { HumanChannel } from '../../../gateway/human-channel.ts';
+import type { HumanChannelOptions } from '../../../gateway/human-channel.ts';
+import { createPipeline } from '../../../gateway/pipeline.ts';
+import { createServeContext } from '../../../gateway/dialect/serve/serve-context.ts';
+import { stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
+import { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
+import type { CommandAddress, UrlAddress } from '../../../gateway/upstream/address.ts';
+import { commandExists } from '../../../gateway/upstream/sandbox/find-on-path.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { createSealer } from '../../../shared/crypto/seal.ts';
+import { keysFrom } from '../../../shared/crypto/state-keys.ts';
+import { openOwnAudit } from '../../serving/own-audit.ts';
+import { toBridgeLine } from '../../serving/bridge-line.ts';
+import { createCliLog } from '../../terminal/cli-log.ts';
+import type { WrapCommand } from '../../args/command.ts';
+import type { OpenedPort } from '../../serving/open-port.ts';
+import { uncoloured } from '../../terminal/print.ts';
+import type { Printer } from '../../terminal/print.ts';
+import { deriveServerName } from '../../running/server-name.ts';
+import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
+import { tellPerson } from '../../serving/tell-person.ts';
+import { ServerStderr } from './server-stderr.ts';
+import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
+import type { ServeTarget } from '../../serving/serve-until-end.ts';
+import { version } from '../../../shared/version.ts';
+import { toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
+import type { ProgramStart, WelcomeOptions } from '../../serving/welcome-lines.ts';
+import { explainStartFailure } from '../../terminal/start-failure.ts';
+import type { WrappedPort } from './wrapped-port.ts';
+import { toWrappedAddress } from '../../running/wrapped-address.ts';
+import { createWrapChecks } from './wrap-checks.ts';
+import { createWrapLogin } from './wrap-login.ts';
+import type { WrapLogin } from './wrap-login.ts';
+import { WrappedServer } from './wrapped-server.ts';
+
+const AGAIN = ' It is retried when a client connects.';
+
+export async function runWrap(command: WrapCommand, { print, id }: { print: Printer; id: string }): Promise<number> {
+  const { server, revision, port, host } = command;
+  const stderr = new ServerStderr((text) => process.stderr.write(text));
+  const log = stderr.in(createCliLog(command.log ?? 'error'));
+  const address = toWrappedAddress(server);
+  // Only on a port can state outlive this process; on stdio the client ends with it.
+  const kept = port === undefined ? {} : { stateFolder: ownStateFolder() };
+  const parts = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
+  const name = deriveServerName(server);
+  const asking = new HumanChannel(personOf(command, name), parts);
+  // Connections that open before the first client comes are the ones most clients will share.
+  const assisted = () => asking.assisted;
+  const asked = createWrapLogin(name, server, { print, log });
+  const audit = command.isRecorded ? openOwnAudit({ log }) : undefined;
+  const ours = { client: self(), log, assisted, id, login: asked.login };
+  const definitions = createWrapChecks(command, { name, audit: audit?.record });
+  const target = new UpstreamTarget({ name, address, revision, definitions, ...ours });
+  const wrapped = toWrapped(command, { target, stderr, asked, print });
+  const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
+  const layers = { audit: audit && toAuditLayer(name, audit.record), observe, questions: asking.layer };
+  const front = createServeContext(createPipeline(wrapped, layers), { ...parts, audit: audit?.record });
+  let atPort: WrappedPort | undefined;
+  const served: ServeTarget = {
+    stdio: () => acceptStdio(front),
+    // Loaded on demand: on stdio, every file that is not loaded makes the first answer earlier.
+    http: async (options) => {
+      atPort = new (await import('./wrapped-port.ts')).WrappedPort(front, target);
+      const listening = await atPort.listen({ ...options, pages: asking.pageEndpoint.pages });
+      asking.pageEndpoint.opened(host, listening.url);
+      return listening;
+    },
+    // On stdio the gateway belongs to the client that started it.
+    announce: (url) => atPort?.announce(url) ?? (() => {}),
+    async close() {
+      // Report a mistyped command even if no client has asked for the server.
+      if (!wrapped.hasFailed && !isThere(server)) await wrapped.ready();
+      wrapped.leave();
+      return Promise.all([asking.close(), target.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
+    },
+  };
+  // On stdio the only client declares its capabilities in its first message, so no second server process is needed.
+  const status = await (port === undefined
+    ? serveStdio(served, print)
+    : onPort(command, { served, wrapped, target, opened: () => atPort! }, print));
+  return wrapped.hasFailed ? 1 : status;
+}
+
+interface WrappedParts {
+  target: UpstreamTarget;
+  stderr: ServerStderr;
+  asked: WrapLogin;
+  print: Printer;
+}
+
+function toWrapped({ server, startMs, port }: WrapCommand, parts: WrappedParts): WrappedServer {
+  const { target, stderr, asked, print } = parts;
+  return new WrappedServer({
+    target,
+    startMs,
+    explain: (reason) =>
+      asked.request ?? explainStartFailure({ server, reason, waitedMs: startMs, ...toLastWords(stderr) }),
+    onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
+    onFailure(explanation) {
+      const isLater = port !== undefined && target.status.state === 'failing' && !isHopeless(target, server);
+      print.problem(`${explanation}${isLater ? AGAIN : ''}`);
+    },
+  });
+}
+
+/** How people are asked, and which clients may answer for a person. */
+function personOf({ isAsking }: WrapCommand, name: string): HumanChannelOptions {
+  const ask = { notify: tellPerson(), ...(isAsking ? {} : { channels: [] }) };
+  return { ask, stateFolder: ownStateFolder(), pairedAs: `wrap ${name}` };
+}
+
+function toLastWords({ tail, isGarbled, garbage }: ServerStderr) {
+  return { stderr: tail, isGarbled, garbage };
+}
+
+function self(): Implementation {
+  return { name: 'mcp-parley', version: version() };
+}
+
+interface WrapContext {
+  served: ServeTarget;
+  wrapped: WrappedServer;
+  target: UpstreamTarget;
+  /** Known once the port is open. */
+  opened: () => WrappedPort;
+}
+
+/** Starts the server at once. If its command cannot run, there is nothing to serve, and the command ends. */
+async function onPort(command: WrapCommand, context: WrapContext, print: Printer): Promise<number> {
+  const { served, wrapped, target } = context;
+  const { server, port, host, open } = command;
+  const first = wrapped.ready();
+  if (!isThere(server)) {
+    await first; // it prints the reason
+    await served.close();
+    return 1;
+  }
+  const until = new Promise<number>((resolve) => {
+    void first.then(() => isHopeless(target, server) && resolve(1));
+  });
+  const again = (await import('./wrap-command.ts')).toWrapCommand(command);
+  const onOpen = (opened: OpenedPort): void => {
+    const atPort = context.opened();
+    const said = toWelcome(command, { opened, again, token: atPort.token }, print);
+    atPort.lines = toClientLines({ ...said, print: uncoloured(print) });
+    print.line(toWelcomeLines(said).join('\n')); // one write: the first client waits for it
+  };
+  return serveHttp(served, { wanted: { port, host, open }, onOpen, until }, print);
+}
+
+/** A command that cannot run now will not run later either. One that started and ended may still need something that is missing. */
+function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): boolean {
+  const { state, problem } = status;
+  const isUnrunnable = problem instanceof GatewayError && problem.code === 'UPSTREAM_UNREACHABLE';
+  return 'command' in server && state === 'failing' && isUnrunnable;
+}
+
+/** The wrapped server is the one that every call is for. */
+function toAuditLayer(name: string, record: RecordAudit): Layer {
+  return (next) => new AuditLayer(next, { record: (event) => record({ ...event, server: name }), clock: systemClock });
+}
+
+/** Logs one line for each call. */
+async function createCallLogLayer(name: string): Promise<Layer> {
+  const { CallLog } = await import('../../serving/call-log.ts');
+  const { ObservedLayer } = await import('../../../gateway/observe/observed-layer.ts');
+  const lines = new CallLog();
+  const around = (exchange: Exchange, handle: Handle) => {
+    const work = async () => handle(exchange);
+    return lines.record(exchange, work, { resultOf: (result) => result, serverOf: () => name });
+  };
+  return (next) => new ObservedLayer(next, around);
+}
+
+function toLine(client: ClientView, target: UpstreamTarget, over: string): string {
+  const { server, transport = 'stdio' } = target.status;
+  return toBridgeLine({ ...client, transport: over }, { ...(target.viewFor(client) ?? server!), transport });
+}
+
+function isThere(server: CommandAddress | UrlAddress): boolean {
+  return !('command' in server) || commandExists(server.command, process.cwd(), { ...process.env, ...server.env });
+}
+
+interface WelcomeContext {
+  opened: OpenedPort;
+  again: ProgramStart;
+  token: string | undefined;
+}
+
+function toWelcome(
+  { host, open, server }: WrapCommand,
+  { opened, again, token }: WelcomeContext,
+  print: Printer,
+): WelcomeOptions {
+  const name = deriveServerName(server);
+  const { port, isChosen } = opened;
+  const title = `in front of ${name}`;
+  return { host, open, token, port, isChosen, print, title, name, about: [], program: () => again };
+}

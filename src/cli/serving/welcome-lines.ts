@@ -1,0 +1,170 @@
+// What a command prints when its port is open: its URLs, its revisions, and the lines to paste into each client.
+import { isIP } from 'node:net';
+import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
+import { DEFAULT_PORT } from '../../config/settings.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toCurlCommand } from './curl-command.ts';
+import { version } from '../../shared/version.ts';
+import { programName, toLaunchCommand } from '../program.ts';
+
+export interface WelcomeOptions {
+  host: string;
+  /** Everybody may call. */
+  open?: boolean;
+  /** Asked of every client. */
+  token?: string | undefined;
+  /** Every client needs an API key of its own. */
+  asksKey?: boolean | undefined;
+  port: number;
+  /** Where clients and browsers reach it, if that is another address. */
+  publicUrl?: string | undefined;
+  scheme?: 'http' | 'https';
+  /** False if the default port was taken and another one is used. */
+  isChosen: boolean;
+  print: Printer;
+  /** After the version: "demo server". */
+  title: string;
+  /** Name of the entry in the client's file. */
+  name: string;
+  /** More lines about what is served. */
+  about: string[];
+  /** The command line for clients that start their servers, given the open URL. */
+  program: (url: string) => ProgramStart;
+  /** The client file that is served; the pasted entry must not replace its servers. */
+  served?: string | undefined;
+  /** A tool to try with curl. */
+  sample?: { tool: string; args: object };
+}
+
+export interface ProgramStart {
+  /** The words after `parley`. */
+  words: string[];
+  /** Variables that it needs, with HIDDEN for values that are not printed. */
+  env?: Record<string, string> | undefined;
+}
+
+/** Printed in place of a secret. */
+export const HIDDEN = '…';
+
+/** Printed in place of an API key, of which only the hash is kept. */
+export const KEY = 'KEY';
+
+const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
+
+export function toWelcomeLines(options: WelcomeOptions): string[] {
+  const { host, port, scheme = 'http', print, title, about, token } = options;
+  const bold = (text: string) => print.style('bold', text);
+  const origin = `${toAddress(host)}:${port}`;
+  const url = `${scheme}://${origin}/mcp`;
+  const link = (text: string) => print.style('cyan', text.padEnd(url.length));
+  return [
+    ...notes(options).map((note) => print.style('yellow', note)),
+    `${bold(`Parley ${version()}`)}, ${title}. Ctrl-C ends it.`,
+    '',
+    `  ${link(url)}  Streamable HTTP`,
+    `  ${link(`${scheme}://${origin}/sse`)}  HTTP+SSE`,
+    `  ${link(`${scheme.replace('http', 'ws')}://${origin}/ws`)}  WebSocket`,
+    '',
+    ...(options.publicUrl === undefined ? [] : [`  public  ${toUrl(options)}`]),
+    `  speaks  ${ALL_REVISIONS.join(', ')}`,
+    ...about.map((line) => `  ${line}`),
+    ...(token === undefined
+      ? []
+      : [
+          `  token   every client must send it; the lines below contain it. To see them again: ${programName()} status --lines`,
+        ]),
+    '',
+    ...toClientLines(options),
+  ];
+}
+
+/** What to paste into each client, with the token in the form that the client has for headers. */
+export function toClientLines(options: WelcomeOptions): string[] {
+  const { print, program, sample, served, asksKey } = options;
+  const token = options.token ?? (asksKey ? KEY : undefined);
+  const name = toEntryName(options.name);
+  const bold = (text: string) => print.style('bold', text);
+  const url = toUrl(options);
+  const { words, env = {} } = program(url);
+  const hidden = Object.keys(env).filter((key) => env[key] === HIDDEN);
+  const bearer = `Bearer ${token}`;
+  const headers = token === undefined ? {} : { headers: { Authorization: bearer } };
+  return [
+    ...(asksKey
+      ? [`Every client needs a key. In place of ${KEY}, write what this prints: ${programName()} key add NAME`, '']
+      : []),
+    bold('Claude Code'),
+    `  claude mcp add --transport http ${name} ${url}${token === undefined ? '' : ` --header "Authorization: ${bearer}"`}`,
+    '',
+    bold(
+      `Cursor and others, in their mcpServers file; Windsurf writes "serverUrl"${served === undefined ? '' : ` (not yet in ${served})`}`,
+    ),
+    `  ${toLine({ mcpServers: { [name]: { url, ...headers } } })}`,
+    ...(served === undefined ? [] : keepApart(served)),
+    '',
+    bold('Claude Desktop, in claude_desktop_config.json; it starts its servers itself'),
+    `  ${toLine({ mcpServers: { [name]: { ...toLaunchCommand(words), ...(Object.keys(env).length > 0 && { env }) } } })}`,
+    ...(hidden.length > 0
+      ? [`  (replace ${HIDDEN} by the value of ${hidden.join(', ')}, which is not printed here)`]
+      : []),
+    '',
+    bold('VS Code, in .vscode/mcp.json'),
+    `  ${toLine({ servers: { [name]: { type: 'http', url, ...headers } } })}`,
+    '',
+    bold('Codex, in ~/.codex/config.toml'),
+    `  [mcp_servers.${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}]`,
+    `  url = ${JSON.stringify(url)}`,
+    ...(token === undefined ? [] : [`  http_headers = { "Authorization" = ${JSON.stringify(bearer)} }`]),
+    ...(sample ? ['', bold('Without a client')] : []),
+    ...(sample ? toCurlCommand(url, sample.tool, sample.args).map((line) => `  ${line}`) : []),
+  ];
+}
+
+/** A client's file cannot be both what Parley serves and where the client finds Parley. */
+function keepApart(served: string): string[] {
+  return [
+    `  ${served} is served here. To use Parley in its client, too: copy its servers to parley.config.jsonc,`,
+    `  run: ${programName()} serve parley.config.jsonc, then put the line above in their place.`,
+  ];
+}
+
+/** Clients take letters, digits, "-" and "_". */
+function toEntryName(name: string): string {
+  if (isIP(name) !== 0 || name === 'localhost') return 'server';
+  return name.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'server';
+}
+
+function notes({ host, open = false, port, isChosen, scheme }: WelcomeOptions): string[] {
+  const isElsewhere = !/^(localhost|127\.|\[?::1\]?$)/.test(host);
+  const isPlain = isElsewhere && scheme !== 'https';
+  return [
+    ...(isChosen ? [] : [`Port ${DEFAULT_PORT} is taken: using ${port}.`]),
+    ...(isElsewhere && open
+      ? [`Open on ${host} without a login: everybody who reaches this machine can call every tool.`]
+      : []),
+    ...(!isElsewhere && open
+      ? ['Open without a token: every program of every user of this machine can call every tool.']
+      : []),
+    ...(isPlain
+      ? [`Listening on ${host} without TLS: others on the network can read and change everything, including keys.`]
+      : []),
+  ];
+}
+
+/** What clients connect to. */
+function toUrl({ publicUrl, scheme = 'http', host, port }: WelcomeOptions): string {
+  return `${publicUrl?.replace(/\/+$/, '') ?? `${scheme}://${toAddress(host)}:${port}`}/mcp`;
+}
+
+function toAddress(host: string): string {
+  if (WILDCARDS.has(host)) return '127.0.0.1';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+function toLine(value: object): string {
+  // Adds spaces between keys and values, not inside of text.
+  return JSON.stringify(value).replaceAll(
+    /("(?:[^"\\]|\\.)*")|([:,])(?=["[{])/g,
+    (found, word?: string) => word ?? `${found} `,
+  );
+}

@@ -1,0 +1,105 @@
+// Loads the configuration of a command and prints all of its problems to stderr at once.
+import { existsSync } from 'node:fs';
+import type { BuildOptions } from '../../config/apply/build-gateway.ts';
+import type { ParleyConfig } from '../../config/config.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
+import { sortProblems, formatProblem } from '../../config/check/config-problems.ts';
+import type { ConfigProblem } from '../../config/check/config-problems.ts';
+import type { CheckPartsOptions } from '../../config/check/check-parts.ts';
+import { displayPath, readEnvironment } from '../environment.ts';
+import { readOwnRules } from './own-rules.ts';
+import type { OwnRules } from './own-rules.ts';
+import { createStartCheck } from './check-start.ts';
+import { isTrustedNow } from './judge-trust.ts';
+import { requireTrust } from './require-trust.ts';
+import { suggestConfigs } from './client-files.ts';
+import { programName } from '../program.ts';
+import type { Printer } from '../terminal/print.ts';
+
+export interface CommandConfig extends LoadedConfig {
+  path: string;
+  config: ParleyConfig;
+  /** The rules of the user's own configuration, which come first. */
+  ownRules: OwnRules;
+  /** Whether the files are trusted as they are at this moment. */
+  isStillTrusted: () => boolean;
+  /** Throws if the command of a server runs code that is not trusted as it is at this moment. */
+  checkStart: BuildOptions['checkStart'];
+}
+
+interface CommandConfigOptions {
+  own?: LoadOptions['own'];
+  share?: LoadOptions['share'];
+  /** Receives warnings about a usable file. Default: print them. */
+  onWarning?: ((line: string) => void) | undefined;
+  /** Printed if no file was named or found. */
+  missing?: string;
+}
+
+/** Undefined if there is no usable file; the reason has been printed. */
+export async function loadCommandConfig(
+  named: string | undefined,
+  print: Printer,
+  {
+    own,
+    share,
+    onWarning,
+    missing = 'no configuration was named, and none was found here.',
+  }: CommandConfigOptions = {},
+): Promise<CommandConfig | undefined> {
+  const environment = readEnvironment();
+  const { unusable, ...ownRules } = readOwnRules(named, environment);
+  const loaded = loadConfig(named, { ...environment, own, share, ...ownRules, runsCommands: true });
+  const { path, config } = loaded;
+  if (path === undefined && named === undefined) {
+    print.problem(missing);
+    for (const line of toMissingLines()) print.note(line);
+    return undefined;
+  }
+  const isUsable = path !== undefined && config !== undefined;
+  if (!isUsable) {
+    const runsSteps = path !== undefined && isTrustedNow(path, { ...environment, ...ownRules });
+    await printProblems(loaded, print, { runsSteps });
+    return undefined;
+  }
+  if (unusable !== undefined) {
+    print.problem(
+      `your own rules hold for this file, too, and cannot be read. Correct ${unusable}: ${programName()} check ${unusable}`,
+    );
+    return undefined;
+  }
+  if (!(await requireTrust(loaded, print))) return undefined;
+  const isStillTrusted = (): boolean => isTrustedNow(path, { ...environment, ...ownRules });
+  for (const line of toProblemLines(loaded)) (onWarning ?? ((told) => print.note(told)))(line);
+  return { ...loaded, path, config, ownRules, isStillTrusted, checkStart: createStartCheck(path) };
+}
+
+/** Prints all that `check` finds, so that a file is corrected only once. False if there is no error. */
+export async function printProblems(
+  loaded: LoadedConfig,
+  print: Printer,
+  { runsSteps = false }: CheckPartsOptions = {},
+): Promise<boolean> {
+  const { checkParts } = await import('../../config/check/check-parts.ts');
+  const problems = sortProblems([...loaded.problems, ...(await checkParts(loaded, { runsSteps }))]);
+  if (problems.every(({ level }) => level !== 'error')) return false;
+  const { path } = loaded;
+  for (const line of toProblemLines({ path, problems })) print.note(line);
+  // The problems have already said that the file is missing.
+  if (path !== undefined && existsSync(path)) {
+    print.problem(
+      `${displayPath(path)} cannot be used. Correct it, then run: ${programName()} check ${displayPath(path)}`,
+    );
+  }
+  return true;
+}
+
+/** Advice if there is no configuration. */
+export function toMissingLines(): string[] {
+  return suggestConfigs(readEnvironment());
+}
+
+export function toProblemLines({ path, problems }: { path: string | undefined; problems: ConfigProblem[] }): string[] {
+  return problems.map((problem) => formatProblem(problem, displayPath(path)));
+}

@@ -30,7 +30,7 @@ const CHUNKS = {
   commands: /^gateway\/upstream\/links\/stdio$/, // one of these two is loaded with it
   urls: /^gateway\/upstream\/links\/streamable-http$/,
   http: /^gateway\/accept\/http\/http-endpoint$/,
-  ports: /^cli\/commands\/wrap\/(?:wrapped-port|wrap-command)$/, // what `wrap` has on a port
+  ports: /^cli\/commands\/wrap\/wrapped-port$/, // what `wrap` has on a port
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,
   config: /^cli\/commands\/serve\/serve$/,

@@ -1,14 +1,14 @@
 // Parses the command line and runs its command. Each command is loaded when it runs, so that none waits for the code of another.
 import { prestart } from '../gateway/upstream/links/server-process.ts';
+import { version } from '../shared/version.ts';
 import { readArgs } from './args/args.ts';
 import type { RunnableCommand, WrapCommand } from './args/command.ts';
+import { usageHelp, toHelp } from './args/help.ts';
 import { onFirstMessage } from './running/first-message.ts';
 import { gatewayId, findStartLoop } from './running/gateway-id.ts';
-import { usageHelp, toHelp } from './args/help.ts';
-import type { Printer } from './terminal/print.ts';
+import { toWrappedAddress } from './running/named-server.ts';
 import { untilSignal } from './signals.ts';
-import { version } from '../shared/version.ts';
-import { toWrappedAddress } from './running/wrapped-address.ts';
+import type { Printer } from './terminal/print.ts';
 
 /** Resolves with the exit status. */
 export async function dispatch(argv: string[], print: Printer): Promise<number> {
@@ -40,7 +40,7 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
     case 'read':
       return (await import('./commands/read.ts')).runRead(command, print);
     case 'prompt':
-      return (await import('./commands/prompt.ts')).runPrompt(command, print);
+      return (await import('./commands/read.ts')).runPrompt(command, print);
     case 'run':
       return (await import('./commands/run/run.ts')).runFlowFile(command, print);
     case 'explore':
@@ -68,7 +68,7 @@ async function run(command: RunnableCommand, print: Printer): Promise<number> {
     case 'logout':
       return (await import('./commands/login.ts')).runLogout(command, print);
     case 'logins':
-      return (await import('./commands/logins.ts')).runLogins(command, print);
+      return (await import('./commands/login.ts')).runLogins(command, print);
     case 'demo':
       return (await import('./commands/demo/demo.ts')).runDemo(command, print);
     case 'completion':

@@ -1,6 +1,7 @@
 // How this program was started, so that messages and the lines to paste start the same program. With npx there is no command `parley`, and
 // `npx parley` would fetch another package.
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { realPath } from '../shared/files/paths.ts';
 
 /** `parley`, `mcp-parley`, `npx parley` (in a project that has it) or `npx mcp-parley`, as the user would type it. */
 export function programName(started = process.argv[1] ?? ''): string {
@@ -13,7 +14,7 @@ export function programName(started = process.argv[1] ?? ''): string {
 /** How a client in another folder starts this program: by its file, except for files of npx, which npx removes some day. */
 export function toLaunchCommand(words: string[], started = process.argv[1] ?? ''): { command: string; args: string[] } {
   const path = started.replaceAll('\\', '/');
-  const main = real(started);
+  const main = realPath(started);
   const isLinked = !/[\\/]node_modules[\\/]/.test(main); // npx of a local folder runs the files there
   if (isFetched(path) && !isLinked) return { command: 'npx', args: ['-y', fetchedAs(path), ...words] };
   return { command: 'node', args: [main, ...words] };
@@ -33,13 +34,5 @@ function fetchedAs(path: string): string {
     return typeof asked === 'string' && others.length === 0 && /^mcp-parley(@|$)/.test(asked) ? asked : 'mcp-parley';
   } catch {
     return 'mcp-parley'; // another version of npx, or not npx
-  }
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }

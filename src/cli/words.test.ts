@@ -4,14 +4,11 @@ import { createLog } from '../shared/log.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import { toBridgeLine } from './serving/bridge-line.ts';
 import { createCliLog, formatLogLine } from './terminal/cli-log.ts';
-import { formatError } from './terminal/format-error.ts';
-import { toInheritedEnv } from './running/wrapped-address.ts';
-import { toResultLines } from './terminal/result-lines.ts';
-import { deriveServerName } from './running/server-name.ts';
+import { formatError, explainStartFailure } from './terminal/format-error.ts';
+import { toInheritedEnv, deriveServerName } from './running/named-server.ts';
+import { toResultLines, toArguments } from './terminal/tool-text.ts';
 import { ServerStderr } from './commands/wrap/server-stderr.ts';
 import { firstSentence, toTable } from './terminal/table.ts';
-import { toArguments } from './terminal/tool-arguments.ts';
-import { explainStartFailure } from './terminal/start-failure.ts';
 
 describe('the line of a bridge', () => {
   const client = { dialect: 'handshake', revision: 'old', transport: 'stdio' };

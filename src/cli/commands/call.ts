@@ -2,17 +2,16 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import { suggest } from '../../config/check/suggest.ts';
 import type { Progress } from '../../protocol/exchange.ts';
-import { createTerminalForm } from '../terminal/terminal-form.ts';
 import type { CallCommand } from '../args/command.ts';
-import { formatError, isGatewayError } from '../terminal/format-error.ts';
-import { toProgressLine, toResultLines } from '../terminal/result-lines.ts';
-import type { Printer } from '../terminal/print.ts';
 import { connectForCommand, stillStarting } from '../running/connect-for-command.ts';
 import type { CommandConnection } from '../running/connect-for-command.ts';
 import { untilSignal } from '../signals.ts';
+import { formatError, isGatewayError } from '../terminal/format-error.ts';
+import type { Printer } from '../terminal/print.ts';
+import { createTerminalForm } from '../terminal/terminal-form.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { toArguments } from '../terminal/tool-arguments.ts';
+import { toProgressLine, toResultLines, toArguments } from '../terminal/tool-text.ts';
 
 export async function runCall(command: CallCommand, print: Printer): Promise<number> {
   const terminal = createTerminal();

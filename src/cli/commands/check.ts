@@ -1,20 +1,19 @@
 // `parley check`: reports every problem of a configuration, with its position and what to do. Starts no server.
-import { enabledServers } from '../../config/config.ts';
-import type { ParleyConfig } from '../../config/config.ts';
 import { checkParts } from '../../config/check/check-parts.ts';
-import { loadConfig } from '../../config/read/load-config.ts';
-import type { LoadedConfig } from '../../config/read/load-config.ts';
-import { configSchema } from '../../config/check/json-schema.ts';
 import { sortProblems } from '../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../config/check/config-problems.ts';
+import { configSchema } from '../../config/check/json-schema.ts';
+import { enabledServers } from '../../config/config.ts';
+import type { ParleyConfig } from '../../config/config.ts';
 import { printConfig } from '../../config/print-config.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import { readEnvironment, displayPath } from '../environment.ts';
 import type { CheckCommand } from '../args/command.ts';
-import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
-import { judgeTrust } from '../trust/judge-trust.ts';
-import { howTo, whyNot } from '../trust/require-trust.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
+import { judgeTrust, howTo, whyNot } from '../trust/judge-trust.ts';
+import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
 
 export async function runCheck(command: CheckCommand, print: Printer): Promise<number> {
   if (command.schema) {

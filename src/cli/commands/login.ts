@@ -1,18 +1,26 @@
-// `parley login` and `parley logout`: a person's login at a server, for all commands and gateways of this user.
-import { toLoginSettings } from '../../config/apply/login-settings.ts';
+// `parley login`, `logout` and `logins`: a person's logins at servers, for all commands and gateways of this user. They never print a token.
+import { join } from 'node:path';
 import { connectAs } from '../../client/connect.ts';
+import { toLoginSettings } from '../../config/apply/login-settings.ts';
+import { countLoginFiles } from '../../gateway/upstream/login/login-file.ts';
+import type { LoginRecord } from '../../gateway/upstream/login/login-store.ts';
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
 import { loginKey } from '../../gateway/upstream/login/server-login.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Log } from '../../shared/log.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import { version } from '../../shared/version.ts';
-import { createCliLog } from '../terminal/cli-log.ts';
 import type { LoginCommand } from '../args/login-commands.ts';
-import { openBrowser } from '../login/open-browser.ts';
-import { ownLogin, ownLogins } from '../login/own-logins.ts';
-import { loadCommandConfig } from '../trust/load-command-config.ts';
 import { displayPath } from '../environment.ts';
+import { loginKeys } from '../login/login-keys.ts';
+import { openBrowser } from '../login/open-browser.ts';
+import { ownLogin, ownLogins, ownLoginFolder } from '../login/own-logins.ts';
 import { untilSignal } from '../signals.ts';
+import { createCliLog } from '../terminal/cli-log.ts';
 import { formatError } from '../terminal/format-error.ts';
 import type { Printer } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
+import { loadCommandConfig } from '../trust/load-command-config.ts';
 
 export async function runLogin(command: LoginCommand, print: Printer): Promise<number> {
   const target = await findTarget(command, print);
@@ -78,4 +86,64 @@ async function findTarget(command: LoginCommand, print: Printer): Promise<LoginT
   const what = found ? 'has no URL, and so no login' : 'is not in it';
   print.problem(`${displayPath(loaded.path)}: the server "${name}" ${what}.`);
   return undefined;
+}
+
+interface LoginRow {
+  server: string;
+  /** The user of a gateway, if it is not a login for all. */
+  account?: string;
+  /** Who the tokens are from. */
+  issuer: string;
+  client: string;
+  scope: string | undefined;
+  state: string;
+  /** ISO 8601. */
+  expires: string | undefined;
+}
+
+export async function runLogins({ json }: { json: boolean }, print: Printer): Promise<number> {
+  const log = createCliLog('error');
+  const store = ownLogins(log);
+  const records = await Promise.all((await store.keys()).map((key) => store.read(key)));
+  const rows = records.flatMap((record) => (record ? toRow(record) : []));
+  rows.sort((a, b) => a.server.localeCompare(b.server));
+  if (json) print.line(JSON.stringify(rows, undefined, 2));
+  else await printRows(rows, log, print);
+  return 0;
+}
+
+async function printRows(rows: LoginRow[], log: Log, print: Printer): Promise<void> {
+  const table = rows.length === 0 ? [] : toTable([['server', 'login by', 'state', 'scopes'], ...rows.map(toCells)]);
+  for (const line of table) print.line(line);
+  if (rows.length === 0) print.line('You are logged in nowhere.');
+  const { place, problem } = await loginKeys(ownStateFolder(), log);
+  const where = place === 'keychain' ? 'the keychain' : displayPath(join(ownStateFolder(), 'keys'));
+  const why = problem === undefined ? '' : ` The keychain does not work: ${problem}`;
+  if (rows.length > 0) print.line(`They are encrypted; the key is in ${where}.${why}`);
+  const unread = countLoginFiles(ownLoginFolder()) - rows.length;
+  if (unread <= 0) return;
+  const which = unread === 1 ? '1 login' : `${unread} logins`;
+  print.line(
+    `${which} cannot be read with the key in ${where}. Was the key in a keychain that is not there now?${why}`,
+  );
+}
+
+function toRow({ server, account, issuer, client, tokens }: LoginRecord): LoginRow {
+  const expires = tokens?.expiresAt;
+  const isExpired = expires !== undefined && expires <= systemClock.now();
+  const renewed = tokens?.refresh === undefined ? 'valid' : 'renewed when needed';
+  const state = tokens === undefined || (isExpired && tokens.refresh === undefined) ? 'needs a new login' : renewed;
+  return {
+    server,
+    ...(account !== undefined && { account }),
+    issuer,
+    client: client.id,
+    scope: tokens?.scope,
+    state,
+    expires: expires === undefined ? undefined : new Date(expires).toISOString(),
+  };
+}
+
+function toCells({ server, account, issuer, state, scope = '' }: LoginRow): string[] {
+  return [account === undefined ? server : `${server} (${account})`, issuer, state, scope];
 }

@@ -1,21 +1,24 @@
-// `parley logs`: shows the audit log as a table, and follows it.
-import { AuditTail } from '../../gateway/audit/audit-reader.ts';
+// `parley logs`: shows the audit log as a table, and follows it. Everything in it may come from a client or a server; the table and the printer
+// clean it.
 import type { AuditLine } from '../../gateway/audit/audit-lines.ts';
+import { AuditTail } from '../../gateway/audit/audit-reader.ts';
 import { toMatcher } from '../../gateway/middleware/steps/filter/glob.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { DEFAULT_LOG_LINES } from '../args/audit-commands.ts';
 import type { LogsCommand } from '../args/audit-commands.ts';
+import { ownAuditFolder } from '../serving/own-audit.ts';
 import { untilSignal } from '../signals.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
-import { DEFAULT_LOG_LINES } from '../args/audit-commands.ts';
-import { LOG_HEADER, hasFailed, toLogRow } from './log-rows.ts';
-import { ownAuditFolder } from '../serving/own-audit.ts';
 
 const POLL_MS = 300;
 
 export async function runLogs(command: LogsCommand, print: Printer): Promise<number> {
   const tail = new AuditTail(ownAuditFolder());
   const wanted = toFilter(command);
-  const found = tail.read(wanted).map(({ line }) => line);
+  const read = () => tail.read(wanted).map(({ line }) => line);
+  const found = read();
   const shown = command.since === undefined ? found.slice(-DEFAULT_LOG_LINES) : found;
   if (shown.length === 0 && !command.json) print.note(toEmptyWords(command));
   show(shown, command, print);
@@ -27,11 +30,7 @@ export async function runLogs(command: LogsCommand, print: Printer): Promise<num
   const ended = untilSignal();
   for (;;) {
     const isOver = await Promise.race([ended.then(() => true), pause()]);
-    show(
-      tail.read(wanted).map(({ line }) => line),
-      command,
-      print,
-    );
+    show(read(), command, print);
     if (isOver) return 0;
   }
 }
@@ -63,4 +62,66 @@ function toEmptyWords({ since, tool, server, errors }: LogsCommand): string {
 
 function pause(): Promise<false> {
   return new Promise((resolve) => setTimeout(() => resolve(false), POLL_MS));
+}
+
+const LOG_HEADER = ['TIME', 'WHO', 'SERVER', 'WHAT', 'OUTCOME', 'MS', 'MORE'];
+
+const MAX_CELL = 60;
+const GOOD = new Set(['ok', 'given', 'renewed', 'used', 'input_required', 'working', 'running']);
+
+function hasFailed({ kind, outcome }: AuditLine): boolean {
+  return kind === 'refusal' || kind === 'lost' || (outcome !== undefined && !GOOD.has(outcome));
+}
+
+function toLogRow(line: AuditLine): string[] {
+  const { time, principal, server, outcome, ms, details = {} } = line;
+  const who = [principal, textIn(details, 'client') ?? textIn(details, 'from')].filter(Boolean).join(' ');
+  return [
+    toLocalTime(time),
+    cut(who) || '-',
+    cut(server ?? '') || '-',
+    cut(toWhat(line)),
+    outcome ?? '-',
+    ms === undefined ? '-' : String(Math.round(ms)),
+    cut(toMore(line), 2 * MAX_CELL),
+  ];
+}
+
+function toWhat({ kind, method = '', name = '', details = {} }: AuditLine): string {
+  const shape = isObject(details.arguments) ? `(${Object.keys(details.arguments).join(', ')})` : '';
+  switch (kind) {
+    case 'call':
+      return method === 'tools/call' ? `${name}${shape}` : `${method} ${name}`.trim();
+    case 'approval':
+      return `approval of ${name}`;
+    case 'lost':
+      return `${String(details.lines)} lines could not be written`;
+    default:
+      return `${kind} ${method} ${name}`.replaceAll(/ +/g, ' ').trim();
+  }
+}
+
+function toMore({ decision, details = {} }: AuditLine): string {
+  const rule = decision && `${decision.effect} by ${decision.rule}`;
+  const more = typeof details.more === 'number' ? `and ${details.more} more like it` : undefined;
+  const way = textIn(details, 'way');
+  return [rule, way && `by ${way}`, textIn(details, 'reason'), more].filter(Boolean).join('; ');
+}
+
+function textIn(details: JsonObject, name: string): string | undefined {
+  const value = details[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function cut(text: string, max = MAX_CELL): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+}
+
+/** `2026-11-17 11:07:26`, where the user is. */
+function toLocalTime(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso.slice(0, 19);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }

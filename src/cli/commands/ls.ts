@@ -1,20 +1,21 @@
 // `parley ls`: lists what the running gateway, a URL, a command or the servers of a configuration offer.
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { LsKind, LsCommand } from '../args/command.ts';
 import { LS_KINDS } from '../args/command-specs.ts';
-import { findOwningServer } from './find-owning-server.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { LsKind, LsCommand } from '../args/command.ts';
+import { withConnection } from '../running/connect-for-command.ts';
 import type { CommandConnection } from '../running/connect-for-command.ts';
-import { toClientStatus } from '../running/status-page.ts';
 import { STATUS_HEADINGS, isFailing, toStatusRows } from '../running/status-lines.ts';
+import { toClientStatus } from '../running/status-page.ts';
 import type { ServerStatus } from '../running/status-page.ts';
+import type { Printer } from '../terminal/print.ts';
 import { firstSentence, toTable } from '../terminal/table.ts';
-import { withConnection } from '../running/with-connection.ts';
 
 /** The router sets this on entries whose server is away. */
 const UNAVAILABLE = 'mcp-parley/unavailable';
+/** Parley's own tool; it belongs to no server. */
+const OWN = 'parley_answer';
 const HEADINGS: Record<Exclude<LsKind, 'servers'>, string> = {
   tools: 'TOOL',
   resources: 'RESOURCE',
@@ -113,4 +114,16 @@ function toRow(entry: JsonObject, hasOwners: boolean): string[] {
   const away = isObject(entry._meta) && UNAVAILABLE in entry._meta ? '(its server is away) ' : '';
   const words = firstSentence(String(description ?? title ?? (uri === undefined ? '' : name)));
   return [String(uri ?? uriTemplate ?? name), ...(hasOwners ? [String(server ?? '-')] : []), `${away}${words}`];
+}
+
+/** By the prefix of its name, as the only server, or as the only server with a tool of that name. */
+function findOwningServer(kind: string, { name }: JsonObject, servers: ServerStatus[]): string | undefined {
+  if (name === OWN) return 'parley';
+  if (servers.length === 1) return servers[0]!.name;
+  if (kind === 'resources') return undefined;
+  const named = servers.find((server) => String(name).startsWith(`${server.name}__`));
+  if (named) return named.name;
+  const having = servers.filter(({ toolNames }) => kind === 'tools' && toolNames.includes(String(name)));
+  // If several servers have the tool, the first keeps the plain name and the others get a prefix.
+  return having[0]?.name;
 }

@@ -1,17 +1,21 @@
 // `parley pair`: shows a code with which a browser is paired with a gateway, lists the paired browsers and removes them. The code goes
 // to the gateway by a file that only this user can read; the gateway need not run yet.
+import { dirname, resolve } from 'node:path';
+import type { ConfigInput } from '../../config/check/schema.ts';
 import { findConfig } from '../../config/read/find-config.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import { FRONT_PATH } from '../../gateway/accept/auth/front/front-options.ts';
+import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/key-file.ts';
 import { pairingFileIn, readPairingFile, writePairingFile } from '../../gateway/ask/word/pairing-file.ts';
 import type { PairingRecords } from '../../gateway/ask/word/pairing-file.ts';
 import { Pairings } from '../../gateway/ask/word/pairings.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { PairCommand } from '../args/pair-command.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';
-import { userProblem } from './user-problem.ts';
 import { findGateway } from '../running/find-gateway.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 
@@ -108,4 +112,40 @@ function remove(
   }
   writePairingFile(file, { ...kept, browsers });
   return 0;
+}
+
+/**
+ * Why `--user` can be nobody. Where callers log in at an issuer, a user is that issuer with the `sub` of its tokens; a name alone is the user of an
+ * API key. Undefined if it can be somebody, or if nothing is known. `path`: the configuration of the gateway.
+ */
+function userProblem(user: string, path: string): string | undefined {
+  const { read } = loadConfig(path, readEnvironment());
+  const issuers = read ? issuersOf(read.input) : [];
+  const isKnown = issuers.length === 0 || issuers.some((issuer) => user.startsWith(`${issuer}#`));
+  if (isKnown || hasKey(read!.input, { user: user.replace(/^key:/, ''), folder: dirname(path) })) return undefined;
+  const sub = user.slice(user.lastIndexOf('#') + 1);
+  return [
+    `nobody here can be "${user}". Callers log in at ${issuers.join(' and ')}; such a user is the issuer and the "sub" of its tokens:`,
+    `parley pair --user '${issuers[0]}#${sub}'. A name alone is the user of an API key, and no key has this one.`,
+  ].join(' ');
+}
+
+function issuersOf({ auth = {}, publicUrl }: ConfigInput): string[] {
+  // What is not text has been reported by `parley check`, and is undefined.
+  const named = (auth.issuers ?? []).flatMap((one) => (typeof one === 'string' ? one : (one?.issuer ?? [])));
+  return auth.front && publicUrl !== undefined ? [...named, publicUrl.replace(/\/+$/, '') + FRONT_PATH] : named;
+}
+
+function hasKey({ auth = {} }: ConfigInput, { user, folder }: { user: string; folder: string }): boolean {
+  const file = auth.keyFile === undefined ? keyFileIn(ownStateFolder()) : resolve(folder, auth.keyFile);
+  return [...(auth.keys ?? []), ...keysIn(file)].some((key) => (key?.user ?? key?.name) === user);
+}
+
+/** A file that cannot be read is not a reason against a user; `parley key` reports it. */
+function keysIn(file: string): ReturnType<typeof readKeyFile> {
+  try {
+    return readKeyFile(file);
+  } catch {
+    return [];
+  }
 }

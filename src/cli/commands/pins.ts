@@ -3,13 +3,13 @@ import { findConfig } from '../../config/read/find-config.ts';
 import { listPinFiles, pinFolder, readPinFile, updatePinFile } from '../../gateway/definitions/pins/pin-file.ts';
 import { acceptPin, isRemoved, keyOf } from '../../gateway/definitions/pins/pin-record.ts';
 import type { Pin, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
+import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { PinsCommand } from '../args/pins-command.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
-import { createTerminal } from '../terminal/terminal.ts';
-import { programName } from '../program.ts';
+import { isConfirmed } from '../terminal/terminal.ts';
 import { diffLines } from '../terminal/word-diff.ts';
 
 interface KeptPins {
@@ -150,7 +150,7 @@ async function accept(waiting: readonly Waiting[], { what, isSure }: PinsCommand
     );
     return 1;
   }
-  if (!isSure && !(await isConfirmed())) {
+  if (!isSure && !(await isConfirmed('Accept it?'))) {
     print.line('Nothing was accepted.');
     return 1;
   }
@@ -177,11 +177,4 @@ function acceptShown(record: PinRecord, shown: readonly Waiting[]): number {
   });
   for (const { pin } of same) acceptPin(record, keyOf(pin));
   return same.length;
-}
-
-async function isConfirmed(): Promise<boolean> {
-  const terminal = createTerminal();
-  const answer = await terminal.ask('Accept it? [y/N] ');
-  terminal.close();
-  return /^y(es)?$/i.test(answer?.trim() ?? '');
 }

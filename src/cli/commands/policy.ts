@@ -1,6 +1,9 @@
 // `parley policy test`: replays the audit log against the rules of a configuration and shows what would change.
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { enabledServers } from '../../config/config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
+import { readLine } from '../../gateway/audit/audit-lines.ts';
 import { createReplay } from '../../gateway/middleware/steps/rules/replay-rules.ts';
 import type { PastCall, ReplayedCall } from '../../gateway/middleware/steps/rules/replay-rules.ts';
 import type { RuleDecision } from '../../protocol/audit.ts';
@@ -8,10 +11,10 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { PolicyCommand } from '../args/policy-command.ts';
 import { readEnvironment } from '../environment.ts';
-import { readPastCalls } from './past-calls.ts';
-import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
+import { ownAuditFolder } from '../serving/own-audit.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
+import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
 
 /** Calls with the same answer are counted together. */
 interface Verdict {
@@ -58,7 +61,7 @@ export async function runPolicy(command: PolicyCommand, print: Printer): Promise
 }
 
 function report(
-  calls: readonly (PastCall & { decision: RuleDecision | undefined })[],
+  calls: readonly RecordedCall[],
   replay: (call: PastCall) => ReplayedCall,
   { command, print, skipped }: { command: PolicyCommand; print: Printer; skipped: number },
 ): void {
@@ -97,4 +100,32 @@ function sum(verdicts: readonly Verdict[]): number {
 
 function count(calls: number): string {
   return `${calls} call${calls === 1 ? '' : 's'}`;
+}
+
+/** Calls of the audit log. */
+interface RecordedCall extends PastCall {
+  decision: RuleDecision | undefined;
+}
+
+/** From one file of an audit log, or all files of its folder, oldest first. `skipped`: lines that are not calls, or name nothing. */
+function readPastCalls(log: string | undefined): { calls: RecordedCall[]; skipped: number } {
+  const lines = filesOf(log ?? ownAuditFolder()).flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+  const calls: RecordedCall[] = [];
+  let skipped = 0;
+  for (const text of lines) {
+    if (text === '') continue;
+    const { kind, time, principal = '', server, method, name, decision, outcome, details } = readLine(text) ?? {};
+    if (outcome === 'running') continue; // its end has a line, too
+    const isCall = kind === 'call' && server !== undefined && method !== undefined && name !== undefined;
+    const key = typeof details?.key === 'string' ? details.key : undefined;
+    if (isCall) calls.push({ atMs: Date.parse(time!), principal, key, server, method, name, decision });
+    else skipped++;
+  }
+  return { calls: calls.toSorted((one, other) => one.atMs - other.atMs), skipped };
+}
+
+function filesOf(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  const names = readdirSync(path).filter((name) => name.endsWith('.jsonl'));
+  return names.toSorted().map((name) => join(path, name));
 }

@@ -2,23 +2,23 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { findConfig } from '../../config/read/find-config.ts';
-import { readEnvironment, displayPath } from '../environment.ts';
+import { stateFolder } from '../../shared/secrets/own-folders.ts';
 import type { StatusCommand } from '../args/command.ts';
-import { formatError } from '../terminal/format-error.ts';
-import { toMissingLines } from '../trust/load-command-config.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';
-import type { Printer } from '../terminal/print.ts';
 import { findOwnGateway, connectForCommand, findRunningGateway } from '../running/connect-for-command.ts';
 import { askLines } from '../running/control-socket.ts';
-import { findGatewayAt } from '../running/find-gateway.ts';
-import { stateFolder } from '../../shared/secrets/own-folders.ts';
 import { fetchStatus, toPart, selectServers } from '../running/fetch-status.ts';
+import { findGatewayAt } from '../running/find-gateway.ts';
 import { withOwnToken } from '../running/gateway-token.ts';
-import { deriveServerName } from '../running/server-name.ts';
-import { untilSignal } from '../signals.ts';
+import { deriveServerName } from '../running/named-server.ts';
 import { isFailing, toStatusHeading, toServerLines } from '../running/status-lines.ts';
 import { toClientStatus } from '../running/status-page.ts';
 import type { GatewayStatus, ServerStatus } from '../running/status-page.ts';
+import { untilSignal } from '../signals.ts';
+import { formatError } from '../terminal/format-error.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toMissingLines } from '../trust/load-command-config.ts';
 
 const LINES_MS = 5000;
 
@@ -103,7 +103,7 @@ async function tellNotInForce(serves: string, print: Printer): Promise<void> {
     return;
   }
   const { judgeTrust } = await import('../trust/judge-trust.ts');
-  const { howTo, whyNot } = await import('../trust/require-trust.ts');
+  const { howTo, whyNot } = await import('../trust/judge-trust.ts');
   if (judgeTrust(loaded, readEnvironment()) === 'changed')
     print.note(`${whyNot(serves, 'changed')} ${kept} ${howTo(serves)}`);
 }

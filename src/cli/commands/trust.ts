@@ -1,18 +1,19 @@
 // `parley trust`: shows what a configuration starts, contacts and runs, and remembers that the user trusts it as it is now.
+import { resolve } from 'node:path';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
-import { resolve } from 'node:path';
 import { GatewayError } from '../../shared/errors.ts';
 import type { TrustCommand } from '../args/trust-command.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
-import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
+import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
-import { askToTrust, rememberTrust } from './ask-to-trust.ts';
+import { isConfirmed } from '../terminal/terminal.ts';
+import { fingerprintOf } from '../trust/code-sources.ts';
+import type { Fingerprint } from '../trust/code-sources.ts';
 import { describeChanges, describeTrust } from '../trust/describe-config.ts';
-import { fingerprintOf, judgeTrust } from '../trust/judge-trust.ts';
-import { readTrusted, writeTrusted } from '../trust/trusted-files.ts';
-import { programName } from '../program.ts';
+import { judgeTrust, readTrusted, writeTrusted } from '../trust/judge-trust.ts';
+import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
 
 export async function runTrust(command: TrustCommand, print: Printer): Promise<number> {
   if (command.action === 'ls') return list(print);
@@ -56,6 +57,19 @@ export async function offerTrust(loaded: LoadedConfig, print: Printer): Promise<
   if (!lines) return false;
   for (const line of [...lines, ...describeChanges(loaded, lines, readTrusted()[loaded.path!])]) print.note(line);
   return process.stdin.isTTY && process.stderr.isTTY ? askToTrust(loaded, lines) : false;
+}
+
+/** What was shown is what is trusted: the digest is taken before the question. */
+async function askToTrust(loaded: LoadedConfig, shown: string[]): Promise<boolean> {
+  const fingerprint = fingerprintOf(loaded);
+  if (!(await isConfirmed('Trust it?'))) return false;
+  rememberTrust(loaded.path!, fingerprint, shown);
+  return true;
+}
+
+/** `shown`: what the user has seen, to compare it when it changes. */
+function rememberTrust(path: string, fingerprint: Fingerprint, shown: string[]): void {
+  writeTrusted({ ...readTrusted(), [path]: { ...fingerprint, shown, trusted: new Date().toISOString() } });
 }
 
 /** Undefined if its steps have too many files; this has been printed. */

@@ -1,16 +1,20 @@
 // The logins of this user, kept in the state folder for all commands. Until a login is used, only the existence of a file is checked.
 import { join } from 'node:path';
+import { isLoopback } from '../../gateway/accept/guard.ts';
 import { hasLoginFile } from '../../gateway/upstream/login/login-file.ts';
 import type { LoginStore } from '../../gateway/upstream/login/login-store.ts';
-import { createServerLogin } from '../../gateway/upstream/login/server-login.ts';
-import type { ServerLogin, ServerLoginOptions } from '../../gateway/upstream/login/server-login.ts';
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
-import { isLoopback } from '../../gateway/accept/guard.ts';
+import { createServerLogin } from '../../gateway/upstream/login/server-login.ts';
+import type {
+  ServerLogin,
+  ServerLoginOptions,
+  LoginAttempt,
+  LoginRefusal,
+} from '../../gateway/upstream/login/server-login.ts';
 import type { Log } from '../../shared/log.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
-import { OwnGatewayLogin } from './own-gateway-login.ts';
 
-export interface OwnLoginOptions {
+interface OwnLoginOptions {
   log: Log;
   /** Shows the link to a person. Without it, the error says how to log in. */
   show?: ((link: string) => unknown) | undefined;
@@ -56,4 +60,59 @@ async function openFiles(stateFolder: string, folder: string, log: Log): Promise
   const { createSealer } = await import('../../shared/crypto/seal.ts');
   const { loginKeys } = await import('./login-keys.ts');
   return createFileLogins({ folder, sealer: createSealer((await loginKeys(stateFolder, log)).keys) });
+}
+
+/** The gateway has just answered, so it will: on a busy machine that takes its time. */
+const ANSWER_MS = 30_000;
+
+/**
+ * A server on this machine may be a gateway of this user, which asks for the user's token. It gets the token when it refuses a request; every other
+ * server is left to its own login.
+ */
+class OwnGatewayLogin implements ServerLogin {
+  readonly #login: ServerLogin;
+  #authorization: string | undefined;
+
+  constructor(login: ServerLogin) {
+    this.#login = login;
+  }
+
+  get url(): URL {
+    return this.#login.url;
+  }
+
+  headersFor(method: string, url: URL): Promise<Record<string, string>> | undefined {
+    if (this.#authorization === undefined || url.origin !== this.url.origin) return this.#login.headersFor(method, url);
+    return Promise.resolve({ authorization: this.#authorization });
+  }
+
+  async refused(refusal: LoginRefusal): Promise<boolean> {
+    const { status, sent, tries } = refusal;
+    if (status !== 401 || tries > 0) return this.#login.refused(refusal);
+    const { tokenFor } = await import('../running/gateway-token.ts');
+    const token = await tokenFor(this.url, ANSWER_MS);
+    this.#authorization = token && `Bearer ${token}`;
+    if (this.#authorization !== undefined && this.#authorization !== sent) return true;
+    return this.#login.refused(refusal);
+  }
+
+  accepted(): void {
+    this.#login.accepted();
+  }
+
+  begin(redirectUrl: string): Promise<LoginAttempt> {
+    return this.#login.begin(redirectUrl);
+  }
+
+  lastRedirectUrl(): Promise<string | undefined> {
+    return this.#login.lastRedirectUrl();
+  }
+
+  end(): Promise<void> {
+    return this.#login.end();
+  }
+
+  settle(thrown: unknown, signal?: AbortSignal): Promise<boolean> {
+    return this.#login.settle(thrown, signal);
+  }
 }

@@ -8,32 +8,33 @@ import { findConfig } from '../../config/read/find-config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { CommandAddress } from '../../gateway/upstream/address.ts';
+import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
 import { loginAddress } from '../../gateway/upstream/login/server-login.ts';
 import type { ServerLogin } from '../../gateway/upstream/login/server-login.ts';
-import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
-import type { Log } from '../../shared/log.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { explainStartFailure } from '../terminal/start-failure.ts';
 import { isServerTarget } from '../../gateway/upstream/target-options.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import { stateFolder } from '../../shared/secrets/own-folders.ts';
 import { settledWithin } from '../../shared/timing.ts';
-import { readEnvironment, displayPath } from '../environment.ts';
-import { createCliLog } from '../terminal/cli-log.ts';
+import { version } from '../../shared/version.ts';
 import type { TargetOptions } from '../args/command.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { ownLogin } from '../login/own-logins.ts';
+import { untilSignal } from '../signals.ts';
+import { createCliLog } from '../terminal/cli-log.ts';
+import { explainStartFailure, formatError } from '../terminal/format-error.ts';
+import type { Printer } from '../terminal/print.ts';
 import { loadCommandConfig } from '../trust/load-command-config.ts';
 import type { CommandConfig } from '../trust/load-command-config.ts';
-import type { Printer } from '../terminal/print.ts';
 import { ControlTransport, askStatus } from './control-socket.ts';
 import { fetchStatus, toPart, selectServers } from './fetch-status.ts';
 import { findGateway, findGatewayAt } from './find-gateway.ts';
 import type { FoundGateway, GatewaySearch } from './find-gateway.ts';
 import { withOwnToken } from './gateway-token.ts';
-import { stateFolder } from '../../shared/secrets/own-folders.ts';
+import { toWrappedAddress } from './named-server.ts';
 import { readStatus } from './status-page.ts';
 import type { ServerStatus } from './status-page.ts';
-import { version } from '../../shared/version.ts';
-import { toWrappedAddress } from './wrapped-address.ts';
 
 export interface CommandConnection {
   client: Client;
@@ -42,7 +43,7 @@ export interface CommandConnection {
   close(): Promise<void>;
 }
 
-export type AskHandlers = Pick<ConnectOptions, 'onElicit' | 'elicitUrls'>;
+type AskHandlers = Pick<ConnectOptions, 'onElicit' | 'elicitUrls'>;
 
 /** A server may have to be installed first. */
 const START_MS = 30_000;
@@ -198,4 +199,30 @@ function checkStarted({ servers }: Gateway, startMs: number): void {
 export function stillStarting(server: string, afterMs?: number): string {
   const after = afterMs === undefined ? '' : ` after ${afterMs / 1000} s`;
   return `${server} is still starting${after}. Give it longer with --timeout S, or with "startMs" in the file.`;
+}
+
+/** Resolves with the exit status. */
+export function withConnection(
+  wanted: TargetOptions,
+  print: Printer,
+  work: (connection: CommandConnection) => Promise<number>,
+): Promise<number> {
+  return Promise.race([tryTo(wanted, print, work), untilSignal().then(() => 1)]);
+}
+
+async function tryTo(
+  wanted: TargetOptions,
+  print: Printer,
+  work: (connection: CommandConnection) => Promise<number>,
+): Promise<number> {
+  let connection: CommandConnection | undefined;
+  try {
+    connection = await connectForCommand(wanted, {}, print);
+    return connection ? await work(connection) : 1;
+  } catch (thrown) {
+    print.problem(formatError(thrown));
+    return 1;
+  } finally {
+    await connection?.close();
+  }
 }

@@ -1,13 +1,13 @@
 // Finds the running gateway of this user by its state file, and asks it for its status. Says which gateway is used and why if several run,
 // if one does not answer, or if it serves another configuration.
-import { realpathSync } from 'node:fs';
 import { isLoopback } from '../../gateway/accept/guard.ts';
+import { realPath } from '../../shared/files/paths.ts';
 import { displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
-import type { GatewayStatus } from './status-page.ts';
 import { askStatus } from './control-socket.ts';
 import { listRunningGateways } from './state-file.ts';
 import type { RunningGateway } from './state-file.ts';
+import type { GatewayStatus } from './status-page.ts';
 
 export interface FoundGateway extends RunningGateway {
   status: GatewayStatus;
@@ -121,13 +121,5 @@ function portOf({ port, protocol }: URL): string {
 }
 
 function isSame(path: string, other: string | undefined): boolean {
-  return other !== undefined && (path === other || real(path) === real(other));
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return other !== undefined && (path === other || realPath(path) === realPath(other));
 }

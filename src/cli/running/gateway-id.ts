@@ -1,10 +1,11 @@
 // The id by which gateways recognize each other (shared/via.ts). The id of `serve` begins with a digest of its file, so that a gateway
 // started by one that serves the same file, at any depth, can tell before it starts anything. The digest includes the content, as two
 // machines may use the same path.
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { randomId } from '../../shared/crypto/ids.ts';
-import { smallDigest } from '../../shared/short-name.ts';
+import { realPath } from '../../shared/files/paths.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { smallDigest } from '../../shared/short-name.ts';
 import { startedVia } from '../../shared/via.ts';
 
 export function gatewayId(path?: string): string {
@@ -23,7 +24,7 @@ export function findStartLoop(path?: string): string | undefined {
 
 /** A collision helps nobody. */
 function digest(path: string): string {
-  return smallDigest(`${real(path)}\n${contentOf(path)}`);
+  return smallDigest(`${realPath(path)}\n${contentOf(path)}`);
 }
 
 function contentOf(path: string): string {
@@ -31,13 +32,5 @@ function contentOf(path: string): string {
     return readFileSync(path, 'utf8');
   } catch {
     return '';
-  }
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }

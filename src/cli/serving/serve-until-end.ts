@@ -1,12 +1,12 @@
-// Serves until a signal arrives or the client on stdio closes its end.
+// Serves on stdio or a port, until a signal arrives or the client on stdio closes its end.
+import { DEFAULT_PORT } from '../../config/settings.ts';
 import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
 import type { StdioListening } from '../../gateway/accept/stdio.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { settledWithin } from '../../shared/timing.ts';
-import { ListenError, openPort } from './open-port.ts';
-import type { OpenedPort, PortOptions } from './open-port.ts';
-import type { Printer } from '../terminal/print.ts';
 import { releaseStdin } from '../running/first-message.ts';
 import { untilSignal } from '../signals.ts';
+import type { Printer } from '../terminal/print.ts';
 
 /** What a command serves; `close` also closes what is behind it. */
 export interface ServeTarget {
@@ -17,7 +17,7 @@ export interface ServeTarget {
   announce?(url?: string): () => void;
 }
 
-export interface HttpServeOptions {
+interface HttpServeOptions {
   wanted: PortOptions;
   stdio?: boolean | undefined;
   /** Ends serving with this exit status. */
@@ -49,7 +49,7 @@ export async function serveStdio(served: ServeTarget, print: Printer): Promise<n
 /** Serves a port and, if requested, stdio; then the client on stdio decides when it ends. */
 export async function serveHttp(served: ServeTarget, wishes: HttpServeOptions, print: Printer): Promise<number> {
   const ended = untilSignal();
-  const opened = await tryListen(served, wishes, print);
+  const opened = await openPort(served, wishes.wanted, print);
   let status = 1;
   if (opened) {
     const takeBack = served.announce?.(opened.url); // first, as a reader of the welcome may look for it at once
@@ -65,21 +65,70 @@ export async function serveHttp(served: ServeTarget, wishes: HttpServeOptions, p
   return status;
 }
 
-async function tryListen(
-  served: ServeTarget,
-  { wanted }: HttpServeOptions,
-  print: Printer,
-): Promise<OpenedPort | undefined> {
+function warnTerminal(print: Printer): void {
+  if (!process.stdin.isTTY) return;
+  print.problem('waiting for JSON-RPC on stdin, one message per line; this is meant to be started by an MCP client.');
+}
+
+interface PortOptions extends Omit<HttpListenOptions, 'port' | 'host'> {
+  /** Undefined: the default port, or the next free one. */
+  port: number | undefined;
+  host: string;
+}
+
+export interface OpenedPort extends HttpListening {
+  /** False if the default port was taken and another one is used. */
+  readonly isChosen: boolean;
+}
+
+/** How many ports after the default one to try. */
+const TRIES = 20;
+
+/** Undefined if it cannot be opened; the reason has been printed. */
+async function openPort(served: ServeTarget, wanted: PortOptions, print: Printer): Promise<OpenedPort | undefined> {
   try {
-    return await openPort({ listen: (options) => served.http(options) }, wanted);
+    const listening = await listen(served, wanted);
+    return { ...listening, isChosen: wanted.port !== undefined || listening.port === DEFAULT_PORT };
   } catch (thrown) {
-    if (!(thrown instanceof ListenError)) throw thrown;
-    print.problem(thrown.message);
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    print.problem(whyNot(thrown, wanted));
     return undefined;
   }
 }
 
-function warnTerminal(print: Printer): void {
-  if (!process.stdin.isTTY) return;
-  print.problem('waiting for JSON-RPC on stdin, one message per line; this is meant to be started by an MCP client.');
+/** Opens the requested port or fails; without a request, opens the first free one from the default port on. */
+async function listen(served: ServeTarget, { port, ...rest }: PortOptions): Promise<HttpListening> {
+  if (port !== undefined) return served.http({ port, ...rest });
+  for (let tried = DEFAULT_PORT; tried < DEFAULT_PORT + TRIES; tried++) {
+    try {
+      return await served.http({ port: tried, ...rest });
+    } catch (thrown) {
+      if (!isTaken(thrown)) throw thrown;
+    }
+  }
+  return served.http({ port: 0, ...rest });
+}
+
+function isTaken(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && systemCode(thrown) === 'EADDRINUSE';
+}
+
+/** Explains the system error and what to do. */
+function whyNot(error: GatewayError, { host, port = DEFAULT_PORT }: PortOptions): string {
+  if (error.code === 'OPEN_TO_OTHERS') return `${error.message}. ${error.row.hint}`;
+  switch (systemCode(error)) {
+    case 'EADDRINUSE':
+      return `port ${port} on ${host} is taken. Choose another one, or --port 0 for any that is free.`;
+    case 'EACCES':
+      return `you are not allowed to open port ${port}. Choose one above 1023.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `"${host}" is not an address of this machine. Use 127.0.0.1 (the default), or 0.0.0.0 for all of its addresses.`;
+    default:
+      return `cannot listen on ${host}: ${error.message}`;
+  }
+}
+
+function systemCode({ cause }: GatewayError): string {
+  return (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
 }

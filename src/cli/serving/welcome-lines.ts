@@ -1,11 +1,11 @@
 // What a command prints when its port is open: its URLs, its revisions, and the lines to paste into each client.
 import { isIP } from 'node:net';
-import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
 import { DEFAULT_PORT } from '../../config/settings.ts';
-import type { Printer } from '../terminal/print.ts';
-import { toCurlCommand } from './curl-command.ts';
+import { META } from '../../gateway/dialect/meta.ts';
+import { ALL_REVISIONS, STATELESS } from '../../gateway/dialect/revisions.ts';
 import { version } from '../../shared/version.ts';
 import { programName, toLaunchCommand } from '../program.ts';
+import type { Printer } from '../terminal/print.ts';
 
 export interface WelcomeOptions {
   host: string;
@@ -167,4 +167,17 @@ function toLine(value: object): string {
     /("(?:[^"\\]|\\.)*")|([:,])(?=["[{])/g,
     (found, word?: string) => word ?? `${found} `,
   );
+}
+
+/** Lines for any POSIX shell. */
+function toCurlCommand(url: string, tool: string, args: object): string[] {
+  const method = 'tools/call';
+  const meta = { [META.protocolVersion]: STATELESS, [META.clientCapabilities]: {} };
+  const body = { jsonrpc: '2.0', id: 1, method, params: { name: tool, arguments: args, _meta: meta } };
+  const header = (name: string, value: string) => `-H '${name}: ${value}'`;
+  return [
+    `curl -s ${url} ${header('Content-Type', 'application/json')} \\`,
+    `  ${header('MCP-Protocol-Version', STATELESS)} ${header('Mcp-Method', method)} ${header('Mcp-Name', tool)} \\`,
+    `  -d '${JSON.stringify(body)}'`,
+  ];
 }

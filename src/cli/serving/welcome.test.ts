@@ -8,7 +8,7 @@ import { createPrinter } from '../terminal/print.ts';
 import { clientFiles, suggestConfigs } from '../trust/client-files.ts';
 import { programName, toLaunchCommand } from '../program.ts';
 import { toWelcomeLines } from '../serving/welcome-lines.ts';
-import { toWrapCommand } from '../commands/wrap/wrap-command.ts';
+import { toWrapCommand } from '../commands/wrap/wrapped-port.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'parley-first-'));
 afterAll(() => rmSync(home, { recursive: true }));

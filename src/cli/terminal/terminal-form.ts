@@ -3,12 +3,15 @@
 // written the command line, or what comes through a pipe.
 import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
 import type { AskContext } from '../../client/types.ts';
-import { UNASKED_CANCEL } from '../../protocol/form/human-marks.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { toSchemaFields } from '../../protocol/form/schema-field.ts';
+import { ENGLISH, describeProblem } from '../../protocol/form/answer-problem.ts';
+import type { CheckedValue } from '../../protocol/form/answer-problem.ts';
+import { findOption } from '../../protocol/form/field-options.ts';
 import type { FieldOption } from '../../protocol/form/field-options.ts';
+import { UNASKED_CANCEL } from '../../protocol/form/human-marks.ts';
+import { toSchemaFields } from '../../protocol/form/schema-field.ts';
 import type { SchemaField } from '../../protocol/form/schema-field.ts';
-import { readField } from './terminal-field.ts';
+import { checkWritten } from '../../protocol/form/validate-answer.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { Terminal } from './terminal.ts';
 
 type Content = NonNullable<ElicitResult['content']>;
@@ -23,7 +26,7 @@ interface FormContext {
 const DECLINE = /^:(no|decline|q|quit)$/i;
 const HOW = '(an empty line takes the value in brackets; ":no" declines)';
 
-export interface TerminalFormOptions {
+interface TerminalFormOptions {
   yes: boolean;
   tool: string;
   /** Called for a question that nobody here may answer. It is cancelled, so that its call does not wait at the gateway. */
@@ -111,4 +114,51 @@ async function openLink(url: string, { terminal, signal }: FormContext): Promise
   const typed = await terminal.ask('Open it in your browser, then press Enter (":no" declines): ', signal);
   if (typed === undefined) return { action: 'cancel' };
   return { action: DECLINE.test(typed.trim()) ? 'decline' : 'accept' };
+}
+
+type FieldInput = { value: unknown } | { problem: string };
+
+/** The value of a typed line, or what is wrong with it. */
+function readField(field: SchemaField, typed: string): FieldInput {
+  const meant = readTyped(field, typed.trim());
+  const checked = 'code' in meant ? meant : (checkWritten(field, meant.value) ?? { value: undefined });
+  if ('value' in checked) return checked;
+  const sentences = { ...ENGLISH, boolean: 'Type y or n.', choice: howToChoose(field) };
+  return { problem: describeProblem(checked, sentences) };
+}
+
+/** What only a terminal has: one letter for yes and no, options by their number, commas between several. */
+function readTyped(field: SchemaField, text: string): CheckedValue {
+  switch (field.kind) {
+    case 'boolean':
+      return { value: /^[y1]$/i.test(text) ? true : /^[n0]$/i.test(text) ? false : text };
+    case 'choice':
+      return { value: toOption(field.options, text) };
+    case 'choices': {
+      const parts = text.split(',').flatMap((part) => part.trim() || []);
+      return { value: parts.map((part) => toOption(field.options, part)) };
+    }
+    case 'json':
+      return readJson(text);
+    default:
+      return { value: text };
+  }
+}
+
+function toOption(options: readonly FieldOption[], text: string): unknown {
+  const numbered = /^\d+$/.test(text) ? options[Number(text) - 1] : undefined;
+  return (findOption(options, text) ?? numbered)?.value ?? text;
+}
+
+function readJson(text: string): CheckedValue {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return { code: 'json' };
+  }
+}
+
+function howToChoose(field: SchemaField): string {
+  const numbers = `Type a number from 1 to ${'options' in field ? field.options.length : 0}`;
+  return field.kind === 'choices' ? `${numbers}, or several with commas between.` : `${numbers}.`;
 }

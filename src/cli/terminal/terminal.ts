@@ -57,3 +57,11 @@ export function createTerminal(
     close: () => reader?.close(),
   };
 }
+
+/** One question to the user; anything but yes is no. */
+export async function isConfirmed(question: string): Promise<boolean> {
+  const terminal = createTerminal();
+  const answer = await terminal.ask(`${question} [y/N] `);
+  terminal.close();
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
+}

@@ -4,29 +4,26 @@ import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { displayPath } from '../environment.ts';
-import { readCommandSources } from './command-sources.ts';
-import { fingerprintOf, stepFilesOf } from './judge-trust.ts';
-import { readSources } from './step-sources.ts';
-import type { TrustedFile } from './trusted-files.ts';
+import { fingerprintOf, readCommandSources, readStepSources } from './code-sources.ts';
+import type { TrustedFile } from './judge-trust.ts';
 
 export function describeTrust(loaded: LoadedConfig): string[] {
   const { config, texts, used, path } = loaded;
   if (!config) return [];
   const hide = (text: string): string => hideValues(text, used);
-  const servers = enabledServers(config).map(([name, server]) =>
-    'command' in server
-      ? `${name}: ${hide([server.command, ...(server.args ?? [])].join(' '))}`
-      : `${name}: ${hide(server.url)}`,
-  );
-  const commands = servers.filter((_, index) => 'command' in enabledServers(config)[index]![1]);
+  const [commands, urls]: [string[], string[]] = [[], []];
+  for (const [name, server] of enabledServers(config)) {
+    if ('command' in server) commands.push(`${name}: ${hide([server.command, ...(server.args ?? [])].join(' '))}`);
+    else urls.push(`${name}: ${hide(server.url)}`);
+  }
   const variables = [...new Set([...used.values()].map((name) => name.replaceAll(/^\$\{|\}$/g, '')))];
   const envFiles = [...texts.keys()].filter((file) => file !== path).map(displayPath);
-  const sources = [...readSources(stepFilesOf(loaded)).keys()].map(displayPath);
+  const sources = [...readStepSources(loaded).keys()].map(displayPath);
   const scripts = [...readCommandSources(loaded).keys()].map(displayPath);
   return [
     ...part('starts', commands),
     ...part('with the code of', scripts),
-    ...part('connects to', [...servers.filter((one) => !commands.includes(one)), ...addressesIn(config).map(hide)]),
+    ...part('connects to', [...urls, ...addressesIn(config).map(hide)]),
     ...part('reads the variables', variables.length > 0 ? [variables.join(', ')] : []),
     ...part('reads the files', envFiles),
     ...part('runs the code of', sources),

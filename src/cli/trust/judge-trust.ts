@@ -1,17 +1,25 @@
-// Says whether a configuration may be used. The digest is made of the texts that were read and parsed, not of the files as they are by now, so
-// nothing can be changed in between; the sources of steps are read again after they were loaded.
-import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
+// Says whether a configuration may be used: it is the user's own, or the user has trusted it as it is. Otherwise nothing that it names is
+// started, imported or contacted.
+import type { Environment } from '../../config/read/find-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
-import type { Environment } from '../../config/read/find-config.ts';
-import { isStepFile, splitStep } from '../../config/normalize-step.ts';
-import { readCommandSources } from './command-sources.ts';
-import { isOwnConfig } from './own-files.ts';
-import { readSources } from './step-sources.ts';
-import { readTrusted } from './trusted-files.ts';
+
+import { digestOfFile, fingerprintOf, sourcesOfCommand } from './code-sources.ts';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { delimiter, isAbsolute, resolve, join, dirname } from 'node:path';
+import { userFolder, ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { placesInHome } from './client-files.ts';
+import { isObject } from '../../protocol/message.ts';
+import { writePrivateFile } from '../../shared/files/private-file.ts';
+import type { CommandAddress } from '../../gateway/upstream/address.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
+import type { Printer } from '../terminal/print.ts';
+import { programName } from '../program.ts';
+import { isInside, realPath } from '../../shared/files/paths.ts';
 
 /** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. */
-export type TrustVerdict = 'own' | 'trusted' | 'new' | 'changed';
+type TrustVerdict = 'own' | 'trusted' | 'new' | 'changed';
 
 /** Of what was read. */
 export function judgeTrust(loaded: LoadedConfig, environment: Environment): TrustVerdict {
@@ -35,34 +43,105 @@ export function isUsable(verdict: TrustVerdict): boolean {
   return verdict === 'own' || verdict === 'trusted';
 }
 
-/** What is trusted: one digest, and those of the files that it is made of, by path. */
-export interface Fingerprint {
+/** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
+const VOUCHED = 'PARLEY_TRUST';
+
+/**
+ * In the user's config folder, a client's file in the home, or vouched for by the caller. Clients keep other people's folders next to their files.
+ * Paths are compared as written: a link in another folder may lead anywhere tomorrow.
+ */
+export function isOwnConfig(path: string, environment: Environment): boolean {
+  const homes = new Set([environment.home, realPath(environment.home)]);
+  const isOwn = [...homes].some((home) => isInHome(path, { ...environment, home }));
+  return isOwn || vouchedFor(environment).some((one) => path === one || isInside(path, one));
+}
+
+function isInHome(path: string, environment: Environment): boolean {
+  if (isInside(path, userFolder(environment))) return true;
+  return placesInHome(environment).some(([, file]) => file === path);
+}
+
+function vouchedFor({ env }: Environment): string[] {
+  const named = (env[VOUCHED] ?? '').split(delimiter).filter((one) => isAbsolute(one));
+  return named.map((one) => resolve(one));
+}
+
+export interface TrustedFile {
   digest: string;
-  files: Record<string, string>;
+  /** ISO 8601. */
+  trusted: string;
+  /** What was shown, and the digest of each file by path, to say what has changed. */
+  shown?: string[];
+  files?: Record<string, string>;
 }
 
-/** Of the file, its env files, its steps with what they import by path, and the scripts that its commands start. */
-export function fingerprintOf(loaded: LoadedConfig): Fingerprint {
-  const parts = new Map<string, string | Buffer | undefined>([
-    ...readCommandSources(loaded),
-    ...readSources(stepFilesOf(loaded)),
-    ...loaded.texts,
-  ]);
-  const files = [...parts].map(([path, text]) => [path, digestOfFile(text)] as const);
-  const lines = files.map((file) => JSON.stringify(file)).toSorted();
-  return { digest: `sha256:${hash(lines.join('\n'))}`, files: Object.fromEntries(files) };
+const OTHERS_WRITE = 0o022;
+
+/** The configurations that this user has trusted. Only the user can read or write it. */
+export function trustFile(): string {
+  return join(ownStateFolder(), 'trusted.json');
 }
 
-export function digestOfFile(content: string | Buffer | undefined): string {
-  return content === undefined ? 'unreadable' : hash(content);
+/** By path. Empty if the file does not exist, or if others could have written it: then nothing is trusted. */
+export function readTrusted(): Record<string, TrustedFile> {
+  let file: number | undefined;
+  try {
+    file = openSync(trustFile(), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const { mode, uid } = fstatSync(file);
+    const isForeign = process.getuid !== undefined && (uid !== process.getuid() || (mode & OTHERS_WRITE) !== 0);
+    const { files } = isForeign ? {} : (JSON.parse(readFileSync(file, 'utf8')) as { files?: unknown });
+    const entries = Object.entries(isObject(files) ? files : {}).filter(
+      (entry): entry is [string, TrustedFile & Record<string, unknown>] =>
+        isObject(entry[1]) && typeof entry[1]['digest'] === 'string',
+    );
+    return Object.fromEntries(entries);
+  } catch {
+    return {};
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }
 
-function hash(text: string | Buffer): string {
-  return sha256(text, 'hex');
+export function writeTrusted(files: Record<string, TrustedFile>): void {
+  writePrivateFile(trustFile(), `${JSON.stringify({ files }, undefined, 2)}\n`);
 }
 
-/** The files of its steps, without those that the user's own configuration adds. */
-export function stepFilesOf({ config, ownSteps }: LoadedConfig): string[] {
-  const names = (config?.steps ?? []).slice(ownSteps).map((form) => splitStep(form).name);
-  return names.filter(isStepFile);
+/**
+ * Compares the code of a server with what was trusted, each time before its command is started: a script may change while the gateway runs, and
+ * servers are started again after a crash, after a pause, and for other clients. Throws if it has changed. Undefined if the file needs no trust.
+ */
+export function createStartCheck(path: string): ((address: CommandAddress) => void) | undefined {
+  if (isOwnConfig(path, readEnvironment())) return undefined;
+  return (address) => {
+    const trusted = readTrusted()[path]?.files ?? {};
+    for (const [file, content] of sourcesOfCommand(address, dirname(path))) {
+      if (trusted[file] !== digestOfFile(content))
+        throw new GatewayError('UPSTREAM_UNTRUSTED', { server: address.command });
+    }
+  };
+}
+
+/** False if it is not trusted; then the reason has been printed. On a terminal it asks. */
+export async function requireTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
+  const verdict = judgeTrust(loaded, readEnvironment());
+  if (isUsable(verdict)) return true;
+  print.problem(whyNot(loaded.path!, verdict));
+  if (await (await import('../commands/trust.ts')).offerTrust(loaded, print)) return true;
+  print.note(howTo(loaded.path!));
+  return false;
+}
+
+export function whyNot(path: string, verdict: TrustVerdict): string {
+  const what = displayPath(path);
+  return verdict === 'changed'
+    ? `${what} has changed since you trusted it, or code that it runs has, or an env file.`
+    : `${what} is not trusted yet: nothing of it is started.`;
+}
+
+export function howTo(path: string): string {
+  return `If you know where it comes from: ${programName()} trust ${quoted(displayPath(path))}`;
+}
+
+function quoted(path: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,21 +1,22 @@
 // Loads the configuration of a command and prints all of its problems to stderr at once.
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { BuildOptions } from '../../config/apply/build-gateway.ts';
-import type { ParleyConfig } from '../../config/config.ts';
-import { loadConfig } from '../../config/read/load-config.ts';
-import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
+import type { CheckPartsOptions } from '../../config/check/check-parts.ts';
 import { sortProblems, formatProblem } from '../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../config/check/config-problems.ts';
-import type { CheckPartsOptions } from '../../config/check/check-parts.ts';
+import type { ParleyConfig } from '../../config/config.ts';
+import { isStepFile, splitStep } from '../../config/normalize-step.ts';
+import { findConfig } from '../../config/read/find-config.ts';
+import type { Environment } from '../../config/read/find-config.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
+import { userFolder } from '../../shared/secrets/own-folders.ts';
 import { displayPath, readEnvironment } from '../environment.ts';
-import { readOwnRules } from './own-rules.ts';
-import type { OwnRules } from './own-rules.ts';
-import { createStartCheck } from './check-start.ts';
-import { isTrustedNow } from './judge-trust.ts';
-import { requireTrust } from './require-trust.ts';
-import { suggestConfigs } from './client-files.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
+import { suggestConfigs } from './client-files.ts';
+import { createStartCheck, isTrustedNow, requireTrust } from './judge-trust.ts';
 
 export interface CommandConfig extends LoadedConfig {
   path: string;
@@ -102,4 +103,30 @@ export function toMissingLines(): string[] {
 
 export function toProblemLines({ path, problems }: { path: string | undefined; problems: ConfigProblem[] }): string[] {
   return problems.map((problem) => formatProblem(problem, displayPath(path)));
+}
+
+/** Built-in steps of the user's own configuration that forbid, ask or hide. Others change names or speed, which is the business of each file. */
+const RULES = new Set(['approve', 'filter', 'fixed', 'redact']);
+
+interface OwnRules {
+  ownSteps: ParleyConfig['steps'];
+  ownRules?: ParleyConfig['rules'] | undefined;
+  /** The user's own configuration, if it cannot be read: then its rules are unknown. */
+  unusable?: string | undefined;
+}
+
+/** The rules of the user's own configuration hold for every other one, too: they are added outside of its steps, never replaced by them. */
+function readOwnRules(named: string | undefined, environment: Environment): OwnRules {
+  const folder = userFolder(environment);
+  const { path: served } = findConfig(named, environment);
+  const { path: own } = findConfig(folder, environment);
+  if (own === undefined || served === undefined || dirname(served) === folder) return { ownSteps: [] };
+  const { config } = loadConfig(own, environment);
+  if (!config) return { ownSteps: [], unusable: own };
+  return { ownSteps: config.steps.filter((form) => isRule(splitStep(form).name)), ownRules: config.rules };
+}
+
+/** A step from a file of the user's own may be a rule. */
+function isRule(name: string): boolean {
+  return RULES.has(name) || isStepFile(name);
 }

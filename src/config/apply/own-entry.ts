@@ -1,11 +1,11 @@
 // Recognizes entries that are the gateway itself: its own URL, or a command that serves the same file. Users paste such an entry into the
 // file they serve, and a gateway that connected to it would call itself without end.
-import { realpathSync } from 'node:fs';
 import { networkInterfaces, hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { findConfig } from '../read/find-config.ts';
 import type { Environment } from '../read/find-config.ts';
 import type { ServerInput } from '../check/schema.ts';
+import { realPath } from '../../shared/files/paths.ts';
 
 /** Where the gateway listens; undefined if it does not listen yet. */
 export interface OwnAddress {
@@ -94,13 +94,5 @@ function isOwnFile(words: string[], { cwd }: ServerInput, own: OwnGateway): bool
 }
 
 function isSameFile(one: string, other: string, folder: string): boolean {
-  return real(resolve(folder, one)) === real(resolve(folder, other));
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path; // a missing file is compared by its name
-  }
+  return realPath(resolve(folder, one)) === realPath(resolve(folder, other));
 }

@@ -3,9 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer } from '../../../server/create-server.ts';
 import type { ParleyServer } from '../../../server/create-server.ts';
+import type { Call } from '../../../server/types.ts';
 import type { Log } from '../../../shared/log.ts';
-import { addBookings } from './demo-bookings.ts';
-import { CITIES, citiesLike, weatherIn } from './demo-weather.ts';
 
 const INSTRUCTIONS =
   'A demo. Try add, weather, countdown (progress, cancel it), book_table (asks the user) and summarize (asks the model).';
@@ -100,4 +99,66 @@ function firstSentence(text: string): string {
 function toText(content: unknown): string {
   const blocks = (Array.isArray(content) ? content : [content]) as { type?: string; text?: string }[];
   return blocks.map((block) => block.text ?? '').join('\n');
+}
+
+const CITIES: readonly string[] = ['Athens', 'Bergen', 'Lisbon', 'Madrid', 'Osaka', 'Oslo', 'Paris', 'Rome', 'Tokyo'];
+
+const SKIES = ['clear', 'cloudy', 'foggy', 'rainy', 'snowy', 'stormy', 'sunny', 'windy'];
+
+/** Made up from the name of the city. */
+function weatherIn(city: string): { city: string; celsius: number; sky: string } {
+  let sum = 0;
+  for (const letter of city.toLowerCase()) sum = (sum * 31 + letter.codePointAt(0)!) % 10_007;
+  return { city, celsius: (sum % 36) - 5, sky: SKIES[sum % SKIES.length]! };
+}
+
+function citiesLike(typed: string): string[] {
+  return CITIES.filter((city) => city.toLowerCase().startsWith(typed.toLowerCase()));
+}
+
+interface Booking {
+  name: string;
+  time: string;
+  people: number;
+}
+
+const URI = 'demo://bookings';
+const MAX_BOOKINGS = 100;
+const FIELDS = {
+  name: { type: 'string', title: 'Name', minLength: 1, maxLength: 80 },
+  time: { type: 'string', title: 'Time', enum: ['18:00', '19:00', '20:00', '21:00'] },
+  people: { type: 'integer', title: 'People', minimum: 1, maximum: 12 },
+};
+
+/**
+ * The tool book_table, which asks the user with a form for missing arguments. The bookings are a resource, so subscribed clients are notified of new
+ * ones.
+ */
+function addBookings(server: ParleyServer): void {
+  const bookings: Booking[] = [];
+  const options = { name: 'bookings', description: 'Tables booked so far', mimeType: 'application/json' };
+  server.resource(URI, options, () => JSON.stringify(bookings));
+
+  const description = 'Books a table for tonight; asks the user for whatever is not given';
+  server.tool('book_table', { description, input: { type: 'object', properties: FIELDS } }, async (args, call) => {
+    const booking = await complete(args, call);
+    if (booking === undefined) return 'Nothing was booked: the user did not want to.';
+    bookings.push(booking);
+    if (bookings.length > MAX_BOOKINGS) bookings.shift();
+    server.touch(URI);
+    return `Booked: ${booking.people} at ${booking.time} for ${booking.name}.`;
+  });
+}
+
+/** Undefined when the user declines. */
+async function complete(given: Partial<Booking>, call: Call): Promise<Booking | undefined> {
+  const missing = Object.entries(FIELDS).filter(([field]) => !(field in given));
+  if (missing.length === 0) return given as Booking;
+  const names = missing.map(([field]) => field);
+  if (!call.ask.can('elicit')) {
+    throw new Error(`This client cannot ask its user. Call book_table again with ${names.join(', ')}.`);
+  }
+  const schema = { type: 'object', properties: Object.fromEntries(missing), required: names };
+  const answer = await call.ask.elicit({ message: 'A table for tonight: please fill in.', schema, key: 'booking' });
+  return answer.action === 'accept' ? ({ ...given, ...answer.content } as Booking) : undefined;
 }

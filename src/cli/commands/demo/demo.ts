@@ -1,21 +1,21 @@
 // `parley demo`: serves a gateway with the demo server behind it, on one loopback port for every transport, or on stdio. Ends on Ctrl-C, on
 // SIGTERM, or when the client on stdio closes its end.
+import { isLoopback } from '../../../gateway/accept/guard.ts';
 import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
-import { isLoopback } from '../../../gateway/accept/guard.ts';
-import { createCliLog } from '../../terminal/cli-log.ts';
+import { version } from '../../../shared/version.ts';
 import type { DemoCommand } from '../../args/command.ts';
-import { chooseLogin } from '../../serving/login-options.ts';
-import { createDemoServer } from './demo-server.ts';
-import type { OpenedPort } from '../../serving/open-port.ts';
-import { uncoloured } from '../../terminal/print.ts';
-import type { Printer } from '../../terminal/print.ts';
-import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
 import { announceGateway } from '../../running/state-file.ts';
 import { createStatusPage, readStatus } from '../../running/status-page.ts';
-import { version } from '../../../shared/version.ts';
+import { chooseLogin } from '../../serving/login-options.ts';
+import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
+import type { OpenedPort } from '../../serving/serve-until-end.ts';
 import { toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
 import type { WelcomeOptions } from '../../serving/welcome-lines.ts';
+import { createCliLog } from '../../terminal/cli-log.ts';
+import { uncoloured } from '../../terminal/print.ts';
+import type { Printer } from '../../terminal/print.ts';
+import { createDemoServer } from './demo-server.ts';
 
 const TOOLS = 'tools   add, weather, countdown, book_table, summarize; and resources, a template, a prompt';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Question } from '../../../flow/question/question.ts';
 import { readArgs } from '../../args/args.ts';
 import { parseTypedAnswer } from '../../terminal/typed-answer.ts';
-import { toTimeline } from './timeline.ts';
 import { formatValue, formatAge, wrapText } from './format.ts';
+import { toTimeline } from './show-session.ts';
 
 function reasonFor(...words: string[]): string {
   const command = readArgs(['flows', ...words]);

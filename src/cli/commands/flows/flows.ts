@@ -3,7 +3,9 @@ import { findSession } from '../../../flow/operator/find-sessions.ts';
 import type { FlowStore, ListedSession } from '../../../flow/store/store.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { FlowsCommand } from '../../args/command.ts';
+import { programName } from '../../program.ts';
 import { formatError } from '../../terminal/format-error.ts';
+import type { Printer } from '../../terminal/print.ts';
 import { actOnSession } from './act-on-session.ts';
 import { listSessions } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';
@@ -11,8 +13,6 @@ import { openStore } from './open-store.ts';
 import type { OpenStore } from './open-store.ts';
 import { replaySessions } from './replay-sessions.ts';
 import { showSession } from './show-session.ts';
-import { programName } from '../../program.ts';
-import type { Printer } from '../../terminal/print.ts';
 
 export async function runFlows(command: FlowsCommand, print: Printer): Promise<number> {
   let open: OpenStore | undefined;

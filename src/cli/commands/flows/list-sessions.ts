@@ -1,22 +1,22 @@
 // `parley flows ls`: lists the sessions of a store, the last active first.
+import { earlyEndOf } from '../../../flow/header.ts';
+import type { Header } from '../../../flow/journal.ts';
 import { conditionOf, parkedReason } from '../../../flow/operator/condition.ts';
 import type { Condition } from '../../../flow/operator/condition.ts';
 import { findSessions } from '../../../flow/operator/find-sessions.ts';
-import { toShortId } from '../../../flow/session/session-id.ts';
 import type { SessionFilter } from '../../../flow/operator/find-sessions.ts';
-import { earlyEndOf } from '../../../flow/header.ts';
-import type { Header } from '../../../flow/journal.ts';
 import type { Question } from '../../../flow/question/question.ts';
-import { readOutcome } from '../../../flow/session/turn/outcome.ts';
 import { createSessionContext } from '../../../flow/session/session-context.ts';
 import type { SessionContext } from '../../../flow/session/session-context.ts';
+import { toShortId } from '../../../flow/session/session-id.ts';
+import { readOutcome } from '../../../flow/session/turn/outcome.ts';
 import type { ListedSession } from '../../../flow/store/store.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { FlowsCommand } from '../../args/command.ts';
 import type { Printer, Style } from '../../terminal/print.ts';
 import { toTable } from '../../terminal/table.ts';
-import type { OpenStore } from './open-store.ts';
 import { formatText, formatAge, toIso } from './format.ts';
+import type { OpenStore } from './open-store.ts';
 
 export const CONDITION_COLOURS: Record<Condition, Style> = {
   waiting: 'cyan',

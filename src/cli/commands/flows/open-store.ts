@@ -2,11 +2,11 @@
 // are given by the names of their variables, so they do not appear in the process list.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { formatProblem } from '../../../config/check/config-problems.ts';
 import type { FlowsConfig } from '../../../config/config.ts';
 import { loadConfig } from '../../../config/read/load-config.ts';
-import { formatProblem } from '../../../config/check/config-problems.ts';
-import type { AnyFlow } from '../../../flow/define.ts';
 import { findExportedFlows } from '../../../flow/define.ts';
+import type { AnyFlow } from '../../../flow/define.ts';
 import type { SessionOptions } from '../../../flow/session/session-context.ts';
 import { createRedisStore } from '../../../flow/store/redis/redis.ts';
 import { createSqliteStore } from '../../../flow/store/sqlite/sqlite.ts';
@@ -14,10 +14,10 @@ import type { FlowStore } from '../../../flow/store/store.ts';
 import { importFresh, describeImportError } from '../../../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { isUsable, judgeTrust } from '../../trust/judge-trust.ts';
-import { howTo, whyNot } from '../../trust/require-trust.ts';
-import { readEnvironment } from '../../environment.ts';
 import type { FlowsCommand } from '../../args/command.ts';
+import { readEnvironment } from '../../environment.ts';
+import { isUsable, judgeTrust } from '../../trust/judge-trust.ts';
+import { howTo, whyNot } from '../../trust/judge-trust.ts';
 
 export interface OpenStore {
   store: FlowStore;

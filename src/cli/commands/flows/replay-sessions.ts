@@ -1,17 +1,17 @@
 // `parley flows replay --against FILE`: replays the open sessions of a store with new code. Writes nothing and runs no step.
+import { isEnded } from '../../../flow/header.ts';
 import { eachSession } from '../../../flow/operator/find-sessions.ts';
-import { toShortId } from '../../../flow/session/session-id.ts';
 import { ReplayFile } from '../../../flow/operator/replay-file.ts';
-import { hasUnopenableArgs, openSealedArgs } from '../../../flow/session/values/sealed-args.ts';
 import { createSessionContext } from '../../../flow/session/session-context.ts';
 import type { SessionContext } from '../../../flow/session/session-context.ts';
+import { toShortId } from '../../../flow/session/session-id.ts';
+import { hasUnopenableArgs, openSealedArgs } from '../../../flow/session/values/sealed-args.ts';
 import type { StoredSession } from '../../../flow/store/store.ts';
-import { isEnded } from '../../../flow/header.ts';
 import type { Printer, Style } from '../../terminal/print.ts';
+import { formatText, wrapText } from './format.ts';
 import { toFilter } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
-import { formatText, wrapText } from './format.ts';
 
 interface SessionReplay {
   id: string;

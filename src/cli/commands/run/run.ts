@@ -1,33 +1,34 @@
 // `parley run`: plays a flow on the terminal, or with the answers of a file. Sessions live in memory only, so a flow that does not finish
 // is cancelled, and its effects are undone before the command ends.
-import { readFileSync } from 'node:fs';
+import { readFileSync, existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { didYouMean } from '../../../config/check/suggest.ts';
+import { findExportedFlows, isFlow } from '../../../flow/define.ts';
 import type { AnyFlow } from '../../../flow/define.ts';
-import { exploreFile } from '../../../flow/explore/explore-file.ts';
 import { NOTHING_FOUND } from '../../../flow/explore/exploration.ts';
-import { toExplored } from '../../../flow/explore/explored-file.ts';
 import type { Exploration } from '../../../flow/explore/exploration.ts';
+import { exploreFile } from '../../../flow/explore/explore-file.ts';
+import { toExplored } from '../../../flow/explore/explored-file.ts';
 import { toInputSchema } from '../../../flow/explore/to-input-schema.ts';
-import type { Complaint } from '../../../flow/question/question.ts';
 import { isRequired } from '../../../flow/question/answer-schema.ts';
-import type { GivenAnswer } from '../../../flow/session/verbs/requests.ts';
-import { SessionWatch, waitForTurn } from '../../../flow/session/verbs/session-watch.ts';
+import type { Complaint } from '../../../flow/question/question.ts';
 import { Sessions } from '../../../flow/session/sessions.ts';
 import { afterSteps } from '../../../flow/session/turn/turn.ts';
 import type { Turn } from '../../../flow/session/turn/turn.ts';
-import { didYouMean } from '../../../config/check/suggest.ts';
+import type { GivenAnswer } from '../../../flow/session/verbs/requests.ts';
+import { SessionWatch, waitForTurn } from '../../../flow/session/verbs/session-watch.ts';
+import { importFresh, describeImportError } from '../../../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { RunCommand } from '../../args/command.ts';
+import { untilSignal } from '../../signals.ts';
 import { formatError } from '../../terminal/format-error.ts';
-import { loadFlow } from './load-flow.ts';
+import type { Printer } from '../../terminal/print.ts';
+import { toProgressLine, toArguments } from '../../terminal/tool-text.ts';
 import { answerForOther, continuesByItself, findOtherQuestions, playToRest } from './other-questions.ts';
 import type { OtherQuestion } from './other-questions.ts';
-import { toProgressLine } from '../../terminal/result-lines.ts';
-import type { Printer } from '../../terminal/print.ts';
-import { untilSignal } from '../../signals.ts';
-import { toArguments } from '../../terminal/tool-arguments.ts';
 
 const TERMINAL_USER = { principal: 'terminal' };
 const ALIVE_MS = 60_000;
@@ -226,7 +227,7 @@ async function byHand(
   if (process.stdin.isTTY) {
     const late = new AbortController();
     moves.from(turn, () => late.abort());
-    const { askRound } = await import('../../terminal/flow-round.ts');
+    const { askRound } = await import('../../terminal/flow-questions.ts');
     screen.isAsking = true;
     return askRound(turn, isFirst, { late: late.signal, stop }).finally(() => (screen.isAsking = false));
   }
@@ -263,4 +264,31 @@ function readAnswers(path: string): JsonObject {
   }
   if (!isObject(answers)) throw bad('must be a JSON object with answers by the names of the questions');
   return answers;
+}
+
+const OURS = ['mcp-parley', 'mcp-parley/flow'];
+
+/** From the user's file: the named flow, the default export, or the only one. */
+async function loadFlow(file: string, name: string | undefined): Promise<AnyFlow> {
+  const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: file, reason });
+  const path = resolve(file);
+  if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);
+  const module = await importFresh(path, OURS).catch((thrown: unknown) => {
+    throw bad(describeImportError(thrown));
+  });
+  const exported = isObject(module) ? module : {};
+  const flows = findExportedFlows(exported);
+  if (name !== undefined) {
+    const found = flows.find((flow) => flow.name === name);
+    if (!found) throw bad(`has no flow ${name}${flows.length > 0 ? `; it has ${namesOf(flows)}` : ''}`);
+    return found;
+  }
+  if (isFlow(exported.default)) return exported.default;
+  if (flows.length === 0) throw bad('exports no flow: make one with flow() of mcp-parley/flow and export it');
+  if (flows.length > 1) throw bad(`has several flows: name one of ${namesOf(flows)} with --flow`);
+  return flows[0]!;
+}
+
+function namesOf(flows: AnyFlow[]): string {
+  return flows.map(({ name }) => name).join(', ');
 }

@@ -1,49 +1,49 @@
 // Serves a configuration and watches its file. A change restarts only what changed; a file with errors changes nothing.
+import { basename } from 'node:path';
 import { applyConfig } from '../../../config/apply/apply-config.ts';
 import type { GatewayUpdate, UpdatableGateway } from '../../../config/apply/apply-config.ts';
 import { buildGateway, buildListeners } from '../../../config/apply/build-gateway.ts';
 import type { BuildOptions, BuiltGateway } from '../../../config/apply/build-gateway.ts';
-import type { LoadOptions } from '../../../config/read/load-config.ts';
-import { formatProblem } from '../../../config/check/config-problems.ts';
-import type { ConfigProblem } from '../../../config/check/config-problems.ts';
+import type { BuiltSteps, BuildStepOptions } from '../../../config/apply/build-steps.ts';
 import { watchConfig } from '../../../config/apply/watch-config.ts';
 import type { ConfigChange } from '../../../config/apply/watch-config.ts';
-import type { BuiltSteps, BuildStepOptions } from '../../../config/apply/build-steps.ts';
-import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
-import { loadFrontEngine } from '../../../gateway/accept/auth/front/front-options.ts';
+import { formatProblem } from '../../../config/check/config-problems.ts';
+import type { ConfigProblem } from '../../../config/check/config-problems.ts';
+import { enabledServers } from '../../../config/config.ts';
+import type { LoadOptions } from '../../../config/read/load-config.ts';
 import type { AuthOptions } from '../../../gateway/accept/auth/auth-options.ts';
+import { loadFrontEngine } from '../../../gateway/accept/auth/front/front-options.ts';
+import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
-import type { LoginTarget } from '../../../gateway/upstream/login/login-to.ts';
 import { stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
-import { readEnvironment, displayPath } from '../../environment.ts';
-import { toOwnAddress, chooseTransports } from './serve.ts';
-import type { OwnListener } from './serve.ts';
-import { asksKey, chooseLogin } from '../../serving/login-options.ts';
-import { CallLog } from '../../serving/call-log.ts';
-import { createCliLog, toLogPrinter } from '../../terminal/cli-log.ts';
+import type { LoginTarget } from '../../../gateway/upstream/login/login-to.ts';
+import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
+import { version } from '../../../shared/version.ts';
 import type { ServeCommand } from '../../args/command.ts';
-import { openServeAudit } from '../../serving/own-audit.ts';
+import { readEnvironment, displayPath } from '../../environment.ts';
 import { ownLogin } from '../../login/own-logins.ts';
-import { printProblems } from '../../trust/load-command-config.ts';
-import type { CommandConfig } from '../../trust/load-command-config.ts';
+import { announceGateway } from '../../running/state-file.ts';
+import { createStatusPage, readStatus } from '../../running/status-page.ts';
+import { CallLog } from '../../serving/call-log.ts';
+import { asksKey, chooseLogin } from '../../serving/login-options.ts';
+import { openServeAudit } from '../../serving/own-audit.ts';
+import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
+import type { ServeTarget, OpenedPort } from '../../serving/serve-until-end.ts';
+import { tellPerson } from '../../serving/tell-person.ts';
+import { toClientLines, toWelcomeLines, KEY } from '../../serving/welcome-lines.ts';
+import type { WelcomeOptions } from '../../serving/welcome-lines.ts';
+import { createCliLog, toLogPrinter } from '../../terminal/cli-log.ts';
 import { onStderr, uncoloured } from '../../terminal/print.ts';
 import type { Printer } from '../../terminal/print.ts';
-import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
-import type { ServeTarget } from '../../serving/serve-until-end.ts';
-import { tellPerson } from '../../serving/tell-person.ts';
-import { toServeWelcome } from './serve-welcome.ts';
-import { toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
-import { isUsable, judgeTrust } from '../../trust/judge-trust.ts';
-import { isOwnConfig } from '../../trust/own-files.ts';
-import { howTo, whyNot } from '../../trust/require-trust.ts';
-import { trustFile } from '../../trust/trusted-files.ts';
-import { announceGateway } from '../../running/state-file.ts';
-import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
-import { createStatusPage, readStatus } from '../../running/status-page.ts';
-import { version } from '../../../shared/version.ts';
+import { toTable } from '../../terminal/table.ts';
+import { isUsable, judgeTrust, isOwnConfig, trustFile, howTo, whyNot } from '../../trust/judge-trust.ts';
+import { printProblems } from '../../trust/load-command-config.ts';
+import type { CommandConfig } from '../../trust/load-command-config.ts';
+import { toOwnAddress, chooseTransports } from './serve.ts';
+import type { OwnListener } from './serve.ts';
 
-export interface ServeSetup extends CommandConfig {
+interface ServeSetup extends CommandConfig {
   /** The id of the gateway (shared/via.ts). */
   id: string;
   own: OwnListener;
@@ -263,4 +263,51 @@ async function buildParts(found: ServeSetup, making: BuildOptions, print: Printe
       print.problem(`${displayPath(found.path)}: ${(thrown as Error).message}`);
     return undefined;
   }
+}
+
+interface ServeWelcome {
+  found: CommandConfig;
+  opened: OpenedPort;
+  host: string;
+  print: Printer;
+  /** As typed. */
+  share: string | undefined;
+  open: boolean;
+  token: string | undefined;
+  asksKey: boolean;
+}
+
+function toServeWelcome(welcome: ServeWelcome): WelcomeOptions {
+  const { found, opened, host, print, share, open, token, asksKey } = welcome;
+  const { config, path } = found;
+  const { port, url } = opened;
+  const names = enabledServers(config).map(([name]) => name);
+  const named = toTable([...names, ...Object.keys(config.groups)].map((name) => [name, `…/mcp/${name}`]));
+  const about = named.map((line, index) => {
+    const label = index === 0 && names.length > 0 ? 'servers' : index === names.length ? 'groups' : '';
+    return `${label.padEnd(8)}${line}`;
+  });
+  const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${displayPath(path)}`;
+  const scheme = url.startsWith('https:') ? 'https' : 'http';
+  // Certificates rarely cover the address of this machine, so the client starts a gateway of its own.
+  const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
+  const header = asksKey ? ['--header', `Authorization: Bearer ${KEY}`] : [];
+  const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', ...header, at] });
+  const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);
+  return {
+    host,
+    open,
+    token,
+    asksKey,
+    port,
+    publicUrl: config.publicUrl,
+    scheme,
+    isChosen: true,
+    print,
+    title,
+    name: 'parley',
+    about,
+    program,
+    served,
+  };
 }

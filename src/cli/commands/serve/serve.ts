@@ -6,12 +6,12 @@ import type { LoadOptions } from '../../../config/read/load-config.ts';
 import { prestart, stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ServeCommand } from '../../args/command.ts';
-import { loadCommandConfig, toProblemLines } from '../../trust/load-command-config.ts';
+import { displayPath } from '../../environment.ts';
 import { onFirstMessage } from '../../running/first-message.ts';
 import { gatewayId, findStartLoop } from '../../running/gateway-id.ts';
-import { displayPath } from '../../environment.ts';
-import type { Printer } from '../../terminal/print.ts';
 import { untilSignal } from '../../signals.ts';
+import type { Printer } from '../../terminal/print.ts';
+import { loadCommandConfig, toProblemLines } from '../../trust/load-command-config.ts';
 
 /** The address of the gateway, once it listens. */
 export interface OwnListener {

@@ -1,15 +1,15 @@
 // The checks of what a wrapped server lists. Nobody has given it a name, so its pins belong to its command line or URL.
 import { basename, isAbsolute } from 'node:path';
-import type { RecordAudit } from '../../../protocol/audit.ts';
 import { isLoopback } from '../../../gateway/accept/guard.ts';
 import { DefinitionChecks } from '../../../gateway/definitions/definition-checks.ts';
 import { toPinPolicy } from '../../../gateway/definitions/pins/pin-policy.ts';
 import { addressText } from '../../../gateway/server-checks.ts';
 import type { CommandAddress, UrlAddress } from '../../../gateway/upstream/address.ts';
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import { systemClock } from '../../../shared/clock.ts';
-import { createCliLog } from '../../terminal/cli-log.ts';
-import type { WrapCommand } from '../../args/command.ts';
 import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
+import type { WrapCommand } from '../../args/command.ts';
+import { createCliLog } from '../../terminal/cli-log.ts';
 
 /** Commands that run what is in the folder. */
 const OF_FOLDER = /^(node|bun|deno|tsx|python[\d.]*|uv|npm|pnpm|yarn|make|cargo|go)(\.exe|\.cmd)?$/;

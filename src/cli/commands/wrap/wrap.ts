@@ -1,45 +1,45 @@
 // `parley wrap`: serves one server, whatever revision it speaks, on stdio for a client that starts this process, or on a port.
 import type { Implementation } from '@modelcontextprotocol/client';
+import { acceptStdio } from '../../../gateway/accept/stdio.ts';
+import { AuditLayer } from '../../../gateway/audit/audit-layer.ts';
+import { createServeContext } from '../../../gateway/dialect/serve/serve-context.ts';
+import { HumanChannel } from '../../../gateway/human-channel.ts';
+import type { HumanChannelOptions } from '../../../gateway/human-channel.ts';
+import { createPipeline } from '../../../gateway/pipeline.ts';
+import type { CommandAddress, UrlAddress } from '../../../gateway/upstream/address.ts';
+import { stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
+import { loginAddress } from '../../../gateway/upstream/login/server-login.ts';
+import type { ServerLogin } from '../../../gateway/upstream/login/server-login.ts';
+import { commandExists } from '../../../gateway/upstream/sandbox/find-on-path.ts';
+import { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { Layer } from '../../../protocol/layer.ts';
 import type { Handle } from '../../../protocol/target.ts';
-import { acceptStdio } from '../../../gateway/accept/stdio.ts';
-import { AuditLayer } from '../../../gateway/audit/audit-layer.ts';
-import { HumanChannel } from '../../../gateway/human-channel.ts';
-import type { HumanChannelOptions } from '../../../gateway/human-channel.ts';
-import { createPipeline } from '../../../gateway/pipeline.ts';
-import { createServeContext } from '../../../gateway/dialect/serve/serve-context.ts';
-import { stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
-import { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
-import type { CommandAddress, UrlAddress } from '../../../gateway/upstream/address.ts';
-import { commandExists } from '../../../gateway/upstream/sandbox/find-on-path.ts';
-import { GatewayError } from '../../../shared/errors.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { createSealer } from '../../../shared/crypto/seal.ts';
 import { keysFrom } from '../../../shared/crypto/state-keys.ts';
-import { openOwnAudit } from '../../serving/own-audit.ts';
-import { toBridgeLine } from '../../serving/bridge-line.ts';
-import { createCliLog } from '../../terminal/cli-log.ts';
-import type { WrapCommand } from '../../args/command.ts';
-import type { OpenedPort } from '../../serving/open-port.ts';
-import { uncoloured } from '../../terminal/print.ts';
-import type { Printer } from '../../terminal/print.ts';
-import { deriveServerName } from '../../running/server-name.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Log } from '../../../shared/log.ts';
 import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
-import { tellPerson } from '../../serving/tell-person.ts';
-import { ServerStderr } from './server-stderr.ts';
-import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
-import type { ServeTarget } from '../../serving/serve-until-end.ts';
 import { version } from '../../../shared/version.ts';
+import type { WrapCommand } from '../../args/command.ts';
+import { ownLogin } from '../../login/own-logins.ts';
+import { deriveServerName, toWrappedAddress } from '../../running/named-server.ts';
+import { toBridgeLine } from '../../serving/bridge-line.ts';
+import { openOwnAudit } from '../../serving/own-audit.ts';
+import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
+import type { OpenedPort, ServeTarget } from '../../serving/serve-until-end.ts';
+import { tellPerson } from '../../serving/tell-person.ts';
 import { toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
 import type { ProgramStart, WelcomeOptions } from '../../serving/welcome-lines.ts';
-import { explainStartFailure } from '../../terminal/start-failure.ts';
-import type { WrappedPort } from './wrapped-port.ts';
-import { toWrappedAddress } from '../../running/wrapped-address.ts';
+import { createCliLog } from '../../terminal/cli-log.ts';
+import { explainStartFailure } from '../../terminal/format-error.ts';
+import { uncoloured } from '../../terminal/print.ts';
+import type { Printer } from '../../terminal/print.ts';
+import { ServerStderr } from './server-stderr.ts';
 import { createWrapChecks } from './wrap-checks.ts';
-import { createWrapLogin } from './wrap-login.ts';
-import type { WrapLogin } from './wrap-login.ts';
+import type { WrappedPort } from './wrapped-port.ts';
 import { WrappedServer } from './wrapped-server.ts';
 
 const AGAIN = ' It is retried when a client connects.';
@@ -148,7 +148,7 @@ async function onPort(command: WrapCommand, context: WrapContext, print: Printer
   const until = new Promise<number>((resolve) => {
     void first.then(() => isHopeless(target, server) && resolve(1));
   });
-  const again = (await import('./wrap-command.ts')).toWrapCommand(command);
+  const again = (await import('./wrapped-port.ts')).toWrapCommand(command);
   const onOpen = (opened: OpenedPort): void => {
     const atPort = context.opened();
     const said = toWelcome(command, { opened, again, token: atPort.token }, print);
@@ -206,4 +206,33 @@ function toWelcome(
   const { port, isChosen } = opened;
   const title = `in front of ${name}`;
   return { host, open, token, port, isChosen, print, title, name, about: [], program: () => again };
+}
+
+interface WrapLogin {
+  /** Undefined for a server without HTTP. */
+  login: ServerLogin | undefined;
+  /** The error for clients while nobody has logged in; undefined at all other times. */
+  readonly request: string | undefined;
+}
+
+function createWrapLogin(
+  name: string,
+  server: CommandAddress | UrlAddress,
+  { print, log }: { print: Printer; log: Log },
+): WrapLogin {
+  const { url, auth: login } = loginAddress(server) ?? {};
+  if (url === undefined) return { login: undefined, request: undefined };
+  let request: string | undefined;
+  const show = async (link: string): Promise<void> => {
+    request = `${name} needs a login. Open ${link}, log in, then connect again. The link works for ten minutes, and only while this command runs.`;
+    print.news(`${name} needs a login. Open this link, while this command runs:\n  ${link}`);
+    (await import('../../login/open-browser.ts')).openBrowser(link);
+  };
+  const done = (): void => (request = undefined);
+  return {
+    login: ownLogin({ url, name, login }, { log, show, done }),
+    get request() {
+      return request;
+    },
+  };
 }

@@ -1,6 +1,7 @@
 // The server behind `parley wrap`, under its own name, version and instructions. While it is not ready, clients get an error that explains
 // why, instead of an empty server.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import { TargetLayer } from '../../../protocol/layer.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
@@ -8,7 +9,6 @@ import type { ClientOpening } from '../../../protocol/target.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import { withoutHidden } from '../../../shared/text/hidden.ts';
 import { settledWithin } from '../../../shared/timing.ts';
-import type { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
 
 export interface WrappedServerOptions {
   target: UpstreamTarget;

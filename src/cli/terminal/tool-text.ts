@@ -1,6 +1,27 @@
-// Formats the result of a tool for the terminal. Names content that is not text instead of showing it.
+// Tools on the terminal: typed arguments (`--arg count=3`) as values, results and progress as text.
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 
+/** Gives typed arguments the types in the schema of the tool. */
+export function toArguments(typed: [name: string, text: string][], body: JsonObject, schema: unknown): JsonObject {
+  const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
+  const pairs = typed.map(([name, text]) => [name, toValue(text, properties[name])]);
+  return { ...body, ...Object.fromEntries(pairs) };
+}
+
+/** Without a type in the schema, valid JSON becomes JSON and everything else text. */
+function toValue(text: string, schema: unknown): unknown {
+  const { type } = isObject(schema) ? schema : {};
+  if ([type].flat().every((one) => one === 'string')) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Names content that is not text instead of showing it. */
 export function toResultLines({ content, structuredContent }: CallToolResult): string[] {
   const lines = content.map(toText);
   // Tools with structured results repeat them as text for older clients.

@@ -7,7 +7,7 @@ import { read, sourceFiles } from './files.ts';
 export const ADDED: Record<string, string[]> = {
   'logins at servers': [
     'gateway/upstream/login/',
-    'gateway/upstream/accounts/',
+    'gateway/upstream/account-target.ts',
     'gateway/account-logins.ts',
     'gateway/ask/login/',
     'protocol/login-pages.ts',

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { connectAs } from '../../client/connect.ts';
 import { toLoginSettings } from '../../config/apply/login-settings.ts';
-import { countLoginFiles } from '../../gateway/upstream/login/login-file.ts';
+import { countLoginFiles } from '../../gateway/upstream/login/login-store.ts';
 import type { LoginRecord } from '../../gateway/upstream/login/login-store.ts';
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
 import { loginKey } from '../../gateway/upstream/login/server-login.ts';

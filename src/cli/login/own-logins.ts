@@ -1,7 +1,7 @@
 // The logins of this user, kept in the state folder for all commands. Until a login is used, only the existence of a file is checked.
 import { join } from 'node:path';
 import { isLoopback } from '../../gateway/accept/guard.ts';
-import { hasLoginFile } from '../../gateway/upstream/login/login-file.ts';
+import { hasLoginFile } from '../../gateway/upstream/login/login-store.ts';
 import type { LoginStore } from '../../gateway/upstream/login/login-store.ts';
 import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
 import { createServerLogin } from '../../gateway/upstream/login/server-login.ts';

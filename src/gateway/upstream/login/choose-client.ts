@@ -1,5 +1,6 @@
 // Decides which client we are at an authorization server: one registered by hand, one with a metadata document, the one that was
-// registered here before, and as a last resort a newly registered one. A client is never used at another issuer.
+// registered here before, and as a last resort a newly registered one; and where the
+// browser comes back to it. A client is never used at another issuer.
 import * as oauth from 'oauth4webapi';
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi';
 import { isObject } from '../../../protocol/message.ts';
@@ -7,8 +8,9 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { LoginClient } from './login-store.ts';
 import type { LoginOptions } from './server-login.ts';
 import type { OAuthRequests } from './oauth-requests.ts';
+import { smallDigest } from '../../../shared/short-name.ts';
 
-export interface ClientChoice {
+interface ClientChoice {
   server: AuthorizationServer;
   /** For messages. */
   name: string;
@@ -24,9 +26,8 @@ export async function chooseClient(choice: ClientChoice, requests: OAuthRequests
   if (login.clientId !== undefined) {
     return { id: login.clientId, secret: login.clientSecret, redirectUrl, kind: 'configured' };
   }
-  if (login.clientMetadataUrl !== undefined && server['client_id_metadata_document_supported'] === true) {
-    return { id: login.clientMetadataUrl, redirectUrl, kind: 'document', method: 'none' };
-  }
+  const document = documentOf(login, server);
+  if (document !== undefined) return { id: document, redirectUrl, kind: 'document', method: 'none' };
   if (earlier?.kind === 'registered' && earlier.redirectUrl === redirectUrl && isValid(earlier, choice.now))
     return earlier;
   if (server.registration_endpoint !== undefined) return register(choice, requests);
@@ -34,6 +35,11 @@ export async function chooseClient(choice: ClientChoice, requests: OAuthRequests
     server: choice.name,
     reason: `${server.issuer} does not let clients register; register one there and give its clientId`,
   });
+}
+
+/** The metadata document that we are known by; undefined where the authorization server does not support them. */
+function documentOf({ clientMetadataUrl }: LoginOptions, server: AuthorizationServer): string | undefined {
+  return server['client_id_metadata_document_supported'] === true ? clientMetadataUrl : undefined;
 }
 
 function isValid({ secretExpiresAt = 0, isForgotten = false }: LoginClient, now: number): boolean {
@@ -105,4 +111,28 @@ function methodOf(server: AuthorizationServer, secret: string | undefined): stri
   const wanted = ['client_secret_basic', 'client_secret_post', 'none'];
   if (secret === undefined) wanted.unshift('none');
   return wanted.find((method) => supported.includes(method)) ?? 'client_secret_basic';
+}
+
+/** The parameter that names the authorization server. */
+export const MARK = 'as';
+
+interface LoginRedirect {
+  back: string;
+  /** What the mark must be when the browser is back; undefined: no mark. */
+  mark: string | undefined;
+}
+
+/**
+ * The redirect URL of a login. An authorization server that does not name itself in its redirects (RFC 9207) gets one of its own: if an attacker's
+ * server sends the browser on to another one, the code comes back at that one's URL, and is refused (RFC 9700, mix-up). Only a client that registers
+ * itself can have such a URL.
+ */
+export function redirectFor(redirectUrl: string, server: AuthorizationServer, login: LoginOptions): LoginRedirect {
+  const isNamed = server.authorization_response_iss_parameter_supported === true;
+  if (login.clientId !== undefined || documentOf(login, server) !== undefined || isNamed)
+    return { back: redirectUrl, mark: undefined };
+  const mark = smallDigest(server.issuer);
+  const back = new URL(redirectUrl);
+  back.searchParams.set(MARK, mark);
+  return { back: back.href, mark };
 }

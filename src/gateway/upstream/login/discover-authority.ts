@@ -1,11 +1,12 @@
-// Finds out who logs people in for a server: its protected-resource metadata (RFC 9728) names the authorization server, whose own
+// Finds out who logs people in for a server, and what it demands: its refusal (WWW-Authenticate) and its protected-resource metadata (RFC 9728) name the authorization server, whose own
 // metadata (RFC 8414 or OpenID) names the endpoints. A server of 2025-03-26 has no such metadata and is its own authorization
-// server. Everything here comes from strangers: it is fetched with the guarded fetch and checked against the server's URL.
+// server. Everything here comes from strangers: it is fetched with the guarded fetch and checked against the server's URL, and what is malformed is left out.
 import type { AuthorizationServer } from 'oauth4webapi';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import { UnsafeUrlError } from '../../../shared/net/guarded-fetch.ts';
+import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
+import type { HttpHeaders } from '../http/http-exchange.ts';
 
 export interface LoginAuthority {
   /** The metadata of the authorization server. */
@@ -120,4 +121,39 @@ async function fetchJson(url: URL, fetch: GuardedFetch): Promise<JsonObject | un
 
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+export interface LoginChallenge {
+  /** The schemes that the server names, in lower case. */
+  schemes: string[];
+  /** URL of the protected-resource metadata. */
+  resourceMetadata?: string | undefined;
+  scope?: string | undefined;
+  error?: string | undefined;
+  /** A nonce for the next DPoP proof. */
+  nonce?: string | undefined;
+}
+
+const MAX_CHARS = 8192;
+/** A scheme, or a parameter: name, then a quoted text or a token. */
+const PART = /([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+)))?/g;
+
+export function readChallenge(headers: HttpHeaders): LoginChallenge {
+  const given = [headers['www-authenticate'] ?? []].flat().join(', ').slice(0, MAX_CHARS);
+  const challenge: LoginChallenge = { schemes: [] };
+  const found = new Map<string, string>();
+  for (const [, name = '', quoted, token] of given.matchAll(PART)) {
+    const value = quoted?.replace(/\\(.)/g, '$1') ?? token;
+    if (value === undefined) challenge.schemes.push(name.toLowerCase());
+    // With several challenges, such as Bearer and DPoP, the first that says something is taken.
+    else if (!found.has(name.toLowerCase())) found.set(name.toLowerCase(), value);
+  }
+  const nonce = [headers['dpop-nonce'] ?? []].flat()[0];
+  return {
+    ...challenge,
+    resourceMetadata: found.get('resource_metadata'),
+    scope: found.get('scope') || undefined,
+    error: found.get('error'),
+    nonce,
+  };
 }

@@ -7,8 +7,7 @@ import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { withFileLock } from '../../../shared/files/file-lock.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
-import { hasLoginFile, loginFile } from './login-file.ts';
-import { createMemoryLogins } from './login-store.ts';
+import { hasLoginFile, loginFile, createMemoryLogins } from './login-store.ts';
 import type { LoginRecord, LoginStore } from './login-store.ts';
 
 export interface FileLoginOptions {

@@ -1,5 +1,8 @@
 // Where logins are kept between requests. A record is replaced only by one that was made from it (compare and set), so that two
-// processes cannot overwrite each other's tokens.
+// processes cannot overwrite each other's tokens. Asked before the first request to a server, so it loads nothing of crypto.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { smallDigest } from '../../../shared/short-name.ts';
 
 export interface LoginTokens {
   access: string;
@@ -79,4 +82,17 @@ export function createMemoryLogins(): LoginStore {
       return done;
     },
   };
+}
+
+/** The file of a login in a folder of logins. */
+export function loginFile(folder: string, key: string): string {
+  return join(folder, `${smallDigest(key)}.login`);
+}
+
+export function hasLoginFile(folder: string, key: string): boolean {
+  return existsSync(loginFile(folder, key));
+}
+
+export function countLoginFiles(folder: string): number {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.login')).length : 0;
 }

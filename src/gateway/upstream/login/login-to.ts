@@ -1,11 +1,15 @@
-// The login of a gateway at one of its servers, or that of one of its users: kept by the program, else in memory.
+// The login of a gateway at one of its servers, or that of one of its users: by a person, whose tokens the program keeps, else memory; by the exchange of
+// the token with which the user called; or by headers that the program gives.
 import type { RecordAudit } from '../../../protocol/audit.ts';
-import type { Account } from '../accounts/account-target.ts';
+import type { Account } from '../account-target.ts';
 import type { Address } from '../address.ts';
 import { isAnonymous } from '../../../shared/anonymous.ts';
 import { createMemoryLogins } from './login-store.ts';
 import { createServerLogin, loginAddress } from './server-login.ts';
 import type { LoginOptions, ServerLogin } from './server-login.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { TokenExchanger, TokenExchangerOptions } from './exchanged-login.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
 
 /** A server that the gateway may have to log in at. */
 export interface LoginTarget {
@@ -17,7 +21,7 @@ export interface LoginTarget {
   audit?: RecordAudit | undefined;
 }
 
-export interface LoginToOptions {
+interface LoginToOptions {
   loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
   account?: Account | undefined;
   audit?: RecordAudit | undefined;
@@ -34,4 +38,54 @@ export function loginTo(name: string, address: Address, options: LoginToOptions)
   // Nobody comes back as an unidentified caller.
   const kept = isAnonymous(account.principal) ? undefined : loginFor?.(own);
   return kept ?? createServerLogin({ ...own, store: createMemoryLogins() });
+}
+
+/** The login by token exchange, loaded with the first request. */
+export function createExchangedLogin(options: Omit<TokenExchangerOptions, 'exchange'>): ServerLogin {
+  const { exchange } = options.login;
+  if (exchange === undefined || !URL.canParse(exchange.tokenEndpoint)) {
+    const reason = 'the grant token_exchange needs exchange.tokenEndpoint, a URL';
+    throw new GatewayError('BAD_OPTION', { option: `auth of ${options.name}`, reason });
+  }
+  let loaded: Promise<TokenExchanger> | undefined;
+  const load = (): Promise<TokenExchanger> =>
+    (loaded ??= import('./exchanged-login.ts').then(({ TokenExchanger: made }) => new made({ ...options, exchange })));
+  return {
+    ...withoutPerson(options),
+    headersFor: async () => (await load()).headersFor(),
+    refused: async (refusal) => (await load()).refused(refusal),
+    end: async () => (await loaded)?.forget(),
+  };
+}
+
+type Headers = Record<string, string>;
+
+/** Headers for the requests of this user to this server, such as `authorization`; undefined for none. Called for every request. */
+export type Credentials = (user: Identity, server: string) => Headers | undefined | Promise<Headers | undefined>;
+
+/** The headers that the program gives for a user at a server take the place of a login. */
+export function givenCredentials(
+  account: Account,
+  { name, url, credentials }: { name: string; url: URL; credentials: Credentials },
+): ServerLogin {
+  return {
+    ...withoutPerson({ name, url }),
+    async headersFor() {
+      const { principal, identity = { principal } } = account;
+      const given = (await credentials(identity, name)) ?? {};
+      return Object.fromEntries(Object.entries(given).map(([key, value]) => [key.toLowerCase(), value]));
+    },
+    refused: async () => false,
+    end: async () => {},
+  };
+}
+
+function withoutPerson({ name, url }: { name: string; url: URL }): Omit<ServerLogin, 'headersFor' | 'refused' | 'end'> {
+  return {
+    url,
+    accepted: () => {},
+    begin: () => Promise.reject(new GatewayError('UPSTREAM_LOGIN_NEEDED', { server: name })),
+    lastRedirectUrl: async () => undefined,
+    settle: async () => false,
+  };
 }

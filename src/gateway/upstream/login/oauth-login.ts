@@ -13,22 +13,15 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { createGuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import { isLoopbackHost } from '../../../shared/net/address-kind.ts';
-import { readChallenge } from './challenge.ts';
-import type { LoginChallenge } from './challenge.ts';
-import { chooseClient, clientAuth } from './choose-client.ts';
-import { discoverAuthority } from './discover-authority.ts';
-import type { LoginAuthority } from './discover-authority.ts';
+import { readChallenge, discoverAuthority } from './discover-authority.ts';
+import type { LoginChallenge, LoginAuthority } from './discover-authority.ts';
+import { chooseClient, clientAuth, MARK, redirectFor } from './choose-client.ts';
 import { DpopKey } from './dpop-key.ts';
-import { ExchangedLogin } from './exchanged-login.ts';
-import type { ExchangedLoginOptions } from './exchanged-login.ts';
 import type { LoginClient, LoginRecord, LoginTokens } from './login-store.ts';
-import { OAuthRequests } from './oauth-requests.ts';
+import { OAuthRequests, loginFailure } from './oauth-requests.ts';
 import type { TokenParty } from './oauth-requests.ts';
-import { MARK, redirectFor } from './redirect-for.ts';
-import { selectScope, unionOfScopes } from './scopes.ts';
 import { loginKey } from './server-login.ts';
 import type { LoginAttempt, LoginRefusal, ServerLogin, ServerLoginOptions } from './server-login.ts';
-import { loginFailure } from './login-failure.ts';
 import { TokenRefresh, isStale } from './token-refresh.ts';
 
 /** How often one request is sent again. */
@@ -237,15 +230,16 @@ export class OAuthLogin implements ServerLogin {
     return discoverAuthority(this.url, this.#challenge?.resourceMetadata, this.#fetch);
   }
 
+  /**
+   * The scopes to ask for: what the server demands, else what it supports, else what is configured; a step-up keeps those of before. Undefined: none, so
+   * that the authorization server decides. A refresh token may need its own scope.
+   */
   #scope({ scopesSupported, server }: LoginAuthority, refreshes: boolean): string | undefined {
-    return selectScope({
-      challenged: this.#challenge?.scope,
-      supported: scopesSupported,
-      configured: this.#options.login?.scopes,
-      earlier: this.#record?.issuer === server.issuer ? this.#record.asked : undefined,
-      authority: server.scopes_supported,
-      refreshes,
-    });
+    const supported = scopesSupported?.length ? scopesSupported : this.#options.login?.scopes;
+    const earlier = this.#record?.issuer === server.issuer ? this.#record.asked : undefined;
+    const scopes = new Set([...wordsOf(earlier), ...wordsOf(this.#challenge?.scope ?? supported?.join(' '))]);
+    if (refreshes && server.scopes_supported?.includes('offline_access')) scopes.add('offline_access');
+    return scopes.size === 0 ? undefined : [...scopes].join(' ');
   }
 
   async #party({ server, resource, requiresDpop }: LoginAuthority, client: LoginClient): Promise<TokenParty> {
@@ -296,7 +290,7 @@ export class OAuthLogin implements ServerLogin {
         issuer: authority.server.issuer,
         client,
         tokens: { ...tokens, scope: tokens.scope ?? asked },
-        asked: unionOfScopes(asked),
+        asked,
         authority: { ...authority.server },
         resource: authority.resource,
         key: tokens.type === 'dpop' ? this.#dpop?.jwk : undefined,
@@ -308,13 +302,12 @@ export class OAuthLogin implements ServerLogin {
   }
 }
 
-/** The other kind of login, in this file so that both are loaded together. */
-export function exchangeTokens(options: ExchangedLoginOptions): ServerLogin {
-  return new ExchangedLogin(options);
-}
-
 /** A page that a browser may be sent to. */
 function checkPage(url: URL): string {
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))) return url.href;
   throw new Error(`the page to log in must be https, not ${url.protocol}`);
+}
+
+function wordsOf(scope: string | undefined): string[] {
+  return scope?.split(' ').filter((word) => word !== '') ?? [];
 }

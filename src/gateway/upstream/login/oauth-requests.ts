@@ -1,11 +1,13 @@
 // The requests to a token endpoint, by way of oauth4webapi and the guarded fetch. A server's demand for a DPoP nonce is met once;
-// ID tokens are left out, because nobody here uses them.
+// ID tokens are left out, because nobody here uses them. A failure is told without secrets.
 import * as oauth from 'oauth4webapi';
 import type { AuthorizationServer, ClientAuth, DPoPHandle, TokenEndpointResponse } from 'oauth4webapi';
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
 import type { LoginTokens } from './login-store.ts';
 import type { EnterpriseLogin } from './server-login.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { shorten, printableLine } from '../../../shared/visible.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -185,4 +187,31 @@ async function withoutIdToken(response: Response): Promise<Response> {
   } catch {
     return new Response(text, { status, headers });
   }
+}
+
+const MAX_REASON_CHARS = 300;
+
+/** Says why a login failed: what the authorization server said of it, or what was wrong with its answer. */
+export function loginFailure(thrown: unknown, server: string): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  // The cause may hold tokens, so it is not kept.
+  return new GatewayError('UPSTREAM_LOGIN_FAILED', { server, reason: reasonOf(thrown) });
+}
+
+/** The code of an OAuth error, such as `invalid_grant`; undefined for any other failure. */
+export function oauthErrorCode(thrown: unknown): string | undefined {
+  if (isErrorAnswer(thrown)) return thrown.error;
+  if (!(thrown instanceof oauth.WWWAuthenticateChallengeError)) return undefined;
+  // A token endpoint asks like this who the client is: the one that was named does not count.
+  return thrown.cause[0]?.parameters.error ?? (thrown.status === 401 ? 'invalid_client' : undefined);
+}
+
+function reasonOf(thrown: unknown): string {
+  const description = isErrorAnswer(thrown) ? thrown.error_description : undefined;
+  const code = oauthErrorCode(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown));
+  return shorten(printableLine(description === undefined ? code : `${code}: ${description}`), MAX_REASON_CHARS);
+}
+
+function isErrorAnswer(thrown: unknown): thrown is oauth.ResponseBodyError | oauth.AuthorizationResponseError {
+  return thrown instanceof oauth.ResponseBodyError || thrown instanceof oauth.AuthorizationResponseError;
 }

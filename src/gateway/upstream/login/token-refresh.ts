@@ -2,9 +2,9 @@
 // take a second use for theft and end the whole login. So the record is read again inside the lock, and a
 // process that finds newer tokens takes those. If the lock or the store fails, nothing is spent.
 import type { Log } from '../../../shared/log.ts';
-import { oauthErrorCode } from './login-failure.ts';
-import type { LoginRecord, LoginStore, LoginTokens } from './login-store.ts';
+import { oauthErrorCode } from './oauth-requests.ts';
 import type { OAuthRequests, TokenParty } from './oauth-requests.ts';
+import type { LoginRecord, LoginStore, LoginTokens } from './login-store.ts';
 
 export interface TokenRefreshOptions {
   store: LoginStore;

@@ -1,13 +1,13 @@
 // A server that every user of the gateway uses with an account of their own. Each principal has its own target: connections, tokens,
 // lists, tasks and what is known of the server are never shared. Invariant: a request reaches the target of its principal, or none.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange, Identity } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
-import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import type { Change, ClientOpening, Watcher } from '../../../protocol/target.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import type { ServerTarget, TargetStatus } from '../target-options.ts';
-import type { UpstreamTarget } from '../upstream-target.ts';
+import type { ClientView, Exchange, Identity } from '../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import type { Change, ClientOpening, Watcher } from '../../protocol/target.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { ServerTarget, TargetStatus } from './target-options.ts';
+import type { UpstreamTarget } from './upstream-target.ts';
 
 /** The account of one principal. */
 export interface Account {

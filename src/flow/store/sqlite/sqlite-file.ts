@@ -1,5 +1,5 @@
 // Opens the file of the SQLite store: creates it readable by its owner only, applies its key, and migrates its tables. Errors say what is wrong
-// with the file. Only this file loads libsql, and only when a store is opened.
+// with the file. Only this module loads libsql, and only when a store is opened.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,6 @@ import type Libsql from 'libsql';
 import type { Database } from 'libsql';
 import { refuseShort } from '../../../shared/crypto/state-keys.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { APPLICATION_ID, MIGRATIONS } from './sqlite-schema.ts';
 
 export interface SqliteFile {
   path: string;
@@ -56,7 +55,7 @@ function createForOwner(path: string): void {
 }
 
 /** SQLite does not wait when two processes switch a new file to WAL at the same time, so this tries again. */
-async function prepareInTurn(db: Database, file: Preparing): Promise<void> {
+async function prepareInTurn(db: Database, file: SqliteFile): Promise<void> {
   for (let tries = OPENING_MS / AGAIN_MS; ; tries--) {
     try {
       return prepareFile(db, file);
@@ -67,12 +66,7 @@ async function prepareInTurn(db: Database, file: Preparing): Promise<void> {
   }
 }
 
-interface Preparing {
-  path: string;
-  readOnly: boolean;
-}
-
-function prepareFile(db: Database, { path, readOnly }: Preparing): void {
+function prepareFile(db: Database, { path, readOnly }: SqliteFile): void {
   // Read schema_version first: another process may be creating the tables, and with them the application_id.
   const empty = numberOf(db, 'schema_version') === 0;
   const [owner, version] = [numberOf(db, 'application_id'), numberOf(db, 'user_version')];
@@ -137,3 +131,69 @@ function beginningOf(path: string): string {
 function unusable(reason: string): never {
   throw new GatewayError('STORE_UNUSABLE', { reason });
 }
+
+/** "Parl", which identifies our files. */
+const APPLICATION_ID = 0x5061726c;
+
+/**
+ * The tables. A released migration never changes; new ones are appended. `user_version` is the number of migrations that a file has.
+ * 1. A session is open while `gone` is null. Its header is JSON; the other columns are for searching.
+ *    `principal` is what sessions are counted and listed by: the share of the header if it has one.
+ * 2. One row of `entries` holds the entries of one commit, as a JSON array.
+ * 3. Triggers update the counters in the same transaction, so that they cannot drift.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    rev INTEGER NOT NULL,
+    due INTEGER,
+    gone INTEGER,
+    owner TEXT,
+    until INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL DEFAULT 0,
+    header TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX sessions_due ON sessions (due) WHERE due IS NOT NULL;
+  CREATE INDEX sessions_open ON sessions (principal, created) WHERE gone IS NULL;
+  CREATE INDEX sessions_gone ON sessions (gone) WHERE gone IS NOT NULL;
+
+  CREATE TABLE entries (
+    id TEXT NOT NULL,
+    rev INTEGER NOT NULL,
+    list TEXT NOT NULL,
+    PRIMARY KEY (id, rev)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE counters (open INTEGER NOT NULL, ended INTEGER NOT NULL);
+  INSERT INTO counters VALUES (0, 0);
+  CREATE TRIGGER session_begins AFTER INSERT ON sessions BEGIN
+    UPDATE counters SET open = open + (new.gone IS NULL), ended = ended + (new.gone IS NOT NULL);
+  END;
+  CREATE TRIGGER session_ends AFTER UPDATE OF gone ON sessions WHEN (old.gone IS NULL) <> (new.gone IS NULL) BEGIN
+    UPDATE counters SET open = open + (new.gone IS NULL) - (old.gone IS NULL),
+      ended = ended + (new.gone IS NOT NULL) - (old.gone IS NOT NULL);
+  END;
+  CREATE TRIGGER session_goes AFTER DELETE ON sessions BEGIN
+    UPDATE counters SET open = open - (old.gone IS NULL), ended = ended - (old.gone IS NOT NULL);
+    DELETE FROM entries WHERE id = old.id;
+  END;
+
+  CREATE TABLE spent (
+    id TEXT NOT NULL,
+    rev INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    PRIMARY KEY (id, rev)
+  ) WITHOUT ROWID;
+  CREATE INDEX spent_until ON spent (until);
+
+  CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, until INTEGER NOT NULL, bytes BLOB NOT NULL);
+  CREATE INDEX blobs_until ON blobs (until);
+  `,
+  `
+  ALTER TABLE counters ADD COLUMN salt TEXT NOT NULL DEFAULT '';
+  UPDATE counters SET salt = lower(hex(randomblob(8)));
+  `,
+];

@@ -4,8 +4,6 @@
 // 3. It waits for other writing processes without blocking this one.
 import type { Database } from 'libsql';
 import { GatewayError } from '../../../shared/errors.ts';
-import { truncateWal } from './wal-cleaner.ts';
-import type { WalCleaner } from './wal-cleaner.ts';
 
 export interface WriteGroup {
   /** Runs the work in the next transaction, and resolves once that is on disk. */
@@ -27,7 +25,7 @@ interface Waiting {
 const MOST = 256;
 const BUSY_MS = 10_000;
 
-export interface WriteGroupOptions {
+interface WriteGroupOptions {
   /** Runs at the beginning of every transaction. */
   first: () => void;
   /** Undefined for encrypted files, whose log is unreadable. */
@@ -152,4 +150,59 @@ function told(error: unknown): Error {
 /** Random, so that two processes do not collide again and again. */
 function pause(): number {
   return 1 + Math.random() * 4;
+}
+
+export interface WalCleaner {
+  /** The current transaction deletes data. */
+  markDirty(): void;
+  /** Call it after a transaction. */
+  clean(): void;
+  /** Call it before the file is closed. */
+  stop(): void;
+}
+
+/** Truncating waits for the disk twice. */
+const EVERY_MS = 1000;
+
+/**
+ * Truncates the write-ahead log after data was deleted. SQLite overwrites deleted data in the file (secure_delete), but the log keeps the old
+ * pages until it is reused. It is truncated at once, but at most once a second.
+ */
+export function createWalCleaner(db: Database): WalCleaner {
+  // A process that was killed may have left data in the log.
+  let isSoiled = true;
+  let emptiedAt = -Infinity;
+  let timer: NodeJS.Timeout | undefined;
+
+  function settle(): void {
+    if (!isSoiled || timer) return;
+    const wait = emptiedAt + EVERY_MS - performance.now();
+    if (wait <= 0 && truncateWal(db)) {
+      isSoiled = false;
+      emptiedAt = performance.now();
+      return;
+    }
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        settle();
+      },
+      Math.max(wait, EVERY_MS / 10),
+    );
+    timer.unref();
+  }
+
+  settle();
+  return { markDirty: () => void (isSoiled = true), clean: settle, stop: () => clearTimeout(timer) };
+}
+
+/** False while another process reads or writes. */
+function truncateWal(db: Database): boolean {
+  try {
+    const [row] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+    return row.busy === 0;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
 }

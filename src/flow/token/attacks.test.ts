@@ -7,10 +7,9 @@ import type { AnswerEntry, Header } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';
 import type { StoredSession } from '../store/store.ts';
-import type { TokenBinding } from './binding.ts';
+import type { TokenBinding, TokenOptions, Tokens } from './tokens.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';
-import type { TokenOptions, Tokens } from './tokens.ts';
 
 const MINUTE = 60_000;
 let now = 1_763_190_000_123;

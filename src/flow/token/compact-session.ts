@@ -1,15 +1,17 @@
-// Encodes a session as a short list, for tokens. It leaves out tool and principal, which the binding has, and the open questions, which a
-// replay finds.
-import { createHeader } from '../journal.ts';
+// Encodes a session as short lists, for tokens. It leaves out tool and principal, which the binding has, and the open questions, which a
+// replay finds. Times are relative to the one before, and defaults at the end are left out.
+// No data may get lost: what does not fit a list is encoded whole. Only the reason of a rejected answer and the prompts are dropped; the
+// body has the prompts.
+import type { AnswerEntry, JournalEntry, Header, StepEntry, StartEntry } from '../journal.ts';
 import { estimateSize } from '../fold.ts';
-import type { Header, StartEntry } from '../journal.ts';
+import { createHeader } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
-import { fromBytes, fromRows, toBytes, toRows, trimmed } from './compact-entries.ts';
-import type { CompactRow } from './compact-entries.ts';
+
+export type CompactRow = unknown[];
 
 /** The order is part of the format: only append. */
 const STATES = ['waiting_user', 'processing', 'active', 'idle', 'completed', 'cancelled', 'error'];
-const VIAS = ['mrtr', 'flow', 'relay', 'elicit', 'task', 'app', 'page', 'args', 'terminal'];
+const HEADER_VIAS = ['mrtr', 'flow', 'relay', 'elicit', 'task', 'app', 'page', 'args', 'terminal'];
 
 const TIMEOUT_MS = 300_000;
 const DURATION_MS = 3_600_000;
@@ -32,7 +34,7 @@ const IN_START = new Set(['t', 'input', 'context', 'client', 'seed', 'ts']);
 const IN_PLACE = ['version', 'state', 'rev', 'timeoutMs', 'deadline', 'rounds', 'prompts', 'attempts', 'via', 'locale'];
 const OF_HEADER = new Set([...LEFT_OUT, ...IN_PLACE]);
 
-export interface CompactSession {
+interface CompactSession {
   /** Everything but the entries after the first. */
   head: CompactRow;
   rows: CompactRow[];
@@ -47,7 +49,7 @@ export function toCompactSession({ header, entries }: StoredSession, at: number)
   const head = [
     timeOf(createdAt),
     at - last,
-    STATES.indexOf(header.state) * VIAS.length + VIAS.indexOf(via),
+    STATES.indexOf(header.state) * HEADER_VIAS.length + HEADER_VIAS.indexOf(via),
     ...numbers,
     header.version,
     toBytes(start.seed),
@@ -64,7 +66,7 @@ export function toCompactSession({ header, entries }: StoredSession, at: number)
   return { head: trimmed(head), rows: toRows(rest, { via, since: start.ts }) };
 }
 
-export interface SessionIdentity {
+interface SessionIdentity {
   id: string;
   tool: string;
   principal: string;
@@ -78,7 +80,7 @@ export function fromCompactSession(
   const [time, since, packed, rev, rounds, prompts, attempts, version] = head as [Uint8Array, ...number[]];
   const [seed, input, startedAt, timeoutMs, duration, locale, context, client, more, moreOfStart] = head.slice(8);
   const createdAt = Buffer.from(time).readUIntBE(0, TIME_BYTES);
-  const via = VIAS[packed! % VIAS.length] as Header['via'];
+  const via = HEADER_VIAS[packed! % HEADER_VIAS.length] as Header['via'];
   const ts = (startedAt as number | undefined) ?? createdAt;
   const start: StartEntry = { t: 'start', input, seed: fromBytes(seed), ts };
   if (moreOfStart !== undefined) Object.assign(start, moreOfStart);
@@ -91,7 +93,7 @@ export function fromCompactSession(
     tool: known.tool,
     version: version as unknown as string,
     principal: known.principal,
-    state: STATES[Math.floor(packed! / VIAS.length)] as Header['state'],
+    state: STATES[Math.floor(packed! / HEADER_VIAS.length)] as Header['state'],
     rev: rev!,
     createdAt,
     lastActivityAt: at,
@@ -129,4 +131,176 @@ function timeOf(ms: number): Uint8Array {
 
 function usually(value: number, usual: number): number | undefined {
   return value === usual ? undefined : value;
+}
+
+/** Entries begin with a number: an answer with that of its kind, any other with a negative one. The orders are part of the format, too. */
+const KINDS = ['', 'text', 'choice', 'confirm', 'number', 'date', 'file', 'custom', 'choices', 'form'];
+const SOURCES = ['human', 'ui', 'model', 'args', 'default'];
+const ENTRY_VIAS = ['flow', 'elicit', 'mrtr', 'task', 'app', 'page', 'relay', 'args', 'terminal'];
+const NOS = ['declined', 'cancelled', 'timeout', 'unavailable'];
+
+const WHOLE = -1;
+const INTENT = -2;
+const STEP = -3;
+const CUT = -4;
+const EDIT = -5;
+const VERSION = -6;
+const REJECTED = -7;
+const UNDO = -8;
+
+function toRows(entries: readonly JournalEntry[], { via, since }: { via: Header['via']; since: number }): CompactRow[] {
+  let last = since;
+  return entries.map((entry) => {
+    const elapsed = entry.ts - last;
+    last = entry.ts;
+    return trimmed(toRow(entry, elapsed, via) ?? [WHOLE, entry]);
+  });
+}
+
+function fromRows(rows: readonly CompactRow[], { via, since }: { via: Header['via']; since: number }): JournalEntry[] {
+  let last = since;
+  return rows.map((row) => {
+    const entry = fromRow(row, last, via);
+    last = entry.ts;
+    return entry;
+  });
+}
+
+function toRow(entry: JournalEntry, elapsed: number, via: Header['via']): CompactRow | undefined {
+  switch (entry.t) {
+    case 'ans':
+      return answerRow(entry, elapsed, via);
+    case 'int':
+      return fits(entry, 4 + present(entry.undo))
+        ? [INTENT, entry.k, elapsed, toBytes(entry.idem), entry.undo]
+        : undefined;
+    case 'step': {
+      const { k, v, e, att } = entry;
+      return fits(entry, 4 + present(v, e)) ? [STEP, k, v, elapsed, att === 1 ? undefined : att, e] : undefined;
+    }
+    case 'cut':
+      return fits(entry, 3) ? [CUT, entry.k, elapsed] : undefined;
+    case 'undo':
+      return fits(entry, 3) ? [UNDO, entry.k, elapsed] : undefined;
+    case 'edit':
+      return fits(entry, 5) ? [EDIT, entry.k, entry.v, elapsed, usual(SOURCES, entry.src)] : undefined;
+    case 'ver':
+      return fits(entry, 4) ? [VERSION, entry.id, elapsed, entry.on || undefined] : undefined;
+    case 'rej':
+      return fits(entry, 5) ? [REJECTED, entry.k, elapsed, entry.a] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function answerRow(entry: AnswerEntry, elapsed: number, via: Header['via']): CompactRow | undefined {
+  const { k, v, a, ty, no, src, f, p, q, at, meta } = entry;
+  const kind = KINDS.indexOf(ty);
+  const [byVia, bySource] = [ENTRY_VIAS.indexOf(entry.via), SOURCES.indexOf(src)];
+  if (kind < 0 || byVia < 0 || bySource < 0 || !fits(entry, 7 + present(v, no, f, p, q, at, meta))) return undefined;
+  const refusal = no === undefined ? undefined : NOS.indexOf(no);
+  if (refusal === -1) return undefined;
+  const row: CompactRow = p === undefined ? [kind, k, v, elapsed] : [kind, k, v, elapsed, Buffer.from(p, 'base64url')];
+  row.push(a === 1 ? undefined : a, bySource || undefined, entry.via === via ? undefined : byVia, refusal, f);
+  row.push(at === undefined ? undefined : at - entry.ts, meta);
+  return row;
+}
+
+function fromRow(row: CompactRow, last: number, via: Header['via']): JournalEntry {
+  const [type, k] = row as [number, string];
+  switch (type) {
+    case WHOLE:
+      return row[1] as JournalEntry;
+    case INTENT:
+      return {
+        t: 'int',
+        k,
+        idem: fromBytes(row[3]),
+        ts: last + (row[2] as number),
+        ...(row[4] === true && { undo: true }),
+      };
+    case STEP: {
+      const [, , v, elapsed, att = 1, e] = row as [
+        number,
+        string,
+        unknown,
+        number,
+        number?,
+        { name: string; message: string }?,
+      ];
+      const step: StepEntry = { t: 'step', k, att, ts: last + elapsed };
+      if (v !== undefined) step.v = v;
+      if (e !== undefined) step.e = e;
+      return step;
+    }
+    case CUT:
+      return { t: 'cut', k, ts: last + (row[2] as number) };
+    case UNDO:
+      return { t: 'undo', k, ts: last + (row[2] as number) };
+    case EDIT: {
+      const src = SOURCES[(row[4] ?? 0) as number] as AnswerEntry['src'];
+      return { t: 'edit', k, v: row[2], src, ts: last + (row[3] as number) };
+    }
+    case VERSION:
+      return { t: 'ver', id: k, on: row[3] === true, ts: last + (row[2] as number) };
+    case REJECTED:
+      return { t: 'rej', k, a: row[3] as number, why: '', ts: last + (row[2] as number) };
+    default:
+      return fromAnswerRow(row, last, via);
+  }
+}
+
+type AnswerRow = [number, string, unknown, number, number?, number?, number?, number?, string?, number?, unknown?];
+
+function fromAnswerRow(row: CompactRow, last: number, via: Header['via']): AnswerEntry {
+  // Tokens of older versions have a number or nothing in place of the pin.
+  const pin = row[4] instanceof Uint8Array ? Buffer.from(row[4]).toString('base64url') : undefined;
+  const plain = pin === undefined ? row : row.toSpliced(4, 1);
+  const [kind, k, v, elapsed, a = 1, source = 0, byVia, refusal, f, since, meta] = plain as AnswerRow;
+  const ts = last + elapsed;
+  const src = SOURCES[source] as AnswerEntry['src'];
+  const by = byVia === undefined ? via : (ENTRY_VIAS[byVia] as AnswerEntry['via']);
+  const entry: AnswerEntry = { t: 'ans', k, a, ty: KINDS[kind]!, src, via: by, ts };
+  if (v !== undefined) entry.v = v;
+  if (refusal !== undefined) entry.no = NOS[refusal] as AnswerEntry['no'];
+  if (f !== undefined) entry.f = f;
+  if (pin !== undefined) entry.p = pin;
+  if (since !== undefined) entry.at = ts + since;
+  if (meta !== undefined) entry.meta = meta as AnswerEntry['meta'];
+  return entry;
+}
+
+/** The entry has no members beyond those of its list. */
+function fits(entry: JournalEntry, keys: number): boolean {
+  let count = 0;
+  for (const name in entry) if (entry[name as keyof JournalEntry] !== undefined) count++;
+  return count === keys;
+}
+
+function present(...values: unknown[]): number {
+  let count = 0;
+  for (const value of values) if (value !== undefined) count++;
+  return count;
+}
+
+/** The first of the list is the default and is left out. */
+function usual(list: string[], value: string): number | undefined {
+  return list.indexOf(value) || undefined;
+}
+
+/** Removes trailing undefined values. */
+function trimmed(row: CompactRow): CompactRow {
+  let length = row.length;
+  while (length > 0 && row[length - 1] === undefined) length--;
+  return row.slice(0, length);
+}
+
+/** Encodes base64url text as its bytes. */
+function toBytes(text: string): Uint8Array | string {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : text;
+}
+
+function fromBytes(value: unknown): string {
+  return typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString('base64url');
 }

@@ -1,14 +1,17 @@
-// Sessions in tokens of the MCP Flow format. They hold the whole state, readable and signed: principal, audience, expiry and turn.
+// Sessions in tokens of the MCP Flow format: base64 of {"sessionId", "state", "signature"}. The signature is the HMAC-SHA256, in hex, of the
+// canonical JSON of the first two. It is signed, not encrypted: the holder can read the answers. It is for clients and servers that know no
+// other format; Parley's own is the default. A token without a signature is never valid.
 import type { Clock } from '../../shared/clock.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
-import type { TokenBinding } from './binding.ts';
-import { createKeyRing } from './key-ring.ts';
-import { signToken, verifyToken } from './signed-format.ts';
-import { toTokenTooLarge } from './token-too-large.ts';
+import type { TokenBinding, OpenedToken, TokenOptions, Tokens } from './tokens.ts';
+import { createKeyRing } from './sealed-format.ts';
+import { toTokenTooLarge } from './tokens.ts';
 import { toCompactSession } from './compact-session.ts';
-import type { OpenedToken, TokenOptions, Tokens } from './tokens.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isObject } from '../../protocol/message.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 
 /** The content of `state`. */
 interface SignedState {
@@ -50,4 +53,40 @@ export function createSignedTokens(options: TokenOptions): Tokens {
   }
 
   return { seal, open, spend };
+}
+
+interface SignedContent {
+  sessionId: string;
+  state: Record<string, unknown>;
+}
+
+/** The first key signs; all of them verify. */
+function signToken([key]: readonly string[], { sessionId, state }: SignedContent): string {
+  const signature = sign(key!, { sessionId, state }).toString('hex');
+  return Buffer.from(JSON.stringify({ sessionId, state, signature }), 'utf8').toString('base64');
+}
+
+function verifyToken(keys: readonly string[], token: string): SignedContent | undefined {
+  const bytes = Buffer.from(token, 'base64');
+  if (bytes.toString('base64') !== token) return undefined;
+  const said = parsed(bytes.toString('utf8'));
+  if (!isObject(said)) return undefined;
+  const { sessionId, state, signature } = said;
+  if (typeof sessionId !== 'string' || !isObject(state) || typeof signature !== 'string') return undefined;
+  if (!/^[0-9a-f]{64}$/.test(signature)) return undefined;
+  const claimed = Buffer.from(signature, 'hex');
+  const signed = { sessionId, state };
+  return keys.some((key) => timingSafeEqual(sign(key, signed), claimed)) ? signed : undefined;
+}
+
+function sign(key: string, signed: SignedContent): Buffer {
+  return createHmac('sha256', key).update(canonicalJson(signed)).digest();
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

@@ -15,12 +15,17 @@ import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
-import type { TokenBinding } from './binding.ts';
+import type { TokenBinding, OpenedToken, Tokens } from './tokens.ts';
 import { RequestStore, EmptyRequestStore } from './request-store.ts';
 import type { RequestStoreOptions } from './request-store.ts';
-import { TokenOutcomes } from './token-outcomes.ts';
-import type { OpenedToken, Tokens } from './tokens.ts';
-import { restoreQuestions } from './restore-questions.ts';
+import { BodyRun } from '../engine/body-run.ts';
+import { createRunInput } from '../engine/run-input.ts';
+import type { RunState } from '../engine/run-state.ts';
+import { fold } from '../fold.ts';
+import { WarmBody } from '../session/turn/warm-body.ts';
+import { openSealedArgs } from '../session/values/sealed-args.ts';
+import { buildQuestions } from '../session/turn/build-questions.ts';
+import { hash } from 'node:crypto';
 
 export interface TokenSessionsOptions extends Omit<SessionOptions, 'store'> {
   tokens: Tokens;
@@ -31,7 +36,7 @@ export interface TokenSessionsOptions extends Omit<SessionOptions, 'store'> {
 }
 
 /** An operation on the session of a token. */
-export type SessionAction = (header: Header, sessions: Sessions) => Promise<Turn>;
+type SessionAction = (header: Header, sessions: Sessions) => Promise<Turn>;
 
 /** Who sends the token, with which request. */
 export interface Bearer {
@@ -187,4 +192,70 @@ function refusal(why: 'invalid' | 'expired' | 'spent'): GatewayError {
   if (why === 'invalid') return new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
   if (why === 'expired') return new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
   return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'further on', reason: USED });
+}
+
+/** An answer follows right after, in the same batch of ticks. */
+const ANSWER = 2;
+
+/**
+ * Finds the open questions of a session from a token by replaying its body, since they are not in the token: also those that are asked ahead,
+ * as in a normal turn. The body then waits there, so that an answer continues it without a second replay.
+ */
+async function restoreQuestions(sessions: Sessions, session: StoredSession): Promise<WarmSession> {
+  const { header, entries } = openSealedArgs(sessions.context, session);
+  if (header.state !== 'waiting_user') return session;
+  const flow = sessions.flowOf(header);
+  const { next } = sessions.explored(flow);
+  const { id: sessionId, locale, lastActivityAt: now } = header;
+  let stalled = (_: undefined): void => {};
+  const onStall = () => stalled(undefined);
+  const { virtual } = sessions.context;
+  const checks = 'off' as const;
+  const folded = fold(entries);
+  const run = new BodyRun(
+    createRunInput({ flow, folded, sessionId, locale, virtual }, { incoming: [], now, next, checks, onStall }),
+  );
+  const rest = await new Promise<RunState | undefined>((resolve) => {
+    void run.next(ANSWER).then(resolve);
+    stalled = resolve;
+  });
+  // Otherwise the body has changed. The turn that follows detects and reports that.
+  if (rest?.kind !== 'asks') return session;
+  const waiting = { ...header, current: buildQuestions(run, rest.asks, new Map()) };
+  return { header: waiting, entries: session.entries, frame: run.canWait ? new WarmBody(waiting, run) : undefined };
+}
+
+/**
+ * Keeps the outcome of ended token sessions in the shared store. Their last token is spent, so a client that missed the reply could not
+ * learn it otherwise. The header, with the sealed result, is kept until the client has acknowledged it.
+ */
+class TokenOutcomes {
+  readonly #store: FlowStore;
+  readonly #ms: number;
+
+  constructor(store: FlowStore, ms: number) {
+    this.#store = store;
+    this.#ms = ms;
+  }
+
+  async keep(header: Header): Promise<void> {
+    if (header.outcome !== undefined) await this.#put(header.id, Buffer.from(JSON.stringify(header)));
+  }
+
+  async get(id: string): Promise<Header | undefined> {
+    const bytes = await this.#store.getBlob(toName(id));
+    return bytes?.length ? (JSON.parse(Buffer.from(bytes).toString()) as Header) : undefined;
+  }
+
+  forget(id: string): Promise<void> {
+    return this.#put(id, new Uint8Array());
+  }
+
+  #put(id: string, bytes: Uint8Array): Promise<void> {
+    return this.#store.putBlob(toName(id), bytes, this.#ms);
+  }
+}
+
+function toName(id: string): string {
+  return hash('sha256', `mcp-parley/ended\0${id}`, 'hex');
 }

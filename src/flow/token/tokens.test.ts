@@ -5,10 +5,9 @@ import type { AnswerEntry, JournalEntry, Header } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';
 import type { StoredSession } from '../store/store.ts';
-import type { TokenBinding } from './binding.ts';
+import type { TokenBinding, Tokens } from './tokens.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';
-import type { Tokens } from './tokens.ts';
 
 const NOW = 1_763_190_000_123;
 const clock = { now: () => NOW, after: () => () => undefined };

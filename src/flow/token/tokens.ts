@@ -1,20 +1,19 @@
 // Sessions in tokens: each turn gives the client a token with the whole session, and the next turn opens it on any machine that has the keys.
 // An old token that is sent again forks the session. The idempotency key of a step is the same on every fork, so its receiver can reject
 // the second; where that is not enough, `spend` with a store lets each token be used once.
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Header } from '../journal.ts';
+import type { Header, JournalEntry } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
-import { createDigests } from './binding.ts';
-import type { TokenBinding } from './binding.ts';
 import { fromCbor, toCbor } from './cbor.ts';
-import type { CompactRow } from './compact-entries.ts';
+import type { CompactRow } from './compact-session.ts';
 import { fromCompactSession, toCompactSession } from './compact-session.ts';
-import { createKeyRing } from './key-ring.ts';
-import { openToken, sealToken, toSessionId, toSid } from './sealed-format.ts';
-import { toTokenTooLarge } from './token-too-large.ts';
+import { createKeyRing, openToken, sealToken, toSessionId, toSid } from './sealed-format.ts';
+import { isObject } from '../../protocol/message.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 export interface TokenOptions {
   /** The first one seals, all of them open. */
@@ -49,7 +48,6 @@ export function createTokens(options: TokenOptions): Tokens {
   const { audience = 'mcp-parley', ttlMs = Infinity, softBytes = SOFT_BYTES, hardBytes = HARD_BYTES, store } = options;
   const clock = options.clock ?? systemClock;
   const ring = createKeyRing(options.keys);
-
   const digestFor = createDigests(audience);
 
   const sealPlain = (header: Header, plain: unknown, binding: TokenBinding): string =>
@@ -107,4 +105,79 @@ async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<Co
     throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, but this server has none' });
   const bytes = await store.getBlob(Buffer.from(digest).toString('hex'));
   return bytes && (fromCbor(bytes) as CompactRow[]);
+}
+
+/**
+ * A token does not open for another principal, server, tool or other arguments. The binding is authenticated with the token, but not stored in
+ * it. Must not change after a token was opened or sealed with it.
+ */
+export interface TokenBinding {
+  /** The hash from the session's header, never the name. */
+  principal: string;
+  /** The method that carries the token: `tools/call`, `interaction`, … */
+  method: string;
+  tool: string;
+  /** The arguments of the call that is repeated with the token. */
+  args?: unknown;
+}
+
+function digestBinding(audience: string, { principal, method, tool, args }: TokenBinding): Buffer {
+  const salient = [audience, principal, method, tool, args ?? null];
+  return Buffer.from(hash('sha256', canonicalJson(salient), 'hex'), 'hex');
+}
+
+const MAX_KNOWN_DIGESTS = 1000;
+
+/** `digestBinding` for one audience. Digests of requests without arguments are cached; arguments are never kept. */
+function createDigests(audience: string): (binding: TokenBinding) => Buffer {
+  const known = new BoundedMap<string, Buffer>(MAX_KNOWN_DIGESTS);
+  /** The token of a request and the next token share one binding. */
+  const own = new WeakMap<TokenBinding, Buffer>();
+  return (binding) => {
+    const { principal, method, tool, args } = binding;
+    const name = hasNothing(args) ? JSON.stringify([principal, method, tool, args ?? null]) : undefined;
+    if (name !== undefined) return known.getOrCreate(name, () => digestBinding(audience, binding));
+    const digest = own.get(binding) ?? digestBinding(audience, binding);
+    own.set(binding, digest);
+    return digest;
+  };
+}
+
+function hasNothing(args: unknown): boolean {
+  if (args === undefined || args === null) return true;
+  return isObject(args) && Object.keys(args).length === 0;
+}
+
+const KINDS: Partial<Record<JournalEntry['t'], string>> = {
+  ans: 'the answer',
+  step: 'the result of step',
+  edit: 'the answer',
+};
+
+/** The error for a session that does not fit into its token. It names the largest part. */
+export function toTokenTooLarge(
+  { header, entries }: StoredSession,
+  rows: readonly CompactRow[],
+  limit: number,
+): GatewayError {
+  let [bytes, what] = [toCbor(inputOf(entries[0])).length, 'the input'];
+  for (const [index, row] of rows.entries()) {
+    const size = toCbor(row).length;
+    if (size > bytes) [bytes, what] = [size, nameOf(entries[index + 1]!)];
+  }
+  const largest = `the largest part is ${what}, ${bytes} bytes`;
+  return new GatewayError('FLOW_LIMIT', {
+    sessionId: header.id,
+    limit: 'tokenBytes',
+    what: `no more than ${limit} bytes in a token of ${header.tool}; ${largest}`,
+  });
+}
+
+function nameOf(entry: JournalEntry): string {
+  const kind = KINDS[entry.t] ?? entry.t;
+  return 'k' in entry ? `${kind} ${entry.k}` : kind;
+}
+
+function inputOf(start: JournalEntry | undefined): unknown {
+  return start?.t === 'start' ? [start.input, start.context] : [];
 }

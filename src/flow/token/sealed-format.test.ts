@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { toSessionKey } from './key-ring.ts';
+import { toSessionKey } from './sealed-format.ts';
 
 it('derives the key of a session as HKDF does', () => {
   for (let round = 0; round < 50; round++) {

@@ -22,7 +22,7 @@ export type { SessionEvent } from '../flow/session/session-event.ts';
 export type { PersonNotice } from '../flow/session/external/people.ts';
 export type { Turn } from '../flow/session/turn/turn.ts';
 export { exploreFile } from '../flow/explore/explore-file.ts';
-export type { ExploredFlows } from '../flow/explore/explored-file.ts';
+export type { ExploredFlows } from '../flow/explore/exploration.ts';
 export { memoryStore } from '../flow/store/memory.ts';
 export { createRedisStore } from '../flow/store/redis/redis.ts';
 export { createSqliteStore } from '../flow/store/sqlite/sqlite.ts';

@@ -1,8 +1,8 @@
 // `parley explore`: finds the questions of the flows in a file without any effect, and writes them to a file for `serveFlows`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { exploreToStops } from '../../flow/explore/explore-file.ts';
-import { describeStop } from '../../flow/explore/stop.ts';
-import type { ExploredFlow } from '../../flow/explore/explored-file.ts';
+import { describeStop } from '../../flow/explore/exploration.ts';
+import type { ExploredFlow } from '../../flow/explore/exploration.ts';
 import type { ExploreCommand } from '../args/command.ts';
 import { formatError } from '../terminal/format-error.ts';
 import { programName } from '../program.ts';

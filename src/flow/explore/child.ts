@@ -2,36 +2,30 @@
 // to its parent.
 import { describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
 import { explore } from './explore.ts';
-import { toExploredFlows } from './explored-file.ts';
-import type { ExploredFlows } from './explored-file.ts';
-import type { Sandbox, SandboxViolation } from './sandbox.ts';
-import { enterSandbox, loadInSandbox } from './load-in-sandbox.ts';
-import type { Stop } from './stop.ts';
+import { toExploredFlows } from './exploration.ts';
+import type { ExploredFlows, Stop } from './exploration.ts';
+import { enterSandbox, loadInSandbox, NO_FLOWS } from './sandbox.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { SandboxFailure } from './sandbox-process.ts';
 
-export type Report =
-  | { found: ExploredFlows; stops: FlowStops[] }
-  | { violation: SandboxViolation }
-  | { failed: string };
-
-export interface FlowStops {
-  flow: string;
-  stops: readonly Stop[];
+export interface ExploreReport {
+  found: ExploredFlows;
+  stops: { flow: string; stops: readonly Stop[] }[];
 }
 
-const tell = (report: Report) => void send(report);
 const send = process.send!.bind(process);
 const [file = ''] = process.argv.slice(2);
 
 // Ignores unhandled errors: a violation is reported anyway, and the rest is the author's concern.
 process.on('uncaughtException', () => {});
 process.on('unhandledRejection', () => {});
-tell(await report(await enterSandbox()));
+send(await report(await enterSandbox()));
 
-async function report(sandbox: Sandbox): Promise<Report> {
+async function report(sandbox: Sandbox): Promise<ExploreReport | SandboxFailure> {
   try {
     const flows = await loadInSandbox(file);
     if (sandbox.violation) return { violation: sandbox.violation };
-    if (flows.length === 0) return { failed: 'exports no flow: make one with flow() of mcp-parley/flow and export it' };
+    if (flows.length === 0) return { failed: NO_FLOWS };
     const found = [];
     for (const flow of flows) {
       found.push({ flow, explored: await explore(flow, { isOver: () => sandbox.violation !== undefined }) });

@@ -1,12 +1,11 @@
-// Explores the flows of a file in a sandboxed process: files, the network, other processes, timers and native code throw before they act,
-// and Node itself allows no writes and no child processes. Consent is never made up.
+// Explores the flows of a file in a sandboxed process. Consent is never made up.
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../shared/errors.ts';
-import type { FlowStops, Report } from './child.ts';
-import { forkSandbox } from './sandbox-process.ts';
-import type { ExploredFlows } from './explored-file.ts';
+import type { ExploreReport } from './child.ts';
+import type { ExploredFlows } from './exploration.ts';
+import { SandboxProcess } from './sandbox-process.ts';
 
 export interface ExploreFileOptions {
   /** Default 30 s. */
@@ -22,29 +21,16 @@ export async function exploreFile(file: string | URL, options: ExploreFileOption
 export async function exploreToStops(
   file: string | URL,
   { timeoutMs = 30_000 }: ExploreFileOptions = {},
-): Promise<{ found: ExploredFlows; stops: FlowStops[] }> {
+): Promise<ExploreReport> {
   const path = resolve(typeof file === 'string' ? file : fileURLToPath(file));
-  const name = relative(process.cwd(), path);
-  if (!existsSync(path)) throw new GatewayError('BAD_OPTION', { option: name, reason: 'there is no such file' });
-  const report = await reportOn(path, timeoutMs);
-  if ('found' in report) return report;
-  if ('failed' in report) throw new GatewayError('BAD_OPTION', { option: name, reason: report.failed });
-  const { what, where } = report.violation;
-  throw new GatewayError('FLOW_REACHES_OUT', { file: name, what, where: where.replaceAll('file://', '') });
-}
-
-async function reportOn(path: string, timeoutMs: number): Promise<Report> {
-  const { child, complaint } = forkSandbox('flow/explore/child.js', [path]);
-  let timer: NodeJS.Timeout | undefined;
+  if (!existsSync(path)) {
+    throw new GatewayError('BAD_OPTION', { option: relative(process.cwd(), path), reason: 'there is no such file' });
+  }
+  const sandboxed = new SandboxProcess('flow/explore/child.js', path);
   try {
-    return await new Promise<Report>((done) => {
-      child.once('message', (report) => done(report as Report));
-      child.once('error', (error) => done({ failed: error.message }));
-      child.once('close', () => done({ failed: `could not be explored: ${complaint()}` }));
-      timer = setTimeout(() => done({ failed: `took longer than ${timeoutMs} ms to explore` }), timeoutMs);
-    });
+    const words = { ended: 'could not be explored', late: `took longer than ${timeoutMs} ms to explore` };
+    return (await sandboxed.report(timeoutMs, words)) as ExploreReport;
   } finally {
-    clearTimeout(timer);
-    child.kill('SIGKILL');
+    sandboxed.kill();
   }
 }

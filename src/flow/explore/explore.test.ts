@@ -8,7 +8,7 @@ import type { AnyFlow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import { explore } from './explore.ts';
-import { toExploredFlows } from './explored-file.ts';
+import { toExploredFlows } from './exploration.ts';
 
 let effects = 0;
 

@@ -1,9 +1,12 @@
-// Blocks all Node APIs with side effects, for the rest of the process. A blocked call throws before anything happens, and the first one is
-// kept with its position. Only the module loader may still read files. For processes that only explore or replay flows.
-import { syncBuiltinESMExports } from 'node:module';
+// The inside of a sandboxed process: blocks all Node APIs with side effects, then loads flows. A blocked call throws before anything happens,
+// and the first one is kept with its position. Only the module loader may still read files.
+import { syncBuiltinESMExports, createRequire } from 'node:module';
 import { Readable, Writable } from 'node:stream';
-import { BLOCKED_STORES, BLOCKED_GLOBALS, BLOCKED_PROCESS_METHODS, BLOCKED_MODULES } from './blocked-apis.ts';
-import type { BlockedModule } from './blocked-apis.ts';
+import { dirname, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { importFresh } from '../../gateway/middleware/load/import-fresh.ts';
+import type { AnyFlow } from '../define.ts';
+import { findExportedFlows } from '../define.ts';
 
 export interface SandboxViolation {
   /** Such as `fs.rmSync`. */
@@ -58,7 +61,7 @@ export function createSandbox(loaders: readonly string[]): Sandbox {
 type Pass = (what: string) => void;
 
 function closeModule(name: string, { functions = [], methods = {} }: BlockedModule, pass: Pass): void {
-  const module = load(name);
+  const module = loadBuiltin(name);
   if (!module) return;
   for (const [holder, names] of Object.entries(methods)) {
     const owner = module[holder] as { prototype?: object } | undefined;
@@ -68,7 +71,7 @@ function closeModule(name: string, { functions = [], methods = {} }: BlockedModu
   close(module, functions, { of: name, pass });
 }
 
-function load(name: string): Holder | undefined {
+function loadBuiltin(name: string): Holder | undefined {
   try {
     return process.getBuiltinModule(`node:${name}`) as unknown as Holder | undefined;
   } catch (thrown) {
@@ -154,3 +157,88 @@ function toPlace(files: readonly Caller[]): string {
   if (!nearest) return 'an unknown place';
   return own && own !== nearest ? `${nearest.place}, called from ${own.place}` : nearest.place;
 }
+
+const OURS = ['mcp-parley', 'mcp-parley/flow'];
+
+export const NO_FLOWS = 'exports no flow: make one with flow() of mcp-parley/flow and export it';
+
+/** Loads what the loader needs, then closes the sandbox. */
+export async function enterSandbox(): Promise<Sandbox> {
+  // Would otherwise be loaded at first use, inside the sandbox.
+  await Promise.all([import('jiti'), ...OURS.map((name) => import(name) as Promise<unknown>)]);
+  return createSandbox([dirname(createRequire(import.meta.url).resolve('jiti/package.json')) + sep]);
+}
+
+/** Loads the flows of a file. */
+export async function loadInSandbox(file: string): Promise<AnyFlow[]> {
+  return findExportedFlows(await load(file));
+}
+
+/** Loads the file as Node does, so that its source is the served one. Compiles what Node cannot load. */
+async function load(file: string): Promise<unknown> {
+  if (/\.[cm]?tsx?$/.test(file)) return importFresh(file, OURS);
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    // The file is in a folder where this package is not installed.
+    if (code === 'ERR_MODULE_NOT_FOUND' && message.includes("'mcp-parley'")) return importFresh(file, OURS);
+    throw thrown;
+  }
+}
+
+interface BlockedModule {
+  /** Blocked functions and classes of the module, or `all`. */
+  functions?: 'all' | readonly string[];
+  /** Blocked methods of its classes, for objects that code gets from elsewhere or through Node. */
+  methods?: Readonly<Record<string, 'all' | readonly string[]>>;
+}
+
+/**
+ * The Node APIs that can act on or read the outside world, by module. `all` blocks every function of a module; functions that are not listed only
+ * compute.
+ */
+export const BLOCKED_MODULES: Readonly<Record<string, BlockedModule>> = {
+  child_process: { functions: 'all', methods: { ChildProcess: ['spawn'] } },
+  cluster: { functions: ['fork', 'setupPrimary', 'setupMaster', 'Worker'] },
+  crypto: { functions: ['setEngine'] },
+  dgram: { functions: 'all', methods: { Socket: ['bind', 'connect', 'send'] } },
+  dns: { functions: 'all', methods: { Resolver: 'all' } },
+  'dns/promises': { functions: 'all', methods: { Resolver: 'all' } },
+  fs: { functions: 'all' },
+  'fs/promises': { functions: 'all' },
+  http: { functions: ['ClientRequest', 'get', 'request'] },
+  http2: { functions: ['connect'] },
+  https: { functions: ['get', 'request'] },
+  inspector: { functions: 'all' },
+  'inspector/promises': { functions: 'all' },
+  module: { functions: ['enableCompileCache', 'flushCompileCache', 'register', 'registerHooks'] },
+  net: {
+    functions: ['connect', 'createConnection', 'Socket', 'Stream'],
+    methods: { Socket: ['connect'], Server: ['listen'] },
+  },
+  os: { functions: ['setPriority'] },
+  repl: { functions: 'all' },
+  sqlite: { functions: 'all' },
+  test: { functions: ['run'] },
+  timers: { functions: ['setImmediate', 'setInterval', 'setTimeout'] },
+  'timers/promises': { functions: 'all', methods: { scheduler: 'all' } },
+  tls: { functions: ['TLSSocket', 'connect'] },
+  trace_events: { functions: ['createTracing'] },
+  tty: { functions: ['ReadStream', 'WriteStream'] },
+  v8: { functions: ['setFlagsFromString', 'setHeapSnapshotNearHeapLimit', 'takeCoverage', 'writeHeapSnapshot'] },
+  wasi: { functions: 'all' },
+  worker_threads: { functions: ['Worker'] },
+};
+
+/** Blocked methods of `process`, including `dlopen` for native addons and the internal bindings. */
+const BLOCKED_PROCESS_METHODS: readonly string[] = (
+  'abort chdir disconnect execve exit kill loadEnvFile openStdin reallyExit send umask ' +
+  'initgroups setegid seteuid setgid setgroups setuid ' +
+  '_debugEnd _debugProcess _kill _rawDebug _linkedBinding binding dlopen'
+).split(' ');
+
+const BLOCKED_GLOBALS = ['fetch', 'EventSource', 'WebSocket', 'setImmediate', 'setInterval', 'setTimeout'] as const;
+
+/** Web storage, which Node keeps in a file or in the process. */
+const BLOCKED_STORES = ['localStorage', 'sessionStorage'] as const;

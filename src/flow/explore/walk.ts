@@ -3,17 +3,17 @@
 import type { AnyFlow } from '../define.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import type { RunState } from '../engine/run-state.ts';
-import type { QuestionSpec } from '../engine/question-spec.ts';
+import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
 import type { AskSpec, PendingStep } from '../engine/pending-ask.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, JournalEntry } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { toPlainSpec } from './plain-spec.ts';
-import { PlaceholderUsedError, createPlaceholders } from './step-placeholder.ts';
 import { branchAnswers, sampleInput, sampleAnswer } from './sample-answers.ts';
 import type { Variant } from './sample-answers.ts';
 import { findAuthorLine } from '../engine/checks/author-line.ts';
-import type { Stop } from './stop.ts';
+import type { Stop } from './exploration.ts';
+import { toQuestionField } from '../engine/question-spec.ts';
+import type { FormFields } from '../authoring/fields.ts';
 
 const MAX_ROUNDS = 200;
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -166,4 +166,85 @@ function decide(way: Walk, at: number, { forks, variant }: { forks: unknown[]; v
 
 function toEntry({ key, kind }: QuestionSpec, { value, ts }: { value: unknown; ts: number }): AnswerEntry {
   return { t: 'ans', k: key, a: 1, ty: kind, v: value, src: 'human', via: 'flow', ts };
+}
+
+interface StepPlaceholders {
+  /** The placeholder of this step. */
+  valueOf(step: string): unknown;
+  /** The first placeholder that was read, and where. */
+  readonly used: { step: string; where: string | undefined } | undefined;
+}
+
+class PlaceholderUsedError extends Error {
+  constructor() {
+    super('made-up result of a step');
+    this.name = 'PlaceholderUsedError';
+  }
+}
+
+/**
+ * Placeholders for the results of steps that are not run. One can be passed around; reading it stops the path, as the rest depends on the step.
+ */
+function createPlaceholders(): StepPlaceholders {
+  let used: StepPlaceholders['used'];
+  const valueOf = (step: string): unknown => {
+    const use = (): never => {
+      used ??= { step, where: findAuthorLine() };
+      throw new PlaceholderUsedError();
+    };
+    return new Proxy(() => {}, {
+      // Promises look for `then` in the value they resolve with.
+      get: (_, name) => (name === 'then' ? undefined : use()),
+      apply: use,
+      construct: use,
+      has: use,
+      ownKeys: use,
+      getOwnPropertyDescriptor: use,
+      getPrototypeOf: use,
+      set: use,
+      deleteProperty: use,
+      defineProperty: use,
+    });
+  };
+  return {
+    valueOf,
+    get used() {
+      return used;
+    },
+  };
+}
+
+/** What the author wrote, as plain JSON without functions. Throws if a part of it comes from the placeholder of a step. */
+function toPlainSpec(spec: QuestionSpec): QuestionSpec {
+  const { key, kind, choices, fields, loops } = spec;
+  const plain: QuestionSpec = { key, kind, options: toPlainOptions(spec) };
+  if (choices) plain.choices = choices;
+  if (loops !== undefined) plain.loops = loops;
+  if (fields) plain.fields = toPlainFields(fields);
+  return JSON.parse(JSON.stringify(plain)) as QuestionSpec;
+}
+
+function toPlainFields(fields: FormFields): FormFields {
+  const pairs = Object.entries(fields).map(([name, { kind, options, choices }]) => {
+    return [
+      name,
+      { kind, options: toPlainOptions({ key: name, kind, options }), ...(choices && { choices }) },
+    ] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+function toPlainOptions(spec: QuestionSpec): QuestionOptions {
+  const { validate, schema, pattern, ...options } = spec.options;
+  const { prompt } = toQuestionField(
+    { ...spec, choices: undefined, fields: undefined },
+    { catalogue: undefined, locale: undefined },
+  );
+  return {
+    ...options,
+    // The author's own check may look at other answers.
+    ...(options.ahead && { ahead: !validate }),
+    ...(pattern !== undefined && { pattern: prompt.validation?.pattern ?? '' }),
+    ...(prompt.schema && schema && { schema: prompt.schema }),
+  };
 }

@@ -2,18 +2,15 @@
 // by one, and it answers with a verdict on each.
 import { describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
-import type { SandboxViolation } from '../explore/sandbox.ts';
-import { enterSandbox, loadInSandbox } from '../explore/load-in-sandbox.ts';
+import { enterSandbox, loadInSandbox, NO_FLOWS } from '../explore/sandbox.ts';
+import type { SandboxFailure } from '../explore/sandbox-process.ts';
 import type { StoredSession } from '../store/store.ts';
 import { replayVerdict } from './replay-verdict.ts';
 import type { ReplayVerdict } from './replay-verdict.ts';
 
-export type ReplayReport =
-  /** Names of the flows in the file. */
-  { flows: string[] } | { verdict: ReplayVerdict } | { violation: SandboxViolation } | { failed: string };
-
 const send = process.send!.bind(process);
-const tell = (report: ReplayReport): void => void send(report);
+/** First the names of the flows in the file, then the verdicts. */
+const tell = (report: { flows: string[] } | { verdict: ReplayVerdict } | SandboxFailure): void => void send(report);
 const [file = ''] = process.argv.slice(2);
 const sessions: StoredSession[] = [];
 let wake = (): void => {};
@@ -32,6 +29,7 @@ async function loaded(): Promise<AnyFlow[] | undefined> {
   try {
     const found = await loadInSandbox(file);
     if (guard.violation) tell({ violation: guard.violation });
+    else if (found.length === 0) tell({ failed: NO_FLOWS });
     else tell({ flows: found.map(({ name }) => name) });
     return found;
   } catch (thrown) {

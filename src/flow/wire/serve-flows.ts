@@ -18,7 +18,7 @@ import { CallReceipts } from '../channel/call-receipts.ts';
 import { SentResults } from '../channel/sent-results.ts';
 import type { AnyFlow } from '../define.ts';
 import type { FlowSessions } from '../flow-sessions.ts';
-import { readExplored } from '../explore/explored-file.ts';
+import { readExplored } from '../explore/exploration.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
 import { OpenSessions } from '../metrics/open-sessions.ts';
 import { EVENT_PATH } from '../session/external/event-url.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../../define.ts';
 import { explore } from '../../explore/explore.ts';
-import { toExploredFlows } from '../../explore/explored-file.ts';
+import { toExploredFlows } from '../../explore/exploration.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from '../turn/turn.ts';
 

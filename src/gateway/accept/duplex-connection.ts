@@ -8,7 +8,7 @@ import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
-import { findId } from '../codec/find-id.ts';
+import { findId } from '../codec/json-shape.ts';
 import { toParsedInput } from '../codec/json-rpc.ts';
 import type { ParsedInput } from '../codec/json-rpc.ts';
 import { RequestReader } from '../codec/fast-messages.ts';

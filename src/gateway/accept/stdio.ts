@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Message } from '../../protocol/message.ts';
 import { LOCAL, anonymousPrincipal } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { findId } from '../codec/find-id.ts';
+import { findId } from '../codec/json-shape.ts';
 import { LineReader } from '../codec/lines.ts';
 import { WriteBatcher } from '../codec/write-batcher.ts';
 import { toEncodedLine, encode } from '../codec/json-rpc.ts';

@@ -5,8 +5,9 @@ import { keepNumbers } from '../../protocol/raw/exact-numbers.ts';
 import type { JsonObject, ResultMessage } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readMessage } from './json-rpc.ts';
-import type { ParsedInput, ReadLimits } from './json-rpc.ts';
+import type { ParsedInput } from './json-rpc.ts';
 import { excessOf } from './json-shape.ts';
+import type { ReadLimits } from './json-shape.ts';
 
 export interface RecurringRequest {
   /** A method name without escapes. */

@@ -13,9 +13,8 @@ import type { Writable } from 'node:stream';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
 import { RawText } from '../../protocol/raw/raw-text.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import { EDGE_CHARS, findId } from './find-id.ts';
-import { excessOf } from './json-shape.ts';
-import type { ShapeExcess, ShapeLimits } from './json-shape.ts';
+import { EDGE_CHARS, findId, excessOf } from './json-shape.ts';
+import type { ReadLimits, ShapeExcess } from './json-shape.ts';
 
 export interface RefusedInput {
   kind: 'refused';
@@ -28,8 +27,6 @@ export type ParsedInput =
   | { kind: 'message'; message: Message }
   | { kind: 'batch'; items: ParsedInput[] }
   | RefusedInput;
-
-export type ReadLimits = ShapeLimits;
 
 /**
  * Each invalid item (`[1,1,1,…`) costs an error object and an answer, so a large batch of them would use up the memory.
@@ -105,14 +102,10 @@ export class OutgoingRequest implements RequestMessage {
 let latest = { method: '', text: '""' };
 
 /** Encodes only the params generically, which halves the time for a small request. */
-function writeCall({ id, method, params }: OutgoingRequest): string {
-  const text = textOf(params);
+function writeCall({ id, method, params }: { id: number; method: string; params: OutgoingParams }): string {
+  const text = params instanceof EncodedParams ? params.text : writeExactly(params);
   if (method !== latest.method) latest = { method, text: JSON.stringify(method) };
   return `{"jsonrpc":"2.0","id":${id},"method":${latest.text},"params":${text}}`;
-}
-
-function textOf(params: unknown): string {
-  return params instanceof EncodedParams ? params.text : writeExactly(params);
 }
 
 function toIncomingWithin(value: unknown, maxDepth: number): ParsedInput {

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../../shared/cpu-time.contract.ts';
-import { findId } from './find-id.ts';
-import { excessOf } from './json-shape.ts';
+import { findId, excessOf } from './json-shape.ts';
 import { readMessage } from './json-rpc.ts';
 
 describe('excessOf', () => {

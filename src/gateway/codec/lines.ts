@@ -4,7 +4,7 @@
 //    One that is far longer may have no end; it is reported before.
 // 3. The callbacks must not throw, or the rest of the chunk is lost.
 import { ChunkBuffer } from './chunk-buffer.ts';
-import { EDGE_CHARS } from './find-id.ts';
+import { EDGE_CHARS } from './json-shape.ts';
 import { endlessBytes } from '../../shared/limits.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 

@@ -1,15 +1,13 @@
-// Reads a server that floods us only as fast as others can bear: its bytes wait for slots (slots.ts), and meanwhile nothing more is taken
+// Reads a server that floods us only as fast as others can bear: its bytes wait for slots, and meanwhile nothing more is taken
 // from it. Invariants:
 // 1. Nothing is lost, and the order stays. What the source had sent when it ended is read.
 // 2. Lines count, for each costs processor time even if it brings nothing; a long one that answers no call counts for many. An answer that a
 //    call waited for makes up for its own lines: many calls do not count as a flood.
-// 3. A line that is very long is read in turns with others (reading-turns.ts), at full speed if there are none.
+// 3. A line that is very long is read in turns with others, at full speed if there are none.
 import { systemClock, ticksOf } from '../../shared/clock.ts';
 import { FLOOD_LINES } from '../../shared/limits.ts';
-import { readInTurns } from './reading-turns.ts';
-import { waitForSlot } from './slots.ts';
 
-export interface PacedOptions {
+interface PacedOptions {
   reader: { push(chunk: Buffer): void; readonly lines: number };
   inbox: { readonly answers: number };
   source: { pause(): unknown; resume(): unknown };
@@ -141,5 +139,84 @@ export class PacedReader {
     if (!first || this.#options.isWhole || first.length <= PIECE_BYTES) return this.#unread.shift();
     this.#unread[0] = first.subarray(PIECE_BYTES);
     return first.subarray(0, PIECE_BYTES);
+  }
+}
+
+/** Bytes of a message that are read without waiting for a turn. */
+const BYTES_BEFORE_TURNS = 512 * 1024;
+/** What is read in a turn. Shorter ones would make a message that is alone slower. */
+const TURN_BYTES = 256 * 1024;
+
+interface Source {
+  pause(): unknown;
+  resume(): unknown;
+}
+
+const waitingForTurn: { source: Source; bytes: number }[] = [];
+let isTurnScheduled = false;
+
+/**
+ * Large messages are read in turns, a part of one in each round of the event loop. Node would read up to two megabytes of each connection
+ * before it looks at the next one, and small requests would wait for all of that. Call it after each chunk, with the bytes of the message so far:
+ * pauses the source until its next turn, if this one is over.
+ */
+export function readInTurns(source: Source, bytes: number, chunkBytes: number): void {
+  if (bytes <= BYTES_BEFORE_TURNS || bytes % TURN_BYTES >= chunkBytes) return;
+  source.pause();
+  waitingForTurn.push({ source, bytes });
+  scheduleTurn();
+}
+
+function scheduleTurn(): void {
+  if (isTurnScheduled || waitingForTurn.length === 0) return;
+  isTurnScheduled = true;
+  setImmediate(giveTurn);
+}
+
+/** To the longest: if all of them grew side by side, they would need the most memory, and all be late. */
+function giveTurn(): void {
+  isTurnScheduled = false;
+  let next = 0;
+  for (const [index, { bytes }] of waitingForTurn.entries()) if (bytes > waitingForTurn[next]!.bytes) next = index;
+  const [longest] = waitingForTurn.splice(next, 1);
+  longest?.source.resume(); // it may wait for its next turn at once
+  scheduleTurn();
+}
+
+/** The rest after a slot, as a multiple of its time. */
+const REST = 4;
+const SHORTEST_MS = 1;
+/** A busy machine makes a slot look long. */
+const LONGEST_MS = 20;
+
+const waitingForSlot: (() => void)[] = [];
+let restMs = SHORTEST_MS;
+let isSlotScheduled = false;
+
+/**
+ * Work that can wait is done in slots, one at a time for the whole process, with a rest after each that is a multiple of the time that it took.
+ * So all of it together takes a small share of the processor, however much there is, and what others wait for goes first. Calls back when its
+ * slot has come; a slot should take a fraction of a millisecond.
+ */
+export function waitForSlot(work: () => void): void {
+  waitingForSlot.push(work);
+  scheduleSlot();
+}
+
+function scheduleSlot(): void {
+  if (isSlotScheduled || waitingForSlot.length === 0) return;
+  isSlotScheduled = true;
+  // It keeps the process alive: a source that is paused would not.
+  setTimeout(takeSlot, restMs);
+}
+
+function takeSlot(): void {
+  const begun = ticksOf(systemClock);
+  try {
+    waitingForSlot.shift()?.();
+  } finally {
+    restMs = Math.min(Math.max((ticksOf(systemClock) - begun) * REST, SHORTEST_MS), LONGEST_MS);
+    isSlotScheduled = false;
+    scheduleSlot();
   }
 }

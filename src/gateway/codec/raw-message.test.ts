@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { RawObject } from '../../protocol/raw/raw-object.ts';
 import { readMessage } from './json-rpc.ts';
 import type { ParsedInput } from './json-rpc.ts';
-import { JsonScan } from './json-scan.ts';
+import { JsonScan, readRaw } from './raw-message.ts';
 import { membersText, objectText, valueText } from './json-text.contract.ts';
-import { readRaw } from './raw-message.ts';
 
 const limits = { maxDepth: 20 };
 

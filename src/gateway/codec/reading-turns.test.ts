@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { readInTurns } from './reading-turns.ts';
+import { readInTurns } from './paced-reader.ts';
 
 const MiB = 1024 * 1024;
 

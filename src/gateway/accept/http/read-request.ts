@@ -3,7 +3,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { VIA_HEADER, boundVia } from '../../../shared/via.ts';
-import { readInTurns } from '../../codec/reading-turns.ts';
+import { readInTurns } from '../../codec/paced-reader.ts';
 import { ARRIVING_COPIES } from '../held-messages.ts';
 
 /**

@@ -1,7 +1,7 @@
 // An HTTP answer that is an event stream. It sends keep-alive comments, and closes when its reader falls too many bytes
 // behind.
-import { writeComment, writeEvent } from '../../codec/sse-write.ts';
-import type { OutgoingEvent } from '../../codec/sse-write.ts';
+import { writeComment, writeEvent } from '../../codec/sse.ts';
+import type { OutgoingEvent } from '../../codec/sse.ts';
 import { writeEncoded } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OutgoingEvent } from '../../codec/sse-write.ts';
+import type { OutgoingEvent } from '../../codec/sse.ts';
 import {
   FakeClock,
   FakeTarget,

@@ -10,7 +10,7 @@ import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
 import { PacedReader } from '../../codec/paced-reader.ts';
-import { SseReader, type SseEvent } from '../../codec/sse-reader.ts';
+import { SseReader, type SseEvent } from '../../codec/sse.ts';
 import type { Backoff } from '../connections/backoff.ts';
 import type { Inbox } from '../links/inbox.ts';
 import { OVER_BUDGET, mediaType, toRefusal, type ResponseBody } from './http-body.ts';

@@ -2,7 +2,7 @@
 // An error response becomes an HttpRefusal.
 import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HeldShare } from '../../../shared/held-bytes.ts';
-import { readInTurns } from '../../codec/reading-turns.ts';
+import { readInTurns } from '../../codec/paced-reader.ts';
 import type { UpstreamResponse } from './http-exchange.ts';
 import { HttpRefusal } from './http-refusal.ts';
 

@@ -6,7 +6,7 @@ import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
-import type { SseEvent } from '../../codec/sse-reader.ts';
+import type { SseEvent } from '../../codec/sse.ts';
 import { openEventStream, readEvents } from '../http/event-stream.ts';
 import { discardBody, toRefusal } from '../http/http-body.ts';
 import { HttpClient, type HttpClientOptions } from '../http/http-client.ts';

@@ -1,12 +1,9 @@
-// Reads event streams: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
-// 1. The callbacks must not throw.
-// 2. The events do not depend on how the bytes are split into chunks.
-// 3. At most maxBytes of an event are held: a longer one is reported once and skipped. An id before the limit still
-//    counts, otherwise a resumed stream would repeat the event for ever.
-// 4. Comments are neither held nor counted: keep-alives cannot use up a stream.
+// Reads and writes event streams: https://html.spec.whatwg.org/multipage/server-sent-events.html
 import { ChunkBuffer } from './chunk-buffer.ts';
 import { endlessBytes } from '../../shared/limits.ts';
 import { LARGE_BYTES } from './raw-message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { EncodedMessage } from './json-rpc.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -24,7 +21,7 @@ export interface SseEvent {
   data: string | Buffer;
 }
 
-export interface SseOptions {
+interface SseOptions {
   /** The largest event: its lines with field names, without line ends. */
   maxBytes: number;
   onEvent(event: SseEvent): void;
@@ -34,6 +31,13 @@ export interface SseOptions {
   onRetry?(ms: number): void;
 }
 
+/**
+ * 1. The callbacks must not throw.
+ * 2. The events do not depend on how the bytes are split into chunks.
+ * 3. At most maxBytes of an event are held: a longer one is reported once and skipped. An id before the limit still counts, otherwise a
+ *    resumed stream would repeat the event for ever.
+ * 4. Comments are neither held nor counted: keep-alives cannot use up a stream.
+ */
 export class SseReader {
   readonly #options: SseOptions;
   readonly #held = new ChunkBuffer();
@@ -179,4 +183,38 @@ export class SseReader {
 function find(chunk: Buffer, byte: number, from: number): number {
   const index = chunk.indexOf(byte, from);
   return index === -1 ? chunk.length : index;
+}
+
+/** The default type is `message`; data in bytes contains no line end. */
+export type OutgoingEvent = Partial<Omit<SseEvent, 'data'>> & { data?: EncodedMessage };
+
+/** A line break in a field cannot start a new field. */
+export function writeEvent(event: OutgoingEvent): EncodedMessage {
+  let text = '';
+  if (event.event !== undefined) text += `event: ${singleLine(event.event)}\n`;
+  if (event.id !== undefined) text += `id: ${singleLine(event.id)}\n`;
+  if (event.retry !== undefined) text += `retry: ${event.retry}\n`;
+  const { data } = event;
+  if (Array.isArray(data)) return [Buffer.from(`${text}data: `), ...data, Buffer.from('\n\n')];
+  if (data !== undefined) text += prefixLines('data: ', data);
+  return `${text}\n`;
+}
+
+/** A comment between events; the blank line makes buffering proxies pass it on. */
+export function writeComment(text: string): string {
+  return `${prefixLines(': ', text)}\n`;
+}
+
+function singleLine(field: string): string {
+  if (!hasLineEnd(field)) return field;
+  throw new GatewayError('INTERNAL', {}, { cause: new Error('line break in a field of an event') });
+}
+
+function prefixLines(prefix: string, text: string): string {
+  if (!hasLineEnd(text)) return `${prefix}${text}\n`;
+  return `${prefix}${text.split(/\r\n|\r|\n/).join(`\n${prefix}`)}\n`;
+}
+
+function hasLineEnd(text: string): boolean {
+  return text.includes('\n') || text.includes('\r');
 }

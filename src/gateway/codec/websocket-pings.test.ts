@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
-import { keepAlive } from './heartbeat.ts';
+import { keepAlive } from './websocket-pings.ts';
 
 class FakeSocket extends EventEmitter {
   isPaused = false;

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../shared/errors.ts';
-import { SseReader } from './sse-reader.ts';
-import { writeComment, writeEvent } from './sse-write.ts';
-import type { SseEvent } from './sse-reader.ts';
+import { SseReader, writeComment, writeEvent } from './sse.ts';
+import type { SseEvent } from './sse.ts';
 import { cpuMs } from '../../shared/cpu-time.contract.ts';
 
 type Seen = (SseEvent | 'oversize' | { retryMs: number })[];

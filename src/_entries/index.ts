@@ -24,7 +24,7 @@ export type { HttpEndpoint } from '../gateway/accept/http/http-endpoint.ts';
 export type { Identify } from '../gateway/accept/identify.ts';
 export type { HttpListening } from '../gateway/accept/http/listen-http.ts';
 export type { StdioListening } from '../gateway/accept/stdio.ts';
-export type { Fetch } from '../gateway/accept/web/to-fetch.ts';
+export type { Fetch } from '../gateway/accept/http/to-fetch.ts';
 export { respond } from '../gateway/middleware/chain/outcome.ts';
 export type { Step, StepFunction } from '../protocol/step.ts';
 export { connect } from '../client/connect.ts';

@@ -5,6 +5,8 @@
 
 /** Up to this many bytes a holding is not counted. */
 export const UNCOUNTED_BYTES: number = 16 * 1024;
+/** While a message arrives it counts this often: its bytes, its text, and what is made of it. */
+export const ARRIVING_COPIES = 3;
 
 export interface HeldShareOptions {
   /** The principal, network address or server that makes it grow. */

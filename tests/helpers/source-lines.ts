@@ -60,7 +60,6 @@ export const ADDED: Record<string, string[]> = {
   ],
   'rates and budgets': [
     'gateway/rate-limits.ts',
-    'gateway/accept/held-messages.ts',
     'gateway/upstream/links/unread-queue.ts',
     'config/check/rate-shape.ts',
     'shared/rate.ts',

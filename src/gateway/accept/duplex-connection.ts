@@ -6,7 +6,7 @@ import type { Message, NotificationMessage, RequestId, RequestMessage } from '..
 import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
+import { ARRIVING_COPIES, HeldShare, UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
 import { findId } from '../codec/json-shape.ts';
 import { toParsedInput } from '../codec/json-rpc.ts';
@@ -17,16 +17,15 @@ import { isStatelessMessage, openingOf } from '../dialect/serve/detect.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import type { Outlet } from '../dialect/serve/served-exchange.ts';
 import { plainError } from '../dialect/plain-error.ts';
-import { RECURRING } from '../dialect/meta.ts';
+import { RECURRING, readMessageVia } from '../dialect/meta.ts';
+import { runUnlessVisited } from '../../shared/via.ts';
 import { receiveStatelessNotification } from '../dialect/stateless/receive-notification.ts';
 import { serveStateless } from '../dialect/stateless/serve-stateless.ts';
 import type { RunningRequest } from '../dialect/stateless/serve-stateless.ts';
-import { HeldMessages } from './held-messages.ts';
-import { runUnlessLoop, readMessageVia } from './refuse-loops.ts';
-import { receiveBatchOrRefuse, answerRefusal } from './receive-batch.ts';
-import { replaceUnwritable } from './unwritable-answer.ts';
+import { receiveBatchOrRefuse, answerRefusal, replaceUnwritable } from './unusual-messages.ts';
+import type { HeldShareOptions } from '../../shared/held-bytes.ts';
 
-export interface DuplexChannel {
+interface DuplexChannel {
   /** The principal that owns what the connection creates, for each era. */
   principals: { handshake: string; stateless: string };
   /** How the client connected. */
@@ -123,10 +122,12 @@ export class DuplexConnection {
 
   #enter(incoming: ParsedInput, outlet: Outlet): void {
     const message = incoming.kind === 'message' && hasMeta(incoming.message) ? incoming.message : undefined;
-    const via = message && readMessageVia(this.#context, message);
+    const { id, limits } = this.#context;
+    const via = message && id !== undefined ? readMessageVia(message) : undefined;
     if (!via) return this.#take(incoming, outlet);
     try {
-      runUnlessLoop(this.#context, via, () => this.#take(incoming, outlet), this.#channel.from.transport === 'stdio');
+      const isStarted = this.#channel.from.transport === 'stdio';
+      runUnlessVisited(via, { id, maxHops: limits.maxHops, isStarted }, () => this.#take(incoming, outlet));
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown;
       refuseMessage(message, outlet, thrown);
@@ -257,4 +258,43 @@ class StatelessOutlet implements Outlet {
 
 function tooManyInFlight(): GatewayError {
   return new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' });
+}
+
+/**
+ * Counts large messages on the connection against the byte budget of the process, from their arrival to their answer, as bodies of HTTP
+ * requests count (http/read-request.ts).
+ */
+class HeldMessages {
+  readonly #options: HeldShareOptions;
+  readonly #open = new Set<HeldShare>();
+
+  constructor(options: Pick<HeldShareOptions, 'owner' | 'maxBytes'>) {
+    this.#options = { ...options, cut: () => {} }; // the message is refused, and nothing else has it yet
+  }
+
+  /** The outlet, which from now on gives the room back with the answer. Undefined if there is no room for the message. */
+  hold(bytes: number, outlet: Outlet): Outlet | undefined {
+    const holding = new HeldShare({ ...this.#options });
+    if (!holding.set(bytes * ARRIVING_COPIES)) return undefined;
+    holding.keep();
+    holding.set(bytes);
+    this.#open.add(holding);
+    return {
+      send: (message) => outlet.send(message),
+      end: (answer?: Message | Message[], status?: number) => {
+        this.#release(holding);
+        outlet.end(answer, status);
+      },
+      release: (retryMs) => outlet.release(retryMs),
+    };
+  }
+
+  releaseAll(): void {
+    for (const holding of this.#open) this.#release(holding);
+  }
+
+  #release(holding: HeldShare): void {
+    this.#open.delete(holding);
+    holding.release();
+  }
 }

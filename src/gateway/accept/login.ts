@@ -16,7 +16,7 @@ import type { NodeVisit } from './auth/front/front.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { PAGE_CALLBACK_PATH, createPageLogin } from './auth/page-login.ts';
 import type { TokenGate } from './auth/token-gate.ts';
-import { answerThrown } from './http/answer-error.ts';
+import { answerThrown } from './http/refusals.ts';
 import type { Identify, IdentifyRequest } from './identify.ts';
 
 export interface Login {

@@ -6,7 +6,7 @@ import { RawObject } from '../../protocol/raw/raw-object.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import { DuplexConnection } from './duplex-connection.ts';
 import { LOCAL, anonymousPrincipal } from '../../shared/anonymous.ts';
-import { toWritable } from './unwritable-answer.ts';
+import { toWritable } from './unusual-messages.ts';
 
 /** Resolves when the transport has started; the connection lives until either side closes it. */
 export async function acceptSdkTransport(

@@ -3,7 +3,7 @@ import type { Message } from '../../protocol/message.ts';
 import { toResult } from '../../protocol/message.ts';
 import { RecordingOutlet, fakeContext } from '../dialect/fake-context.contract.ts';
 import { encodeAnswer } from './http/post-outlet.ts';
-import { splitOutlet } from './receive-batch.ts';
+import { splitOutlet } from './unusual-messages.ts';
 
 const circle: Record<string, unknown> = {};
 circle.self = circle;

@@ -2,8 +2,9 @@
 import type { TraceContext } from '../../protocol/exchange.ts';
 import { HUMAN } from '../../protocol/form/human-marks.ts';
 import { copyNumbers } from '../../protocol/raw/exact-numbers.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { JsonObject, Message } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { arrivedVia, readVia } from '../../shared/via.ts';
 
 export const META = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
@@ -121,3 +122,11 @@ export const RECURRING = {
   /** Only envelope keys repeat; any other key may differ each time. */
   isMeta: (meta: JsonObject): boolean => Object.keys(meta).every((key) => ENVELOPE.has(key)),
 };
+
+/** The gateways that a message with `_meta` has passed; undefined for nearly every one, and then no check is needed. */
+export function readMessageVia(message: Message): readonly string[] | undefined {
+  const meta = 'params' in message ? message.params?._meta : undefined;
+  if (!isObject(meta) || !(META.via in meta)) return undefined;
+  const ids = readVia(meta[META.via]);
+  return ids.length > 0 ? [...new Set([...arrivedVia(), ...ids])] : undefined;
+}

@@ -6,10 +6,8 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { answerThrown, endWhenInvalid, refuseUpgrade, refuseUpgradeFor } from './answer-error.ts';
-import { VIA_HEADER } from '../../../shared/via.ts';
-import { runRequestUnlessLoop } from '../refuse-loops.ts';
-import { recordRefusal } from '../record-refusal.ts';
+import { endWhenInvalid, refuseRequest, refuseUpgrade, refuseUpgradeFor } from './refusals.ts';
+import { VIA_HEADER, readVia, runUnlessVisited } from '../../../shared/via.ts';
 import { createGuard } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
 import { createFindAddress } from './client-address.ts';
@@ -23,10 +21,9 @@ import { createResourceUrls } from './resource-url.ts';
 import type { ListeningAddress } from './resource-url.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
-import { acceptWebSocketsLazily } from './lazy-websockets.ts';
-import type { UpgradeRequest } from './websocket.ts';
-import { toFetch } from '../web/to-fetch.ts';
-import type { Fetch } from '../web/to-fetch.ts';
+import type { UpgradeRequest, WebSocketAcceptor } from './websocket.ts';
+import { toFetch } from './to-fetch.ts';
+import type { Fetch } from './to-fetch.ts';
 
 export interface EndpointOptions extends GuardOptions {
   /** The address the server listens on; decides which Host names are trusted by default. */
@@ -82,8 +79,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const guard = createEndpointGuard(options);
   const routes = createRoutes(context, options, mount);
   const { login, openPage, placeOf, identify } = createEntrance(options, mount);
-  const fail = createUpgradeFailure(context);
-  const sockets = acceptWebSocketsLazily(context, fail);
+  const sockets = createSockets(context);
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.localPathOf(request);
@@ -109,16 +105,17 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
     fetch: toFetch(handle),
     upgrade(request: UpgradeRequest, socket, head) {
       socket.on('error', () => {}); // an error before the WebSocket takes over must not end the process
+      const fail = (thrown: unknown): void => refuseUpgradeFor(context, { request, socket }, thrown);
       try {
         guard.check(request);
         if (mount.localPathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
         const go = (caller: Caller): void =>
-          runRequestUnlessLoop(context, request, () => sockets.upgrade(request, socket, head, caller));
+          runUnlessLoop(context, request, () => void sockets.upgrade(request, socket, head, caller).catch(fail));
         const caller = identify?.(request, { transport: 'websocket', ...(login && placeOf(request, '/ws')) });
-        if (caller instanceof Promise) caller.then(go).catch((thrown) => fail(socket, thrown, request));
+        if (caller instanceof Promise) caller.then(go).catch(fail);
         else go(caller);
       } catch (thrown) {
-        fail(socket, thrown, request);
+        fail(thrown);
       }
     },
     close() {
@@ -183,7 +180,7 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
   const enter = (path: string, visit: HttpVisit): void => {
     if (visit.request.method === 'GET') endWhenInvalid(visit.identity, visit.response);
     if (visit.request.headers[VIA_HEADER] === undefined) go(path, visit);
-    else runRequestUnlessLoop(context, visit.request, () => go(path, visit));
+    else runUnlessLoop(context, visit.request, () => go(path, visit));
   };
   return {
     enter,
@@ -197,6 +194,15 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
       for (const one of [streamable, ...parts.values()]) one.close();
     },
   };
+}
+
+/** Refuses a request that has passed this gateway before, by its header. While it is handled, the gateways that it has passed are kept. */
+function runUnlessLoop(
+  { id, limits }: ServeContext,
+  { headers }: Pick<HttpRequest, 'headers'>,
+  work: () => void,
+): void {
+  runUnlessVisited(readVia(headers[VIA_HEADER]), { id, maxHops: limits.maxHops }, work);
 }
 
 /** Most requests come for the same place. */
@@ -244,12 +250,21 @@ function answerNotFound(response: HttpResponse, { path }: Mount): void {
   response.writeHead(404, { 'content-type': 'text/plain' }).end(`Not found: this server answers at ${path}\n`);
 }
 
-function createUpgradeFailure({ audit, log }: ServeContext) {
-  return (socket: Duplex, thrown: unknown, request: HttpRequest): void => {
-    recordRefusal(audit, thrown, request);
-    if (thrown instanceof GatewayError) return refuseUpgradeFor(socket, thrown);
-    log.error({ cause: thrown }, 'upgrade.failed');
-    refuseUpgrade(socket, '500 Internal Server Error');
+/** Loads the WebSocket code on the first upgrade: most HTTP gateways never see one, and start sooner without it. */
+function createSockets(context: ServeContext) {
+  let loading: Promise<WebSocketAcceptor> | undefined;
+  let isClosed = false;
+  return {
+    async upgrade(...args: Parameters<WebSocketAcceptor['upgrade']>): Promise<void> {
+      loading ??= import('./websocket.ts').then(({ acceptWebSockets }) => acceptWebSockets(context));
+      const sockets = await loading;
+      if (isClosed) refuseUpgrade(args[1], '503 Service Unavailable');
+      else sockets.upgrade(...args);
+    },
+    close() {
+      isClosed = true;
+      void loading?.then((sockets) => sockets.close()).catch(() => {}); // reported to the clients that needed it
+    },
   };
 }
 
@@ -272,10 +287,9 @@ function refuse(
   thrown: unknown,
   path: string,
 ): void {
-  recordRefusal(context.audit, thrown, request);
   const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
   if (isMethod) response.setHeader('allow', allowOf(path, context));
-  answerThrown(context, response, thrown);
+  refuseRequest(context, { request, response }, thrown);
 }
 
 /** CORS headers for web pages. The guard has already accepted their Origin. */

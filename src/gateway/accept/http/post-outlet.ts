@@ -3,7 +3,7 @@
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import { isObject, isRequest } from '../../../protocol/message.ts';
 import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
-import { holdUnsent } from '../hold-unsent.ts';
+import { holdUnsent, SseResponse } from './sse-response.ts';
 import { DeadlineItem } from '../../../shared/deadline-list.ts';
 import type { DeadlineList } from '../../../shared/deadline-list.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
@@ -15,8 +15,7 @@ import type { Outlet } from '../../dialect/serve/served-exchange.ts';
 import type { AcceptedTypes } from './read-request.ts';
 import type { SessionStream } from '../session/session-stream.ts';
 import type { HttpSession } from '../session/http-session.ts';
-import { SseResponse } from './sse-response.ts';
-import { replaceUnwritable } from '../unwritable-answer.ts';
+import { replaceUnwritable } from '../unusual-messages.ts';
 
 export class PostOutlet extends DeadlineItem implements Outlet {
   ended = false;

@@ -1,10 +1,9 @@
 // Reads what an HTTP request says: which content types its client accepts, and its body.
 import { GatewayError } from '../../../shared/errors.ts';
-import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import { ARRIVING_COPIES, HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { VIA_HEADER, boundVia } from '../../../shared/via.ts';
 import { readInTurns } from '../../codec/paced-reader.ts';
-import { ARRIVING_COPIES } from '../held-messages.ts';
 
 /**
  * Calls back with the body as text or with the error; never, if the client hangs up before. The limit applies to the announced length first,

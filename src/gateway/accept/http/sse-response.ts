@@ -5,9 +5,9 @@ import type { OutgoingEvent } from '../../codec/sse.ts';
 import { writeEncoded } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
-import { holdUnsent } from '../hold-unsent.ts';
-import type { HttpResponse } from '../../../shared/http.ts';
+import { UNCOUNTED_BYTES, HeldShare } from '../../../shared/held-bytes.ts';
+import type { HttpResponse, HttpRequest } from '../../../shared/http.ts';
+import { addressOf } from '../../../shared/net/network-of.ts';
 
 const HEAD = {
   'content-type': 'text/event-stream',
@@ -91,4 +91,28 @@ export class SseResponse {
       this.#keepAlive();
     });
   }
+}
+
+const holdings = new WeakMap<HttpResponse, HeldShare>();
+
+/**
+ * Counts what waits in a response for its reader against the byte budget of the process: one who reads nothing is cut off when the budget
+ * needs it. Call it after each write.
+ */
+export function holdUnsent(response: HttpResponse, { limits, log }: Pick<ServeContext, 'limits' | 'log'>): void {
+  const bytes = response.writableLength;
+  const known = holdings.get(response);
+  if (known) return void known.set(bytes);
+  if (bytes <= UNCOUNTED_BYTES || response.destroyed) return;
+  const cut = (): void => {
+    log.warn({ bytes: response.writableLength, limit: 'maxHeldBytes' }, 'client.too-slow');
+    response.destroy();
+  };
+  const { req: request } = response as { req?: HttpRequest }; // of Node
+  const owner = `unread:${request ? addressOf(request) : ''}`;
+  const holding = new HeldShare({ owner, maxBytes: limits.maxHeldBytes, cut });
+  holdings.set(response, holding);
+  response.on('drain', () => holding.set(response.writableLength));
+  for (const end of ['close', 'finish']) response.once(end, () => holding.release());
+  holding.set(bytes);
 }

@@ -14,18 +14,17 @@ import { RequestReader } from '../../codec/fast-messages.ts';
 import { Conversation } from '../../dialect/serve/conversation.ts';
 import { isStatelessMessage, openingOf, checkOpeningVersion, checkSessionVersion } from '../../dialect/serve/detect.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { RECURRING } from '../../dialect/meta.ts';
+import { RECURRING, readMessageVia } from '../../dialect/meta.ts';
+import { runUnlessVisited } from '../../../shared/via.ts';
 import { receiveStatelessNotification } from '../../dialect/stateless/receive-notification.ts';
 import { isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
-import { answerError, answerThrown, endWhenInvalid } from './answer-error.ts';
-import { recordRefusal } from '../record-refusal.ts';
+import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
 import { callerOf } from '../identify.ts';
 import type { Login } from '../login.ts';
-import { runUnlessLoop, readMessageVia } from '../refuse-loops.ts';
 import { readAccept, readRequestBody } from './read-request.ts';
 import type { AcceptedTypes } from './read-request.ts';
 import { PostOutlet, answerJson, requestIdIn } from './post-outlet.ts';
-import { receiveBatchOrRefuse, answerRefusal } from '../receive-batch.ts';
+import { receiveBatchOrRefuse, answerRefusal } from '../unusual-messages.ts';
 import { DurableSessions } from '../durable/durable-sessions.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';
 import { HttpSession } from '../session/http-session.ts';
@@ -97,16 +96,17 @@ export class StreamableHttp {
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept application/json, text/event-stream' });
     }
     if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
-    const { maxRequestBytes, maxHeldBytes } = this.#context.limits;
+    const { id, limits } = this.#context;
+    const { maxRequestBytes, maxHeldBytes, maxHops } = limits;
     const budget = () => ({ response, owner: callerOf(visit), maxBytes: maxHeldBytes });
     const received = (body: string | GatewayError): void => {
       if (typeof body !== 'string') return answerError(response, body);
       const incoming = this.#reader.read(body);
       const isPlain = incoming.kind !== 'message' || !hasMeta(incoming.message);
-      const via = isPlain ? undefined : readMessageVia(this.#context, incoming.message);
+      const via = isPlain || id === undefined ? undefined : readMessageVia(incoming.message);
       if (!via) return this.#receive(visit, incoming, accepted);
       try {
-        runUnlessLoop(this.#context, via, () => this.#receive(visit, incoming, accepted));
+        runUnlessVisited(via, { id, maxHops }, () => this.#receive(visit, incoming, accepted));
       } catch (thrown) {
         answerThrown(this.#context, response, thrown, requestIdIn(incoming));
       }
@@ -127,13 +127,8 @@ export class StreamableHttp {
       if (session) this.#inSession(visit, incoming, accepted, session);
       else this.#onceOffered(visit, incoming, accepted);
     } catch (thrown) {
-      this.#refuse(visit, incoming, thrown);
+      refuseRequest(this.#context, visit, thrown, requestIdIn(incoming));
     }
-  }
-
-  #refuse({ request, response }: HttpVisit, incoming: ParsedInput, thrown: unknown): void {
-    recordRefusal(this.#context.audit, thrown, request);
-    answerThrown(this.#context, response, thrown, requestIdIn(incoming));
   }
 
   /** Separate from `#receive`, because V8 would allocate the context of the closures for every request. */
@@ -142,7 +137,7 @@ export class StreamableHttp {
     const ready = opening && this.#context.target.ready?.(openingOf(opening));
     if (!ready) return this.#withoutSession(visit, incoming, accepted);
     const taken = ready.then(() => this.#withoutSession(visit, incoming, accepted));
-    taken.catch((thrown: unknown) => this.#refuse(visit, incoming, thrown));
+    taken.catch((thrown: unknown) => refuseRequest(this.#context, visit, thrown, requestIdIn(incoming)));
   }
 
   #withoutSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {

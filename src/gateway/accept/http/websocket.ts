@@ -16,7 +16,7 @@ import { encode } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
 import type { Caller } from '../identify.ts';
-import { refuseUpgrade } from './answer-error.ts';
+import { refuseUpgrade } from './refusals.ts';
 
 const POLICY_VIOLATION = 1008;
 

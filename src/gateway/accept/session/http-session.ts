@@ -14,11 +14,18 @@ import { Conversation } from '../../dialect/serve/conversation.ts';
 import type { SettingChange } from '../../dialect/serve/conversation.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { plainError } from '../../dialect/plain-error.ts';
-import { createMemoryEventStore } from './memory-event-store.ts';
+import {
+  createMemoryEventStore,
+  LOST_STREAM,
+  SessionStream,
+  fromEventId,
+  requestIdOf,
+  toEventId,
+  toPostStreamName,
+} from './session-stream.ts';
 import type { ClientConnection } from '../../../protocol/exchange.ts';
 import type { EventStore } from '../../../protocol/event-store.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';
-import { LOST_STREAM, SessionStream, fromEventId, requestIdOf, toEventId, toPostStreamName } from './session-stream.ts';
 import type { SseResponse } from '../http/sse-response.ts';
 import { OutgoingQueue } from './outgoing-queue.ts';
 

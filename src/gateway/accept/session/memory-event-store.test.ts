@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
-import { createMemoryEventStore } from './memory-event-store.ts';
+import { createMemoryEventStore } from './session-stream.ts';
 import type { StoredEvent } from '../../../protocol/event-store.ts';
 
 const limits = { ...DEFAULT_LIMITS, maxEvents: 3, maxEventBytes: 100 };

@@ -2,11 +2,13 @@
 // ids stay. An event id names its stream, so that a client that resumes gets the rest of that stream only.
 // 1. Each event is written at most once to each carrier, in order.
 // 2. While a client catches up, new events are only stored; it gets them with those it missed.
-import type { EventStore } from '../../../protocol/event-store.ts';
+import type { EventStore, StoredEvent } from '../../../protocol/event-store.ts';
 import type { RequestId } from '../../../protocol/message.ts';
 import { toEncodedText } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { SseResponse } from '../http/sse-response.ts';
+import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import type { Limits } from '../../../shared/limits.ts';
 
 export class SessionStream {
   readonly name: string;
@@ -128,4 +130,36 @@ export function requestIdOf(stream: string): RequestId | undefined {
   } catch {
     return undefined; // not one of our names
   }
+}
+
+/**
+ * Keeps the events of one session in memory, up to a limit. The oldest events go first; a client that asks for an older one gets the rest.
+ * `owner`: whose session it is.
+ */
+export function createMemoryEventStore(
+  { maxEvents, maxEventBytes, maxHeldBytes: maxBytes }: Limits,
+  owner = '',
+): EventStore & { clear(): void } {
+  const events: StoredEvent[] = [];
+  let bytes = 0;
+  let holding: HeldShare | undefined;
+  const clear = (): void => {
+    events.length = 0;
+    bytes = 0;
+    holding?.release();
+    holding = undefined;
+  };
+  return {
+    clear,
+    append(event) {
+      events.push(event);
+      bytes += event.text.length;
+      while (events.length > maxEvents || (bytes > maxEventBytes && events.length > 1)) {
+        bytes -= events.shift()!.text.length;
+      }
+      holding ??= bytes > UNCOUNTED_BYTES ? new HeldShare({ owner, maxBytes, cut: clear }) : undefined;
+      holding?.set(bytes);
+    },
+    after: (stream, sequence) => events.filter((event) => event.stream === stream && event.sequence > sequence),
+  };
 }

@@ -1,4 +1,5 @@
-// What a handshake transport does with input that is not one message: a batch is taken apart, and the rest is refused.
+// What is done with messages that are not one ordinary message: a batch is taken apart, other input is refused, and an answer that JSON cannot
+// express is replaced.
 import type { Message } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -7,6 +8,8 @@ import type { Conversation } from '../dialect/serve/conversation.ts';
 import { isStatelessMessage } from '../dialect/serve/detect.ts';
 import type { Outlet } from '../dialect/serve/served-exchange.ts';
 import { plainError } from '../dialect/plain-error.ts';
+import type { Log } from '../../shared/log.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
 
 export function receiveBatchOrRefuse(conversation: Conversation, incoming: UnusualInput, outlet: Outlet): void {
   if (incoming.kind === 'refused') return answerRefusal(incoming, outlet);
@@ -53,4 +56,28 @@ export function splitOutlet(outlet: Outlet, count: number): Outlet[] {
   };
   const item: Outlet = { send: (message) => outlet.send(message), end, release: () => {} };
   return Array.from({ length: count }, () => item);
+}
+
+/**
+ * What is sent in place of an answer that JSON cannot express (a BigInt, a cycle, half a gigabyte of text). It is a defect of the target: its
+ * client gets an error, and other requests are not affected. `cause` is why the answer could not be written.
+ */
+export function replaceUnwritable(answer: Message | Message[], cause: unknown, log: Log): Message | Message[] {
+  log.error({ cause }, 'answer.unwritable');
+  return Array.isArray(answer) ? answer.map(toWritable) : toFailure(answer);
+}
+
+/** The answer, or an error in its place, so that one bad answer does not affect the rest of its batch. */
+export function toWritable(answer: Message): Message {
+  try {
+    writeMessage(answer);
+    return answer;
+  } catch {
+    return toFailure(answer);
+  }
+}
+
+function toFailure(answer: Message): Message {
+  const id = 'id' in answer ? answer.id : null;
+  return toErrorMessage(id, plainError(new GatewayError('INTERNAL')));
 }

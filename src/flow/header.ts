@@ -1,59 +1,18 @@
-// What the header of a session says: its state and the next one, whose it is, who is asked, what it waits for, and when it is due. All of it
+// What the header of a session says: whether it has ended, whose it is, who is asked, what it waits for, and when it is due. All of it
 // is computed from the header alone, so that it can be asked in every process without running the body.
 import { hash } from 'node:crypto';
 import { callerOfClient } from '../protocol/exchange.ts';
 import type { ClientView } from '../protocol/exchange.ts';
 import { isAnonymous, LOCAL } from '../shared/anonymous.ts';
 import { BoundedMap } from '../shared/containers/bounded-map.ts';
-import type { ErrorCode } from '../shared/error-table.ts';
 import { GatewayError } from '../shared/errors.ts';
-import type { EarlyEnd, FlowState, Header, JournalEntry } from './journal.ts';
+import type { EarlyEnd, Header, JournalEntry } from './journal.ts';
 import type { Question } from './question/question.ts';
 
 const ENDS: ReadonlySet<string> = new Set(['completed', 'cancelled', 'error']);
 
 export function isEnded({ state }: Pick<Header, 'state'>): boolean {
   return ENDS.has(state);
-}
-
-export type StateEvent = 'begin' | 'prompt' | 'respond' | 'reject' | 'complete' | 'cancel' | 'fail' | 'expire';
-
-type Reaction = FlowState | ErrorCode;
-
-const LATE = {
-  respond: 'FLOW_INVALID_TRANSITION',
-  reject: 'FLOW_INVALID_TRANSITION',
-  cancel: 'FLOW_INVALID_TRANSITION',
-} as const;
-const GONE = {
-  respond: 'FLOW_ALREADY_CANCELLED',
-  reject: 'FLOW_ALREADY_CANCELLED',
-  cancel: 'FLOW_ALREADY_CANCELLED',
-} as const;
-const OPEN = { cancel: 'cancelled', fail: 'error', expire: 'error' } as const;
-const UNASKED = { respond: 'FLOW_INVALID_TRANSITION', reject: 'FLOW_INVALID_TRANSITION' } as const;
-
-/** The seven states of MCP Flow 0.1.0, and the next state, or the error, for each event. */
-export const TRANSITIONS: Record<FlowState, Partial<Record<StateEvent, Reaction>>> = {
-  idle: { ...OPEN, ...UNASKED, begin: 'active' },
-  active: { ...OPEN, ...UNASKED, prompt: 'waiting_user', complete: 'completed' },
-  waiting_user: { ...OPEN, respond: 'processing', reject: 'waiting_user' },
-  processing: { ...OPEN, ...UNASKED, prompt: 'waiting_user', complete: 'completed' },
-  completed: LATE,
-  cancelled: GONE,
-  error: LATE,
-};
-
-/** Returns the next state, or throws. */
-export function transition(
-  { id, state, reason }: Pick<Header, 'id' | 'state' | 'reason'>,
-  event: StateEvent,
-): FlowState {
-  const reaction = TRANSITIONS[state][event];
-  if (reaction !== undefined && reaction in TRANSITIONS) return reaction as FlowState;
-  if (state === 'error' && reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId: id });
-  if (reaction === 'FLOW_ALREADY_CANCELLED') throw new GatewayError(reaction, { sessionId: id });
-  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason: `it cannot ${event} now` });
 }
 
 /** Defined while the session is being ended. For its client it has ended already. */

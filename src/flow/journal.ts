@@ -3,10 +3,8 @@
 // 1. Entries are plain JSON and are never overwritten: going back and changing an answer are entries too.
 // 2. Secrets are never in the journal; an answer that is a secret is a reference.
 
+import type { FlowState } from '../gateway/flow/flow-states.ts';
 import type { Prompt } from '../protocol/form/prompt.ts';
-
-/** The seven states of MCP Flow 0.1.0. */
-export type FlowState = 'idle' | 'active' | 'waiting_user' | 'processing' | 'completed' | 'cancelled' | 'error';
 
 /** The channel that carried a question and its answer. */
 export type Via = 'flow' | 'elicit' | 'mrtr' | 'task' | 'app' | 'page' | 'relay' | 'args' | 'terminal';

@@ -1,4 +1,5 @@
 // The sessions of a set of flows: every operation on one, each answered with the turn it leads to. Channels and wire use only this.
+import { transition } from '../../gateway/flow/flow-states.ts';
 import type { AnyFlow } from '../define.ts';
 import type { EarlyEnd, Header } from '../journal.ts';
 import type { SessionChange, FlowStore, StoredSession } from '../store/store.ts';
@@ -24,7 +25,6 @@ import {
   isOwner,
   toOwner,
   toStoredShare,
-  transition,
   toDueAt,
   toExpiry,
   isEnded,

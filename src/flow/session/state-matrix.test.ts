@@ -5,7 +5,7 @@ import { until } from '../../../tests/helpers/until.ts';
 import type { StepContext } from '../authoring/step.ts';
 import { flow } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
-import type { FlowState } from '../journal.ts';
+import type { FlowState } from '../../gateway/flow/flow-states.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { GatewayError } from '../../shared/errors.ts';

@@ -1,14 +1,13 @@
 // The table of states, and what the owner of a session may do for its tool. What real sessions do is in state-matrix.test.ts.
 import { describe, expect, it } from 'vitest';
 import { flow } from '../define.ts';
-import type { FlowState } from '../journal.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { Sessions } from './sessions.ts';
-import { TRANSITIONS, transition } from '../header.ts';
-import type { StateEvent } from '../header.ts';
+import { TRANSITIONS, transition } from '../../gateway/flow/flow-states.ts';
+import type { FlowState, StateEvent } from '../../gateway/flow/flow-states.ts';
 
 const me = { principal: 'me' };
 const EVENTS: StateEvent[] = ['begin', 'prompt', 'respond', 'reject', 'complete', 'cancel', 'fail', 'expire'];

@@ -13,6 +13,7 @@ import {
   withCalls,
 } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
 import { readOptionalObject, readString, toInvalid } from '../../protocol/params.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -23,15 +24,13 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../shared/log.ts';
-import { answerEmulated } from './emulate/answer-emulated.ts';
-import { PromptChannel } from './emulate/prompt-channel.ts';
+import { toError } from '../../shared/to-error.ts';
+import { PromptChannel, emulatedExchange } from './emulate/prompt-channel.ts';
 import { UpstreamFlowSessions } from './play/upstream-flow-sessions.ts';
 import type { Player, SessionMessage } from './play/upstream-flow-sessions.ts';
 import type { EmulatedSession } from './emulate/emulated-session.ts';
 import { EmulatedSessions } from './emulate/emulated-sessions.ts';
 import type { NewEmulatedSession, SessionStart } from './emulate/emulated-sessions.ts';
-import { emulatedExchange } from './emulate/emulated-exchange.ts';
-import { toFailure, toOutcome } from './to-outcome.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
@@ -124,7 +123,7 @@ export class FlowLayer extends TargetLayer {
     if (before) return this.#startedAgain(before);
     const call = this.#session({ tool, timeoutMs: readTimeout(params), start }, client);
     const played = emulatedExchange(exchange, args, call, this.#watchers.get(client));
-    const ending = new Promise<ResultObject>((resolve) => setImmediate(() => resolve(this.#play(played, call))));
+    const ending = new Promise<ResultObject>((resolve) => setImmediate(() => resolve(this.#play(played, () => call))));
     recordAtEnd(exchange, played, ending);
     return { sessionId: call.options.id, state: 'idle' };
   }
@@ -156,23 +155,22 @@ export class FlowLayer extends TargetLayer {
       void this.#sessions.start(this.#playerFor(client), async () => ({ sessionId: call.options.id }));
       return call;
     });
-    try {
-      const answer = await this.target.handle(prompts.exchange);
-      if (prompts.played) end(prompts.played, toPlainObject(answer));
-      return answer;
-    } catch (thrown) {
-      prompts.played?.complete(toFailure(thrown), undefined);
-      throw thrown;
-    }
+    return this.#play(prompts.exchange, () => prompts.played);
   }
 
-  async #play(exchange: Exchange, call: EmulatedSession): Promise<ResultObject> {
+  /** Calls the tool. Its answer or error ends the session, if there is one by then. */
+  async #play(exchange: Exchange, session: () => EmulatedSession | undefined): Promise<ResultObject> {
     try {
       const answer = await this.target.handle(exchange);
-      end(call, toPlainObject(answer));
+      const call = session();
+      if (call) {
+        const { result, summary } = toOutcome(toPlainObject(answer));
+        call.complete(result, summary);
+      }
       return answer;
     } catch (thrown) {
-      call.complete(toFailure(thrown), undefined);
+      const { message, code } = toError(thrown);
+      session()?.complete({ success: false, error: { message, code } }, undefined);
       throw thrown;
     }
   }
@@ -180,7 +178,7 @@ export class FlowLayer extends TargetLayer {
   async #goOn(exchange: Exchange, call: EmulatedSession): Promise<JsonObject> {
     const { method, params, client } = exchange;
     return this.#sessions.goOn(this.#playerFor(client), { method, params }, async (given) =>
-      answerEmulated(method, given, call),
+      call.handle(method, given),
     );
   }
 
@@ -233,9 +231,20 @@ function isPrompted(watcher: Watcher): boolean {
   return flowOf(capabilities)?.interactive === true && watcher.ask !== undefined;
 }
 
-function end(call: EmulatedSession, answer: JsonObject): void {
-  const { result, summary } = toOutcome(answer);
-  call.complete(result, summary);
+/** `result` and `summary` of `interaction.complete`. */
+function toOutcome(result: JsonObject): { result: JsonObject; summary: string | undefined } {
+  const { content, structuredContent, isError } = result;
+  const text = textOf(content);
+  if (isError === true)
+    return { result: { success: false, error: { message: text ?? 'The tool failed' } }, summary: text };
+  const data = isObject(structuredContent) ? structuredContent : { content };
+  return { result: { success: true, data }, summary: text };
+}
+
+function textOf(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.filter(isObject).flatMap(({ type, text }) => (type === 'text' ? [String(text)] : []));
+  return texts.length > 0 ? texts.join('\n') : undefined;
 }
 
 /** The audit log says how the tool ended, not that its session began. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Prompt } from '../../protocol/form/prompt.ts';
 import { isPromptable, toFormPrompts } from './emulate/form-prompts.ts';
-import { fromPromptAnswer, toPromptAsk } from './play/prompt-form.ts';
+import { fromPromptAnswer, toPromptAsk } from './play/run-flow-tool.ts';
 
 const form = (properties: object, required: string[] = []) => ({
   method: 'elicitation/create',

@@ -1,4 +1,5 @@
 // In MCP Flow the owner of a session may speak for its tool while it works: ask a question of its own, or complete the session.
+import { transition } from '../../../gateway/flow/flow-states.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { Header } from '../../journal.ts';
 import { toPromptId } from '../../question/question.ts';
@@ -10,7 +11,7 @@ import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import { toMaxPrompts, tooManyPrompts, toVerdicts } from '../turn/turn-changes.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
-import { transition, toExpiry } from '../../header.ts';
+import { toExpiry } from '../../header.ts';
 
 /** Key of the owner's questions. Authors cannot use it. */
 export const OWNER_KEY = '~owner';

@@ -1,11 +1,12 @@
 // Receives answers: finds their questions, recognizes repeated answers, and checks who may answer. The values are validated when the body
 // reaches the question.
+import { transition } from '../../../gateway/flow/flow-states.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { checkAnswer } from '../../question/check-answer.ts';
 import type { Question } from '../../question/question.ts';
-import { isEnded, transition, isOwner, callerQuestions, questionsFor, findAnswerer } from '../../header.ts';
+import { isEnded, isOwner, callerQuestions, questionsFor, findAnswerer } from '../../header.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/visible.ts';

@@ -1,5 +1,6 @@
 // Goes back to an earlier question, or changes an earlier answer. Both append an entry and run the body again. Effects after the question
 // must be undone first; if one cannot be undone, the request is refused.
+import { transition } from '../../../gateway/flow/flow-states.ts';
 import type { AnyFlow } from '../../define.ts';
 import { fold } from '../../fold.ts';
 import { PREFILLED, WITHDRAWN } from '../../journal.ts';
@@ -11,7 +12,6 @@ import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import { toTurnInput } from '../turn/turn-input.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import type { Sessions } from '../sessions.ts';
-import { transition } from '../../header.ts';
 import type { Turn } from '../turn/turn.ts';
 import { findStoredEffects, undoRound } from '../ending/undo-effects.ts';
 import type { Effect } from '../ending/undo-effects.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
 import { checkQuestions } from '../../../shared/containers/open-questions.contract.ts';
 import type { SessionMessage } from '../play/upstream-flow-sessions.ts';
-import { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
+import { UnacknowledgedOutcomes } from './emulated-sessions.ts';
 import { EmulatedSession } from './emulated-session.ts';
 
 const question = { method: 'elicitation/create', params: { message: 'Sure?' } };
@@ -65,6 +65,13 @@ describe('an ended call', () => {
     await expect(call.ask(question)).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(call.view()).toMatchObject({ state: 'completed' });
     expect(told).toEqual(['interaction.complete']);
+    expect(clock.timers).toBe(0);
+  });
+
+  it('sets no timer when its client extends it', () => {
+    const { call, clock } = setUp();
+    call.complete({ success: true }, undefined);
+    expect(call.handle('interaction.extend', {})).toMatchObject({ extended: true });
     expect(clock.timers).toBe(0);
   });
 });

@@ -12,10 +12,14 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { PromptQueue } from './prompt-queue.ts';
 import type { PromptResponse, PromptReference } from './prompt-queue.ts';
+import { transition } from '../flow-states.ts';
+import type { FlowState, StateEvent } from '../flow-states.ts';
 import type { SessionMessage } from '../play/upstream-flow-sessions.ts';
-import type { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
-
-export type EmulatedState = 'idle' | 'active' | 'waiting_user' | 'processing' | 'completed' | 'cancelled' | 'error';
+import type { UnacknowledgedOutcomes } from './emulated-sessions.ts';
+import { saysUnproven } from '../../../protocol/form/human-marks.ts';
+import { isUnacknowledged } from '../../../protocol/interaction.ts';
+import { readOptionalString, toInvalid } from '../../../protocol/params.ts';
+import { readResponse } from '../../../protocol/form/prompt.ts';
 
 export interface EmulatedSessionOptions {
   id: string;
@@ -48,7 +52,7 @@ export class EmulatedSession {
   /** Aborts when the session ends, in any way. */
   #over = new AbortController();
   #asked: PromptQueue;
-  #state: EmulatedState = 'idle';
+  #state: FlowState = 'idle';
   #isExpired = false;
   /** The fingerprint of the last accepted answer. */
   #answered: string | undefined;
@@ -60,7 +64,7 @@ export class EmulatedSession {
     this.options = options;
     this.#createdAt = this.#lastActivityAt = options.clock.now();
     this.#asked = this.#freshlyAsked();
-    this.touch();
+    this.#touch();
   }
 
   /** Aborts when the client ends the session or lets it time out. */
@@ -76,6 +80,36 @@ export class EmulatedSession {
     return this.#lastActivityAt + this.options.timeoutMs;
   }
 
+  /** Answers a client's request about the session. Requests that only a tool's owner may make are refused. */
+  handle(method: string, params: JsonObject): JsonObject {
+    switch (method) {
+      case 'interaction.respond':
+        return this.respond(readGiven(params), {
+          promptId: readOptionalString(params, 'promptId'),
+          isUnacknowledged: isUnacknowledged(params),
+          isUnproven: saysUnproven(params),
+        });
+      case 'interaction.cancel':
+        readOptionalString(params, 'reason');
+        this.cancel();
+        return { cancelled: true };
+      case 'interaction.getState':
+        return this.view();
+      case 'interaction.extend':
+        if (this.#isExpired || this.#state === 'cancelled') this.#next('cancel'); // throws
+        this.#touch();
+        return { extended: true, expiresAt: this.expiresAt };
+      case 'interaction.continue':
+      case 'interaction.complete': {
+        const { id: sessionId } = this.options;
+        const reason = 'the tool goes on itself';
+        throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'called', reason });
+      }
+      default:
+        throw new GatewayError('METHOD_NOT_FOUND', { method });
+    }
+  }
+
   async ask(ask: Ask, signal: AbortSignal = this.signal): Promise<JsonObject> {
     try {
       const answer = await this.#asked.ask(ask, AbortSignal.any([signal, this.#over.signal]));
@@ -83,7 +117,7 @@ export class EmulatedSession {
       return answer;
     } finally {
       // The server may have withdrawn its question.
-      if (this.#state === 'waiting_user' && !this.#asked.current) this.#state = 'processing';
+      if (this.#state === 'waiting_user' && !this.#asked.current) this.#state = this.#next('withdraw');
     }
   }
 
@@ -94,28 +128,26 @@ export class EmulatedSession {
 
   respond(given: PromptResponse, meant: PromptReference): JsonObject {
     const { promptId } = meant;
-    this.check();
     if (this.#isAgain(given, promptId)) return { accepted: true, validation: { valid: true } };
-    if (this.#state !== 'waiting_user') throw this.#wrongState('no prompt is open');
-    this.touch();
+    const next = this.#next('respond', 'no prompt is open');
+    this.#touch();
     const answered = toFingerprint(given, promptId ?? this.#asked.current?.promptId);
     const refused = this.#asked.respond(given, meant, this.options.clock.now());
     if (refused) return { accepted: false, validation: { valid: false, ...refused } };
     this.#answered = answered;
-    if (!this.#asked.current) this.#state = 'processing';
+    this.#state = next;
     return { accepted: true, validation: { valid: true } };
   }
 
   cancel(): void {
-    this.check();
-    if (this.hasEnded) throw this.#wrongState('it has ended');
-    this.#end('cancelled', true);
+    this.#end(this.#next('cancel', 'it has ended'), true);
   }
 
   /** The call has ended. */
   complete(result: JsonObject, summary: string | undefined): void {
     if (this.hasEnded) return;
-    this.#end(result.success === false ? 'error' : 'completed');
+    this.#prepareMove();
+    this.#end(this.#next(result.success === false ? 'fail' : 'complete'));
     const { id: sessionId, outcomes } = this.options;
     const outcome = { result, ...(summary !== undefined && { summary }) };
     outcomes.keep(sessionId, outcome);
@@ -135,7 +167,7 @@ export class EmulatedSession {
   }
 
   view(): JsonObject {
-    if (this.#isExpired) this.check();
+    if (this.#isExpired) this.#next('cancel'); // throws
     const { id: sessionId, tool: toolName, outcomes } = this.options;
     const { history, data, current } = this.#asked;
     const times = { createdAt: this.#createdAt, lastActivityAt: this.#lastActivityAt, expiresAt: this.expiresAt };
@@ -151,10 +183,11 @@ export class EmulatedSession {
   }
 
   /** Restarts the timeout after any action. */
-  touch(): void {
+  #touch(): void {
     const { clock, timeoutMs, warn } = this.options;
     this.#lastActivityAt = clock.now();
     this.#stopTimers();
+    if (this.hasEnded) return;
     const leftMs = Math.min(timeoutMs / 5, MAX_WARNING_MS);
     const stops = [
       clock.after(timeoutMs - leftMs, () => this.#state === 'waiting_user' && warn(leftMs)),
@@ -163,19 +196,23 @@ export class EmulatedSession {
     this.#stopTimers = () => stops.forEach((stop) => stop());
   }
 
-  /** Throws if the session cannot continue. */
-  check(): void {
-    const { id: sessionId } = this.options;
-    if (this.#isExpired) throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
-    if (this.#state === 'cancelled') throw new GatewayError('FLOW_ALREADY_CANCELLED', { sessionId });
+  #next(event: StateEvent, why?: string): FlowState {
+    const reason = this.#isExpired ? 'expired' : undefined;
+    return transition({ id: this.options.id, state: this.#state, reason }, event, why);
+  }
+
+  /** A tool asks and ends when it wants to: its first act begins the session, and the next one withdraws an open question. */
+  #prepareMove(): void {
+    if (this.#state === 'idle') this.#state = this.#next('begin');
+    if (this.#state === 'waiting_user') this.#state = this.#next('withdraw');
   }
 
   /** No timeout while the tool works: the user cannot act. */
   #onTime(): void {
-    if (this.#state !== 'waiting_user') return this.touch();
+    if (this.#state !== 'waiting_user') return this.#touch();
     this.#isExpired = true;
     this.options.expired();
-    this.#end('error', true);
+    this.#end(this.#next('expire'), true);
   }
 
   /** Whether the client repeats its last answer because it did not receive our reply. */
@@ -193,7 +230,7 @@ export class EmulatedSession {
   }
 
   /** The session is remembered after its end, and its signals and timers lead to the whole call: it lets go of them. */
-  #end(state: EmulatedState, stopsCall = false): void {
+  #end(state: FlowState, stopsCall = false): void {
     const [call, session] = [this.#controller, this.#over];
     this.#controller = this.#over = toAborted();
     this.#state = state;
@@ -214,15 +251,12 @@ export class EmulatedSession {
   }
 
   #tellPrompt(prompt: JsonObject, step = this.#step): void {
-    this.#state = 'waiting_user';
-    this.touch();
+    this.#prepareMove();
+    this.#state = this.#next('prompt');
+    this.#touch();
     this.#step = undefined;
     const { id: sessionId } = this.options;
     this.options.tell({ method: 'interaction.prompt', params: { sessionId, prompt, ...(step && { progress: step }) } });
-  }
-
-  #wrongState(reason: string): GatewayError {
-    return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: this.options.id, state: this.#state, reason });
   }
 }
 
@@ -237,4 +271,13 @@ function toFingerprint(given: PromptResponse, promptId: unknown): string {
   const said = 'action' in given ? given : { value: given.value }; // a repeated answer may carry another time
   const text = canonicalJson([promptId ?? null, said]);
   return sha256(text, 'base64url');
+}
+
+/** A client may decline one question without ending the session. */
+function readGiven(params: JsonObject): PromptResponse {
+  const { response, ...about } = readResponse(params);
+  const { action } = about.meta ?? {};
+  if (action === 'decline' || action === 'cancel') return { action };
+  if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
+  return { value: response.value, ...about };
 }

@@ -7,7 +7,6 @@ import type { OwnedTable } from '../../../shared/containers/owned-table.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
-import { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
 import { EmulatedSession } from './emulated-session.ts';
 import type { EmulatedSessionOptions } from './emulated-session.ts';
 
@@ -91,4 +90,32 @@ export class EmulatedSessions {
 
 function toKey(principal: string, startId: string): string {
   return `${principal}\0${startId}`;
+}
+
+const MAX_BYTES_EACH = 512 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Keeps the outcomes of emulated sessions until their clients have acknowledged them. Memory is limited; the oldest go first. */
+export class UnacknowledgedOutcomes {
+  readonly #texts = new Map<string, string>();
+  #bytes = 0;
+
+  keep(id: string, outcome: JsonObject): void {
+    const text = JSON.stringify(outcome);
+    if (text.length > MAX_BYTES_EACH) return;
+    this.forget(id);
+    this.#texts.set(id, text);
+    this.#bytes += text.length;
+    while (this.#bytes > MAX_BYTES) this.forget(this.#texts.keys().next().value!);
+  }
+
+  get(id: string): JsonObject | undefined {
+    const text = this.#texts.get(id);
+    return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
+  }
+
+  forget(id: string): void {
+    this.#bytes -= this.#texts.get(id)?.length ?? 0;
+    this.#texts.delete(id);
+  }
 }

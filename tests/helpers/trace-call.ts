@@ -1,4 +1,5 @@
-// Which sources a call runs, through a gateway and to servers, by V8's precise coverage of the built package and its source maps.
+// Which sources a call runs, through a gateway and to servers, by V8's precise coverage of the built package and its source maps; and which
+// objects it makes, by counting them (tests/fixtures/programs/count-objects.mjs).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
 import { ROOT } from './files.ts';
 import { fixture } from './fixture-server.ts';
+
+const PROGRAMS = join(ROOT, 'tests', 'fixtures', 'programs');
 
 interface Run {
   file: string;
@@ -19,9 +22,27 @@ interface Run {
 /** The functions that ran, by source file. */
 export type CallTrace = Map<string, { name: string; count: number }[]>;
 
+/** Objects that a call made, by what made them in which source; `name` is the class of instances. */
+export interface MadeObjects {
+  source: string;
+  kind: 'instance' | 'literal' | 'closure';
+  name: string;
+  count: number;
+}
+
 /** What a call through a gateway with three steps to a server on stdio runs, and one during which the server asks a question. */
 export function traceGateway(client: string, server: string): Promise<Record<'call' | 'question', CallTrace>> {
   return runTraced('traced-gateway', [client, server, ...(fixture('bridged', ['--stdio']).args ?? [])]);
+}
+
+/** What the same calls make. */
+export async function countGatewayObjects(client: string, server: string): Promise<Record<'call', MadeObjects[]>> {
+  const args = [client, server, ...(fixture('bridged', ['--stdio']).args ?? [])];
+  const { call } = await runProgram<'call', { place: string; count: number }[]>('traced-gateway', args, [
+    '--import',
+    join(PROGRAMS, 'count-objects.mjs'),
+  ]);
+  return { call: toMadeObjects(call) };
 }
 
 /** What a call to a bare server over HTTP runs, and an answer to a question of a flow until the next question is in the reply. */
@@ -30,26 +51,49 @@ export function traceServer(client: string, flowClient: string): Promise<Record<
 }
 
 async function runTraced<Name extends string>(program: string, args: string[]): Promise<Record<Name, CallTrace>> {
-  const path = join(ROOT, 'tests', 'fixtures', 'programs', `${program}.mjs`);
-  const child = spawn(process.execPath, [path, ...args], {
+  const traces = Object.entries(await runProgram<Name, Run[]>(program, args)) as [Name, Run[]][];
+  return Object.fromEntries(traces.map(([name, runs]) => [name, toSources(runs)])) as Record<Name, CallTrace>;
+}
+
+async function runProgram<Name extends string, T>(
+  program: string,
+  args: string[],
+  flags: string[] = [],
+): Promise<Record<Name, T>> {
+  const child = spawn(process.execPath, [...flags, join(PROGRAMS, `${program}.mjs`), ...args], {
     cwd: ROOT,
     env: { ...process.env, NODE_ENV: 'production' }, // flows wait in memory
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  const traces = Object.entries(JSON.parse(printed) as Record<Name, Run[]>) as [Name, Run[]][];
-  return Object.fromEntries(traces.map(([name, runs]) => [name, toSources(runs)])) as Record<Name, CallTrace>;
+  return JSON.parse(printed) as Record<Name, T>;
+}
+
+function toMadeObjects(made: { place: string; count: number }[]): MadeObjects[] {
+  const sourceOf = createSourceFinder();
+  return made.flatMap(({ place, count }) => {
+    const [, file, offset, kind, name] = /^(.+):(\d+):(\w+):(.*)$/.exec(place)!;
+    const source = sourceOf(file!, Number(offset));
+    return source === undefined ? [] : { source, kind: kind as MadeObjects['kind'], name: name!, count };
+  });
 }
 
 function toSources(runs: Run[]): CallTrace {
-  const places = new Map<string, (offset: number) => string | undefined>();
+  const sourceOf = createSourceFinder();
   const trace: CallTrace = new Map();
   for (const { file, functionName: name, startOffset, count } of runs) {
-    if (!places.has(file)) places.set(file, sourceFinder(fileURLToPath(file)));
-    const source = places.get(file)!(startOffset);
+    const source = sourceOf(file, startOffset);
     if (source !== undefined) trace.set(source, [...(trace.get(source) ?? []), { name, count }]);
   }
   return trace;
+}
+
+function createSourceFinder(): (file: string, offset: number) => string | undefined {
+  const places = new Map<string, (offset: number) => string | undefined>();
+  return (file, offset) => {
+    if (!places.has(file)) places.set(file, sourceFinder(fileURLToPath(file)));
+    return places.get(file)!(offset);
+  };
 }
 
 /** Finds the source of an offset in a built file; undefined for what the bundler added. */

@@ -1,18 +1,26 @@
 // Test helper: a wire whose server is a function in the test. The build leaves `*.contract.ts` out.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
-import type { ServerEvents } from '../../protocol/server-view.ts';
+import type { OutgoingCall, ServerEvents } from '../../protocol/server-view.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
-import type { Wire, WireCall, WireForm } from './speak/server-dialect.ts';
+import type { Wire } from './speak/server-dialect.ts';
+import { toWireRequest } from './speak/wire-request.ts';
+import type { WireForm, WireRequest } from './speak/wire-request.ts';
 
 /** A call as it reached the server, with its request id. */
-export interface RecordedCall extends WireCall, WireForm {
-  onProgress?: WireCall['onProgress'];
-  onNotify?: WireCall['onNotify'];
-  id: number;
+export interface RecordedCall extends Pick<
+  WireRequest,
+  'id' | 'method' | 'signal' | 'headers' | 'cancelByStream' | 'cancelNotice' | 'onLate' | 'takesRaw' | 'endless'
+> {
+  params: JsonObject | undefined;
+  /** In neutral words. */
+  call: OutgoingCall;
+  timeoutMs: number | undefined;
+  onProgress: WireRequest['onProgress'];
+  onNotify: WireRequest['onNotify'];
   isSettled?: boolean;
   /** Settled by the test, for calls whose answer is `later`. */
   resolve(result?: unknown): void;
@@ -38,20 +46,42 @@ export class FakeWire implements Wire {
     this.http = http;
   }
 
-  async call(call: WireCall, form: WireForm = {}): Promise<unknown> {
-    if (call.signal?.aborted) throw new GatewayError('CANCELLED');
-    const id = this.calls.length + 1;
-    const sent = form.toParams?.(id) ?? call.params;
+  call(call: OutgoingCall, form?: WireForm): Promise<unknown> {
+    return this.send(toWireRequest(call, form));
+  }
+
+  async send(request: WireRequest): Promise<unknown> {
+    if (request.signal?.aborted) throw new GatewayError('CANCELLED');
+    const id = (request.id = this.calls.length + 1);
+    const sent = request.toParams(id);
     const params = sent instanceof EncodedParams ? sent.toJSON() : sent;
     return new Promise((resolve, reject) => {
-      const called: RecordedCall = { ...call, ...form, params, id, resolve, reject };
+      const { call, method, signal, headers, cancelByStream, onLate, takesRaw, endless } = request;
+      const called: RecordedCall = {
+        id,
+        call,
+        method,
+        params,
+        signal,
+        headers,
+        cancelByStream,
+        onLate,
+        takesRaw,
+        endless,
+        resolve,
+        reject,
+        timeoutMs: call.timeoutMs,
+        onProgress: (progress) => request.onProgress(progress),
+        onNotify: (notification) => request.onNotify(notification),
+        cancelNotice: (requestId, said) => request.cancelNotice(requestId, said),
+      };
       this.calls.push(called);
-      call.signal?.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
+      request.signal?.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
       Promise.resolve()
         .then(() => this.#answer(called))
         .then((answer) => answer === later || resolve(answer), reject);
     })
-      .then((result) => (form.read ? form.read(result) : result))
+      .then((result) => request.read(result))
       .finally(() => (this.calls[id - 1]!.isSettled = true));
   }
 
@@ -63,9 +93,9 @@ export class FakeWire implements Wire {
     this.responded.push(response);
   }
 
-  sole(): WireCall | undefined {
+  sole(): OutgoingCall | undefined {
     const open = this.calls.filter(({ endless, isSettled }) => !endless && !isSettled);
-    return open.length === 1 ? open[0] : undefined;
+    return open.length === 1 ? open[0]?.call : undefined;
   }
 
   hold(_call?: object): () => void {

@@ -44,7 +44,7 @@ describe.each(['handshake', 'stateless'] as const)('a %s server', (dialect) => {
     const [one, other]: [LogEntry[], LogEntry[]] = [[], []];
     const { wire, events } = start({ onLog: (entry) => one.push(entry) }, { onLog: (entry) => other.push(entry) });
     await settled();
-    wire.calls[0]!.onNotify!(message('for one'));
+    wire.calls[0]!.onNotify(message('for one'));
     expect([one, other, events.changes]).toEqual([[{ level: 'info', data: 'for one' }], [], []]);
   });
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
-import type { WireCall, WireForm } from '../dialect/speak/server-dialect.ts';
-import { PendingCall, PendingCalls } from './pending-calls.ts';
+import type { OutgoingCall } from '../../protocol/server-view.ts';
+import { toWireRequest } from '../dialect/speak/wire-request.ts';
+import { PendingCalls } from './pending-calls.ts';
 
 function setUp() {
   const clock = new FakeClock();
@@ -16,8 +17,8 @@ function setUp() {
     },
   );
   const outcomes: unknown[] = [];
-  const add = (id: number, { endless, ...call }: Partial<WireCall> & Pick<WireForm, 'endless'> = {}) => {
-    const one = new PendingCall(id, { method: 'tools/call', ...call }, { endless });
+  const add = (id: number, { endless = false, ...call }: Partial<OutgoingCall> & { endless?: boolean } = {}) => {
+    const one = Object.assign(toWireRequest({ method: 'tools/call', ...call }, { endless }), { id });
     one.resolve = (result) => outcomes.push({ id, result });
     one.reject = (error) => outcomes.push({ id, error });
     pending.add(one);

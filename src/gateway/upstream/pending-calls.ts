@@ -2,94 +2,12 @@
 // 1. Each call is settled exactly once: by its answer, its caller, the clock, or the end of the connection.
 // 2. The clock of a call restarts with each sign of life, stops while a question is open, and has an upper bound.
 import type { Progress } from '../../protocol/exchange.ts';
-import type { NotificationMessage, RequestId, ResponseMessage, JsonObject } from '../../protocol/message.ts';
-import { DeadlineList, DeadlineItem } from '../../shared/deadline-list.ts';
+import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
+import { DeadlineList } from '../../shared/deadline-list.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, toServerError } from '../../shared/errors.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
-import type { WireCall, WireForm } from '../dialect/speak/server-dialect.ts';
-import type { SentRequest } from '../../protocol/server-view.ts';
-import { isError } from '../../protocol/message.ts';
-import { RawObject } from '../../protocol/raw/raw-object.ts';
-import { RawText } from '../../protocol/raw/raw-text.ts';
-import type { Cancellation } from '../../shared/cancellation.ts';
-
-/** Handles the events of a call that ends without an answer. */
-interface PendingCallOwner {
-  onTimeout(pending: PendingCall): void;
-  onAbort(pending: PendingCall): void;
-  /** The call was paused or resumed. */
-  onPause(pending: PendingCall): void;
-}
-
-/**
- * A call that waits for its answer, its timeout or its caller's abort. It is one object for all of these, because every message makes one: a
- * closure for each would cost more than the message.
- */
-export class PendingCall extends DeadlineItem implements SentRequest {
-  readonly id: RequestId;
-  readonly call: WireCall;
-  readonly form: WireForm;
-  /** The call's own stream, on HTTP. */
-  readonly stream: Cancellation | undefined;
-  /** The deadline that signs of life do not extend. */
-  until = Infinity;
-  /** How many messages the server had sent before this call. */
-  heardBefore = 0;
-  /** The time limit that has passed when the alarm rings. */
-  limitMs = 0;
-  /** Whether that is the limit of the whole call. */
-  isTotal = false;
-  resolve!: (result: unknown) => void;
-  reject!: (reason: Error) => void;
-  owner: PendingCallOwner | undefined;
-  /** The number of open questions. */
-  pauses = 0;
-
-  constructor(id: RequestId, call: WireCall, form: WireForm, stream?: Cancellation) {
-    super();
-    this.id = id;
-    this.call = call;
-    this.form = form;
-    this.stream = stream;
-  }
-
-  pause(): void {
-    if (++this.pauses === 1) this.owner?.onPause(this);
-  }
-
-  resume(): void {
-    if (--this.pauses === 0) this.owner?.onPause(this);
-  }
-
-  ring(): void {
-    this.owner?.onTimeout(this);
-  }
-
-  /** Called when the caller aborts. */
-  handleEvent(): void {
-    this.owner?.onAbort(this);
-  }
-
-  /** Synchronous: another promise would cost more than reading the result. */
-  settle(response: ResponseMessage, sent?: string): void {
-    const { call, form } = this;
-    call.tracker?.onAnswered('result' in response ? response.result : undefined);
-    try {
-      if (isError(response)) throw toServerError(response.error);
-      const taken = this.#take(response.result, sent);
-      this.resolve(form.read ? form.read(taken) : taken);
-    } catch (thrown) {
-      this.reject(thrown as Error);
-    }
-  }
-
-  #take(result: unknown, sent: string | undefined): unknown {
-    const { takesRaw } = this.form;
-    if (sent !== undefined && takesRaw === 'all') return new RawText(result as JsonObject, sent);
-    return !takesRaw && result instanceof RawObject ? result.parse() : result;
-  }
-}
+import type { WireRequest } from '../dialect/speak/wire-request.ts';
 
 export interface Deadlines {
   timeoutMs: number;
@@ -98,15 +16,15 @@ export interface Deadlines {
 
 /** Settles a call that has already been removed. */
 export interface GiveUpListener {
-  onTimeout(pending: PendingCall, ms: number): void;
-  onAbort(pending: PendingCall): void;
+  onTimeout(pending: WireRequest, ms: number): void;
+  onAbort(pending: WireRequest): void;
 }
 
-export class PendingCalls implements PendingCallOwner {
+export class PendingCalls implements NonNullable<WireRequest['owner']> {
   readonly #alarms: DeadlineList;
   readonly #deadlines: Deadlines;
   readonly #givenUp: GiveUpListener;
-  #calls = new ShortLivedMap<RequestId, PendingCall>();
+  #calls = new ShortLivedMap<RequestId, WireRequest>();
 
   constructor(clock: Clock, deadlines: Deadlines, givenUp: GiveUpListener) {
     this.#alarms = new DeadlineList(clock);
@@ -118,26 +36,26 @@ export class PendingCalls implements PendingCallOwner {
     return this.#calls.size;
   }
 
-  add(pending: PendingCall): void {
-    const { id, call } = pending;
+  add(pending: WireRequest): void {
+    const { id, call, signal } = pending;
     pending.owner = this;
     const now = this.#alarms.now();
     pending.until = now + (call.maxTimeoutMs ?? this.#deadlines.maxTimeoutMs);
     this.#calls.set(id, pending);
-    call.signal?.addEventListener('abort', pending);
+    signal?.addEventListener('abort', pending);
     this.#restart(pending, now);
   }
 
-  get(id: unknown): PendingCall | undefined {
+  get(id: unknown): WireRequest | undefined {
     return this.#calls.get(id as RequestId);
   }
 
   /** Removes a call; the taker settles it. */
-  take(id: RequestId): PendingCall | undefined {
+  take(id: RequestId): WireRequest | undefined {
     const pending = this.#calls.delete(id);
     if (!pending) return undefined;
     pending.callOff();
-    pending.call.signal?.removeEventListener('abort', pending);
+    pending.signal?.removeEventListener('abort', pending);
     return pending;
   }
 
@@ -153,9 +71,7 @@ export class PendingCalls implements PendingCallOwner {
     const pending = this.#calls.get(id as RequestId);
     if (!pending) return;
     this.#restart(pending);
-    const { call, form } = pending;
-    if (form.onNotify) form.onNotify(notification);
-    else call.onNotify?.(notification);
+    pending.onNotify(notification);
   }
 
   /** Returns false if no call waits for it. */
@@ -163,15 +79,13 @@ export class PendingCalls implements PendingCallOwner {
     const pending = this.#calls.get(token as RequestId);
     if (!pending) return false;
     this.#restart(pending);
-    const { call, form } = pending;
-    if (form.onProgress) form.onProgress(progress);
-    else call.onProgress?.(progress);
+    pending.onProgress(progress);
     return true;
   }
 
   /** The only call that an answer can be for; undefined unless there is exactly one. */
-  sole(): PendingCall | undefined {
-    const awaited = this.#calls.values().filter(({ form }) => !form.endless);
+  sole(): WireRequest | undefined {
+    const awaited = this.#calls.values().filter(({ endless }) => !endless);
     return awaited.length === 1 ? awaited[0] : undefined;
   }
 
@@ -184,12 +98,12 @@ export class PendingCalls implements PendingCallOwner {
     };
   }
 
-  onPause(pending: PendingCall): void {
+  onPause(pending: WireRequest): void {
     if (this.#calls.get(pending.id) === pending) this.#restart(pending);
   }
 
   /** Rejects all calls when the connection is lost. */
-  fail(reason: (pending: PendingCall) => Error): void {
+  fail(reason: (pending: WireRequest) => Error): void {
     for (const id of this.#calls.keys()) {
       const pending = this.take(id)!;
       pending.reject(reason(pending));
@@ -197,18 +111,18 @@ export class PendingCalls implements PendingCallOwner {
     this.#alarms.clear();
   }
 
-  onTimeout(pending: PendingCall): void {
+  onTimeout(pending: WireRequest): void {
     if (this.take(pending.id)) this.#givenUp.onTimeout(pending, pending.limitMs);
   }
 
-  onAbort(pending: PendingCall): void {
+  onAbort(pending: WireRequest): void {
     if (this.take(pending.id)) this.#givenUp.onAbort(pending);
   }
 
   /** One timer for both limits: it rings at the earlier one. */
-  #restart(pending: PendingCall, now = this.#alarms.now()): void {
+  #restart(pending: WireRequest, now = this.#alarms.now()): void {
     const { call, until } = pending;
-    if (pending.form.endless) return;
+    if (pending.endless) return;
     const silence = pending.pauses > 0 ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
     const left = Math.max(0, until - now);
     pending.isTotal = silence > left;

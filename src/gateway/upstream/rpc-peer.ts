@@ -9,9 +9,10 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
-import { isObject, isRequest, toErrorMessage, toNotification, toResult } from '../../protocol/message.ts';
+import { isObject, isRequest, toErrorMessage, toResult } from '../../protocol/message.ts';
 import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
+import type { OutgoingCall } from '../../protocol/server-view.ts';
 import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -22,12 +23,13 @@ import { arrivedVia, viaFrom } from '../../shared/via.ts';
 import { OutgoingRequest } from '../codec/json-rpc.ts';
 import { META } from '../dialect/meta.ts';
 import { readProgress } from '../dialect/progress.ts';
-import type { ServerDialect, Wire, WireCall, WireForm } from '../dialect/speak/server-dialect.ts';
-import { fromRefusal } from './http/http-refusal.ts';
+import type { ServerDialect, Wire } from '../dialect/speak/server-dialect.ts';
+import { toWireRequest } from '../dialect/speak/wire-request.ts';
+import type { WireForm, WireRequest } from '../dialect/speak/wire-request.ts';
+import { HttpRefusal, fromRefusal } from './http/http-refusal.ts';
 import { isLostAnswer } from './links/link.ts';
-import { HttpRefusal } from './http/http-refusal.ts';
 import type { Link, LinkEvents } from './links/link.ts';
-import { PendingCalls, cancelledError, PendingCall } from './pending-calls.ts';
+import { PendingCalls, cancelledError } from './pending-calls.ts';
 import type { Deadlines } from './pending-calls.ts';
 
 export interface RpcPeerOptions extends Deadlines {
@@ -45,8 +47,6 @@ const MAX_EARLY = 100;
 /** Limits the abandoned calls that may still be answered: a server that never answers them must not fill the memory. */
 const MAX_LATE = 1000;
 
-const PLAIN_FORM: WireForm = {};
-
 export class RpcPeer implements Wire, LinkEvents {
   readonly name: string;
   readonly http: boolean;
@@ -57,7 +57,7 @@ export class RpcPeer implements Wire, LinkEvents {
   readonly #pending: PendingCalls;
   #speaker: ServerDialect | undefined;
   #early: (RequestMessage | NotificationMessage)[] = [];
-  readonly #late = new Map<RequestId, Pick<WireCall, 'tracker'> & Pick<WireForm, 'onLate'>>();
+  readonly #late = new Map<RequestId, Pick<OutgoingCall, 'tracker'> & Pick<WireRequest, 'onLate'>>();
   #isMute = false;
   #skipped = '';
   #garbage: { pace: RateLimiter; unlogged: number } | undefined;
@@ -96,24 +96,27 @@ export class RpcPeer implements Wire, LinkEvents {
     for (const message of this.#early.splice(0)) this.onMessage(message);
   }
 
-  call(call: WireCall, form = PLAIN_FORM): Promise<unknown> {
-    const { signal, method } = call;
-    if (signal?.aborted) return Promise.reject(cancelledError());
+  call(call: OutgoingCall, form?: WireForm): Promise<unknown> {
+    return this.send(toWireRequest(call, form));
+  }
+
+  send(request: WireRequest): Promise<unknown> {
+    if (request.signal?.aborted) return Promise.reject(cancelledError());
     if (this.closedBy !== undefined) return Promise.reject(this.#closed());
-    const id = ++this.#nextId;
-    const params = this.#withVia(form.toParams?.(id) ?? call.params);
-    const stream = this.http ? new Cancellation() : undefined;
-    const pending = new PendingCall(id, call, form, stream);
-    pending.heardBefore = this.#heard;
+    const id = (request.id = ++this.#nextId);
+    const params = this.#withVia(request.toParams(id));
+    request.stream = this.http ? new Cancellation() : undefined;
+    request.heardBefore = this.#heard;
     const answer = new Promise<unknown>((resolve, reject) => {
-      pending.resolve = resolve;
-      pending.reject = reject;
+      request.resolve = resolve;
+      request.reject = reject;
     });
-    this.#pending.add(pending);
-    call.tracker?.onSent(pending);
+    this.#pending.add(request);
+    request.call.tracker?.onSent(request);
+    const { method, headers, stream } = request;
     const message = params ? new OutgoingRequest(id, method, params) : { jsonrpc: '2.0' as const, id, method };
     const others = this.#pending.size > 1;
-    this.#follow(this.#link.send(message, { headers: form.headers, signal: stream, others }), id);
+    this.#follow(this.#link.send(message, { headers, signal: stream, others }), id);
     return answer;
   }
 
@@ -157,7 +160,7 @@ export class RpcPeer implements Wire, LinkEvents {
     await this.#send(response);
   }
 
-  sole(): WireCall | undefined {
+  sole(): OutgoingCall | undefined {
     return this.#pending.sole()?.call;
   }
 
@@ -222,7 +225,7 @@ export class RpcPeer implements Wire, LinkEvents {
   }
 
   /** The server has done its part; we cannot take the answer. */
-  #rejectAnswered(pending: PendingCall, what: string): void {
+  #rejectAnswered(pending: WireRequest, what: string): void {
     pending.call.tracker?.onAnswered();
     pending.reject(this.#invalid(`it answered with a ${what}`));
   }
@@ -273,7 +276,7 @@ export class RpcPeer implements Wire, LinkEvents {
     // Ids must keep their type. Rejects the waiting call at once instead of letting it time out.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
     meant?.call.tracker?.onAnswered();
-    meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));
+    meant?.reject(this.#invalid(`the answer to ${meant.method} has the id "${response.id}" and not ${meant.id}`));
     return false;
   }
 
@@ -286,13 +289,13 @@ export class RpcPeer implements Wire, LinkEvents {
     return true;
   }
 
-  #abandon({ id, call: { tracker }, form: { onLate } }: PendingCall): void {
+  #abandon({ id, call: { tracker }, onLate }: WireRequest): void {
     if ((tracker || onLate) && this.#late.size < MAX_LATE) this.#late.set(id, { tracker, onLate });
     tracker?.onAbandoned();
   }
 
-  #timeOut(pending: PendingCall, ms: number): void {
-    const { method } = pending.call;
+  #timeOut(pending: WireRequest, ms: number): void {
+    const { method } = pending;
     this.#tellCancelled(pending, { reason: `No answer within ${ms} ms` });
     const words = this.#link.lastWords?.() ?? '';
     const total = pending.isTotal ? ', the longest that a call may take' : '';
@@ -301,18 +304,17 @@ export class RpcPeer implements Wire, LinkEvents {
     if (!this.http && pending.heardBefore === this.#heard) this.#options.onSilence?.();
   }
 
-  #callOff(pending: PendingCall): void {
-    const why = pending.call.signal?.reason;
+  #callOff(pending: WireRequest): void {
+    const why = pending.signal?.reason;
     this.#tellCancelled(pending, why instanceof CancelledByPeer ? why.said : { reason: 'The caller gave up' });
     pending.reject(cancelledError());
   }
 
   /** `initialize` must not be cancelled. */
-  #tellCancelled(pending: PendingCall, said: JsonObject): void {
-    const { id, call, form, stream } = pending;
-    const { cancelByStream, cancelNotice = mcpNotice } = form;
-    const byMessage = !(stream && cancelByStream) && call.method !== 'initialize';
-    const notice = byMessage ? cancelNotice(id, said) : undefined;
+  #tellCancelled(pending: WireRequest, said: JsonObject): void {
+    const { id, method, stream, cancelByStream } = pending;
+    const byMessage = !(stream && cancelByStream) && method !== 'initialize';
+    const notice = byMessage ? pending.cancelNotice(id, said) : undefined;
     if (notice) void this.#send(notice).catch(() => {}); // a lost server needs no notification
     this.#abandon(pending);
     stream?.abort();
@@ -338,10 +340,6 @@ export class RpcPeer implements Wire, LinkEvents {
   #closed(reason = this.closedBy): GatewayError {
     return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: reason ?? 'closed' });
   }
-}
-
-function mcpNotice(requestId: RequestId, said: JsonObject): NotificationMessage {
-  return toNotification('notifications/cancelled', { requestId, ...said });
 }
 
 /** The draft dialect has its own notification. `progress` is undefined if the notification is invalid. */

@@ -35,7 +35,7 @@ test('a call is sent as tools/invoke and cancelled with the draft notification',
   const { wire, dialect } = setUp(() => ({ type: 'success', value: 3 }));
   await dialect.call({ method: 'tools/call', params: { name: 'add', arguments: { a: 1 } } });
   expect(wire.calls[0]).toMatchObject({ method: 'tools/invoke', params: { name: 'add', arguments: { a: 1 } } });
-  expect(wire.calls[0]?.cancelNotice?.(9, { reason: 'late' })).toEqual({
+  expect(wire.calls[0]?.cancelNotice(9, { reason: 'late' })).toEqual({
     jsonrpc: '2.0',
     method: 'cancel',
     params: { id: 9 },

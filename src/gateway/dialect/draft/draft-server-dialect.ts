@@ -32,7 +32,7 @@ export class DraftServerDialect implements ServerDialect {
       throw new GatewayError('NOT_SUPPORTED', { server: this.#wire.name, what: method });
     }
     const cancelNotice = (id: RequestId): NotificationMessage => toNotification('cancel', { id });
-    const result = await this.#wire.call({ ...call, method: spelled }, { cancelNotice });
+    const result = await this.#wire.call(call, { method: spelled, cancelNotice });
     const key = LISTS[method];
     if (key) return { [key]: Array.isArray(result) ? result : ((isObject(result) && result[key]) ?? []) };
     if (method === 'tools/call') return fromInvocation(result);

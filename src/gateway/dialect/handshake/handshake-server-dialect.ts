@@ -25,6 +25,7 @@ import { plainError } from '../plain-error.ts';
 import { featuresOf } from '../revisions.ts';
 import { readChange } from '../speak/read-change.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
+import { WireRequest } from '../speak/wire-request.ts';
 import { fromTask } from './results.ts';
 
 export class HandshakeServerDialect implements ServerDialect {
@@ -48,9 +49,9 @@ export class HandshakeServerDialect implements ServerDialect {
 
   /** Not cancelled like other requests: only the answer names the task, which is then cancelled. */
   async #startTask(call: OutgoingCall): Promise<ResultObject> {
-    const { signal, ...rest } = call;
+    const { signal } = call;
     if (signal?.aborted) throw new GatewayError('CANCELLED');
-    const started = this.#send(rest);
+    const started = this.#send(call, false);
     try {
       return await rejectOnAbort(started, signal, () => new GatewayError('CANCELLED'));
     } catch (thrown) {
@@ -64,19 +65,15 @@ export class HandshakeServerDialect implements ServerDialect {
     if (isObject(task)) await this.call({ method: 'tasks/cancel', params: { taskId: task.taskId } });
   }
 
-  #send(call: OutgoingCall): Promise<ResultObject> {
+  #send(call: OutgoingCall, mayCancel = true): Promise<ResultObject> {
     const { method } = call;
-    const params = this.#toParams(call);
-    const sent = this.#wire.call(call, {
-      toParams: (token) => toSent(params, call, call.onProgress && token),
-      onNotify: (notification) => this.#onRelated(notification, call),
-      takesRaw: 'all',
-      read: (result) => this.#read(method, result),
-    }) as Promise<ResultObject>;
+    const request = new HandshakeRequest(this, call, this.#toParams(call));
+    if (!mayCancel) request.signal = undefined;
+    const sent = this.#wire.send(request) as Promise<ResultObject>;
     return method === 'completion/complete' ? sent.catch((thrown: unknown) => this.#noCompletion(thrown)) : sent;
   }
 
-  #read(method: string, result: unknown): ResultObject {
+  read(method: string, result: unknown): ResultObject {
     if (isResultObject(result)) return fromResult(method, result);
     const reason = `${method} answered without a result object`;
     throw new GatewayError('UPSTREAM_INVALID', { server: this.#wire.name, reason });
@@ -122,7 +119,7 @@ export class HandshakeServerDialect implements ServerDialect {
   ): Pick<ServerEvents, 'onAsk' | 'onPing'> {
     const events = this.#events;
     if (method === 'ping') return events;
-    if (call && call !== 'ended' && call.ask) return { onAsk: call.ask };
+    if (call && call !== 'ended' && call.ask) return { onAsk: (ask, signal) => call.ask!(ask, signal) };
     if (!call || !events.onLateAsk) return events;
     return { onAsk: (ask, signal) => events.onLateAsk!(ask, signal) };
   }
@@ -170,7 +167,7 @@ export class HandshakeServerDialect implements ServerDialect {
   async leave(): Promise<void> {}
 
   /** If a POST has its own stream, all kinds of notifications arrive on it. */
-  #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
+  onRelated(notification: NotificationMessage, call: OutgoingCall): void {
     const { method, params = {} } = notification;
     const change = isInteraction(method) ? undefined : readChange(method, params);
     if (change?.kind === 'log') this.#tellLog(change, call);
@@ -202,6 +199,30 @@ export class HandshakeServerDialect implements ServerDialect {
   #canRunTasks(): boolean {
     const { tasks } = this.server.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
     return featuresOf(this.server.revision).tasks && tasks?.requests?.tools?.call !== undefined;
+  }
+}
+
+class HandshakeRequest extends WireRequest {
+  readonly #dialect: HandshakeServerDialect;
+  readonly #params: JsonObject | undefined;
+
+  constructor(dialect: HandshakeServerDialect, call: OutgoingCall, params: JsonObject | undefined) {
+    super(call);
+    this.#dialect = dialect;
+    this.#params = params;
+    this.takesRaw = 'all';
+  }
+
+  override toParams(id: number): OutgoingParams | undefined {
+    return toSent(this.#params, this.call, this.call.onProgress && id);
+  }
+
+  override onNotify(notification: NotificationMessage): void {
+    this.#dialect.onRelated(notification, this.call);
+  }
+
+  override read(result: unknown): ResultObject {
+    return this.#dialect.read(this.method, result);
   }
 }
 

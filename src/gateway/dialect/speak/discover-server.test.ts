@@ -39,7 +39,7 @@ describe('the discover request', () => {
       },
       headers: { 'mcp-protocol-version': NEW, 'mcp-method': 'server/discover' },
     });
-    expect(wire.calls[0]?.cancelNotice?.(1, { reason: 'late' })).toBeUndefined();
+    expect(wire.calls[0]?.cancelNotice(1, { reason: 'late' })).toBeUndefined();
   });
 
   test('has no headers without HTTP', async () => {

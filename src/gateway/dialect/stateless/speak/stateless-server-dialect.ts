@@ -1,9 +1,10 @@
 // Talks to servers of the stateless era: every request carries its envelope and headers, questions arrive as results
 // and are answered with a retry, and changes arrive on a stream that we open.
-import type { LogEntry } from '../../../../protocol/exchange.ts';
+import type { LogEntry, Progress } from '../../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../../protocol/message.ts';
 import { toNotification } from '../../../../protocol/message.ts';
 import { isInteraction } from '../../../../protocol/interaction.ts';
+import type { EncodedParams } from '../../../../protocol/raw/encoded-params.ts';
 import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, Sender, ServerEvents, ServerView } from '../../../../protocol/server-view.ts';
@@ -12,6 +13,7 @@ import { pages } from '../../../../protocol/pages.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { readChange } from '../../speak/read-change.ts';
 import type { ServerDialect, Wire } from '../../speak/server-dialect.ts';
+import { WireRequest } from '../../speak/wire-request.ts';
 import { answerQuestions, asksHuman, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
 import { fromFlowError } from '../flow-extension.ts';
 import { subscriptionOf } from './listen-stream.ts';
@@ -35,16 +37,6 @@ const HANDSHAKE_ONLY = new Set([
   'exit',
 ]);
 
-/** A call after so many rounds of questions. */
-interface Round {
-  call: OutgoingCall;
-  round: number;
-  progress: RisingProgress | undefined;
-  /** From then on a failure is not about headers but about the answers. */
-  isAnswered?: boolean;
-  hasFreshSchemas?: boolean;
-}
-
 export class StatelessServerDialect implements ServerDialect {
   readonly server: ServerView;
   readonly wire: Wire;
@@ -63,10 +55,7 @@ export class StatelessServerDialect implements ServerDialect {
 
   call(call: OutgoingCall): Promise<ResultObject> {
     if (call.method === 'ping') return this.#ping(call);
-    return this.#send(
-      { call, round: 0, progress: call.onProgress && new RisingProgress(call.onProgress) },
-      call.resumed ? withAnswers(call, call.resumed) : (call.params ?? {}),
-    );
+    return this.#send(this.#request(call, call.resumed ? withAnswers(call, call.resumed) : (call.params ?? {})));
   }
 
   /** This era has no requests from servers. Refuses them where possible, so that the server learns of its mistake. */
@@ -84,7 +73,7 @@ export class StatelessServerDialect implements ServerDialect {
     const isUnnamed = change?.kind === 'log' || change?.kind === 'notification';
     if (isUnnamed && this.#events.onUnnamed) return this.#events.onUnnamed(change);
     const call = isUnnamed ? this.wire.sole() : undefined;
-    if (call) this.#onRelated(notification, call);
+    if (call) this.onRelated(notification, call);
     else this.#watch.onNotification(notification);
   }
 
@@ -128,29 +117,37 @@ export class StatelessServerDialect implements ServerDialect {
 
   /** This era has no ping, so sends the request that every server answers. */
   async #ping(call: OutgoingCall): Promise<JsonObject> {
-    await this.call({ ...call, method: 'server/discover' });
+    await this.#send(this.#request(call, call.params ?? {}, 'server/discover'));
     return {};
   }
 
-  /** A header mismatch means that our tool schemas are outdated: reload them and retry once. */
-  async #afterMismatch(thrown: unknown, at: Round, params: JsonObject): Promise<ResultObject> {
-    if (at.isAnswered || !(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
-    at.hasFreshSchemas = true;
-    await this.#learn(at.call);
-    return this.#send(at, params);
+  #request(call: OutgoingCall, params: JsonObject, method = call.method): StatelessRequest {
+    const request = new StatelessRequest(this, call, params);
+    request.method = method;
+    if (this.wire.http) request.headers = toHeaders(method, params, this.server.revision, this.#schemas);
+    if (method === 'tools/call') request.onLate = this.#cancelTask;
+    return request;
   }
 
-  #read(at: Round, result: unknown): ResultObject | Promise<ResultObject> {
-    const { method } = at.call;
-    at.isAnswered = true;
+  /** A header mismatch means that our tool schemas are outdated: reload them and retry once. */
+  async #afterMismatch(thrown: unknown, refused: StatelessRequest): Promise<ResultObject> {
+    if (refused.isAnswered || !(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
+    const { call, params, round, progress } = refused;
+    await this.#learn(call);
+    return this.#send(Object.assign(this.#request(call, params), { round, progress, hasFreshSchemas: true }));
+  }
+
+  read(request: StatelessRequest, result: unknown): ResultObject | Promise<ResultObject> {
+    const { method } = request;
+    request.isAnswered = true;
     if (!isResultObject(result)) throw this.invalid(`${method} answered without a result object`);
     const type = fieldOf(result, 'resultType') ?? 'complete';
-    if (type === 'input_required') return this.#answer(at, toPlainObject(result));
+    if (type === 'input_required') return this.#answer(request, toPlainObject(result));
     const isPassedOn = type === 'complete' && result instanceof RawObject && CALL_METHODS.has(method);
     return isPassedOn ? result.without('resultType') : this.#toNeutral(method, toPlainObject(result));
   }
 
-  async #answer({ call, round, progress }: Round, asking: JsonObject): Promise<ResultObject> {
+  async #answer({ call, round, progress }: StatelessRequest, asking: JsonObject): Promise<ResultObject> {
     // Checked before the user is asked: a discarded answer is worse than no question.
     if (round === MAX_QUESTION_ROUNDS)
       throw this.invalid(`${call.method} asked more than ${MAX_QUESTION_ROUNDS} times`);
@@ -159,7 +156,7 @@ export class StatelessServerDialect implements ServerDialect {
     if (call.suspends && !(call.isUnproven && asksHuman(asking))) return toSuspension(asking);
     const params = await answerQuestions(call, asking, this.#events);
     progress?.nextRound();
-    return this.#send({ call, round: round + 1, progress }, params);
+    return this.#send(Object.assign(this.#request(call, params), { round: round + 1, progress }));
   }
 
   /** Finds the tool of a call in the list, page by page. */
@@ -173,22 +170,12 @@ export class StatelessServerDialect implements ServerDialect {
     for await (const _ of pages({ key: 'tools', fetch })) if (this.#schemas.has(name)) return;
   }
 
-  #send(at: Round, params: JsonObject): Promise<ResultObject> {
-    const { call, progress } = at;
-    const { method } = call;
-    const sent = this.wire.call(call, {
-      headers: this.wire.http ? toHeaders(method, params, this.server.revision, this.#schemas) : undefined,
-      cancelByStream: true,
-      toParams: (token) => this.envelope.around(params, call, progress && token),
-      onProgress: progress && ((told) => progress.tell(told)),
-      onNotify: (notification) => this.#onRelated(notification, call),
-      onLate: method === 'tools/call' ? this.#cancelTask : undefined,
-      takesRaw: 'all',
-      read: (result) => this.#read(at, result),
-    }) as Promise<ResultObject>;
+  #send(request: StatelessRequest): Promise<ResultObject> {
+    const { method } = request;
+    const sent = this.wire.send(request) as Promise<ResultObject>;
     if (method !== 'tools/call') return isInteraction(method) ? fromFlowError(sent) : sent;
-    if (!this.wire.http || at.hasFreshSchemas) return sent;
-    return sent.catch((thrown: unknown) => this.#afterMismatch(thrown, at, params));
+    if (!this.wire.http || request.hasFreshSchemas) return sent;
+    return sent.catch((thrown: unknown) => this.#afterMismatch(thrown, request));
   }
 
   /** Cancels a task that began after its caller had given up. */
@@ -198,7 +185,7 @@ export class StatelessServerDialect implements ServerDialect {
     void this.call({ method: 'tasks/cancel', params }).catch(() => {}); // it may have ended
   };
 
-  #onRelated(notification: NotificationMessage, call: Pick<OutgoingCall, 'onLog' | 'onNotify'>): void {
+  onRelated(notification: NotificationMessage, call: Pick<OutgoingCall, 'onLog' | 'onNotify'>): void {
     const { method, params } = notification;
     if (method !== LOG_MESSAGE) call.onNotify?.(notification);
     else if (call.onLog && params) call.onLog(params as unknown as LogEntry);
@@ -215,5 +202,41 @@ export class StatelessServerDialect implements ServerDialect {
     const { refused, ...learned } = this.#schemas.learn(result, this.wire.http);
     if (refused.length > 0) this.wire.log.warn({ link: this.wire.name, tools: refused }, 'upstream.tools-refused');
     return learned.result;
+  }
+}
+
+/** A call, after so many rounds of questions. */
+class StatelessRequest extends WireRequest {
+  readonly #dialect: StatelessServerDialect;
+  readonly params: JsonObject;
+  round = 0;
+  progress: RisingProgress | undefined;
+  /** From then on a failure is not about headers but about the answers. */
+  isAnswered = false;
+  hasFreshSchemas = false;
+
+  constructor(dialect: StatelessServerDialect, call: OutgoingCall, params: JsonObject) {
+    super(call);
+    this.#dialect = dialect;
+    this.params = params;
+    this.progress = call.onProgress && new RisingProgress(call.onProgress);
+    this.cancelByStream = true;
+    this.takesRaw = 'all';
+  }
+
+  override toParams(id: number): EncodedParams {
+    return this.#dialect.envelope.around(this.params, this.call, this.progress && id);
+  }
+
+  override onProgress(progress: Progress): void {
+    this.progress?.tell(progress);
+  }
+
+  override onNotify(notification: NotificationMessage): void {
+    this.#dialect.onRelated(notification, this.call);
+  }
+
+  override read(result: unknown): ResultObject | Promise<ResultObject> {
+    return this.#dialect.read(this, result);
   }
 }

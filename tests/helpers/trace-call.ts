@@ -35,14 +35,12 @@ export function traceGateway(client: string, server: string): Promise<Record<'ca
   return runTraced('traced-gateway', [client, server, ...(fixture('bridged', ['--stdio']).args ?? [])]);
 }
 
-/** What the same calls make. */
-export async function countGatewayObjects(client: string, server: string): Promise<Record<'call', MadeObjects[]>> {
+/** What the first of these calls makes. */
+export async function countGatewayObjects(client: string, server: string): Promise<MadeObjects[]> {
   const args = [client, server, ...(fixture('bridged', ['--stdio']).args ?? [])];
-  const { call } = await runProgram<'call', { place: string; count: number }[]>('traced-gateway', args, [
-    '--import',
-    join(PROGRAMS, 'count-objects.mjs'),
-  ]);
-  return { call: toMadeObjects(call) };
+  const flags = ['--import', join(PROGRAMS, 'count-objects.mjs')];
+  const { call } = await runProgram<'call', { place: string; count: number }[]>('traced-gateway', args, flags);
+  return toMadeObjects(call);
 }
 
 /** What a call to a bare server over HTTP runs, and an answer to a question of a flow until the next question is in the reply. */

@@ -6,7 +6,7 @@ import type { ServerView } from '../../protocol/server-view.ts';
 import { TASKS_EXTENSION } from '../dialect/meta.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
 import { fakeCalls } from './fake-calls.contract.ts';
-import { ServerCall, callFromExchange } from './server-call.ts';
+import { ServerCall, ServerRequest } from './server-call.ts';
 import type { CallOverrides, CallRules } from './server-call.ts';
 
 /** One connection, and calls of several users on it. */
@@ -52,12 +52,14 @@ describe('the connection of a call', () => {
   });
 });
 
-const server = (dialect: ServerView['dialect']) => ({ dialect }) as ServerView;
-
 function called(client: Partial<ClientView>, to: ServerView['dialect'], more: object = {}, wanted?: CallOverrides) {
   const exchange = Object.assign(new FakeExchange('tools/call', { name: 'x', task: { ttl: 1 } }, client), more);
-  const ask = async () => ({});
-  return { exchange, call: callFromExchange({ exchange, server: server(to), ask, timeoutMs: 5 }, wanted) };
+  const whole = new ServerCall(
+    exchange,
+    fakeCalls({ server: { dialect: to, capabilities: {} }, callRaw: async () => ({}) }),
+  );
+  void whole.lease();
+  return { exchange, call: new ServerRequest(whole, wanted) };
 }
 
 describe('a call to a stateless server', () => {
@@ -115,8 +117,8 @@ describe('a call to a handshake server', () => {
     expect([call.signal, call.task]).toEqual([undefined, undefined]);
     expect(called({}, 'handshake').call.signal).toBeInstanceOf(AbortSignal);
     call.onProgress!({ progress: 1 });
-    call.onLog!({ level: 'info', data: 1 });
-    call.onNotify!({ jsonrpc: '2.0', method: 'n', params: { a: 1 } });
+    call.onLog({ level: 'info', data: 1 });
+    call.onNotify({ jsonrpc: '2.0', method: 'n', params: { a: 1 } });
     expect(called({}, 'handshake').call.onProgress).toBeUndefined();
     expect(exchange.sent).toEqual([{ progress: 1 }, { level: 'info', data: 1 }, { method: 'n', params: { a: 1 } }]);
   });

@@ -1,20 +1,17 @@
 // One request to a server, in the order of what happens: it leases a connection, sends the request, and releases the connection when the
 // answer is here. After a login or a visit to a page the call is repeated; a call that must run as a task is sent again as one.
-// A handshake server may refuse a call until its user has visited a page (-32042). A client that does not know this error is asked to open
-// the page instead, once per page. Its answer says only that the user will open it, so the call is repeated when the server reports the
-// visit, or after a while.
-import type { ClientCapabilities } from '@modelcontextprotocol/client';
-import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange, LogEntry, TraceContext } from '../../protocol/exchange.ts';
 import { withProof } from '../../protocol/form/human-marks.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { CALL_METHODS, ONE_TASK_METHODS } from '../../protocol/methods.ts';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, ServerView, UnattributedChange } from '../../protocol/server-view.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { ProtocolError } from '../../shared/errors.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { withTasks } from '../dialect/stateless/speak/outgoing-envelope.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
@@ -23,7 +20,8 @@ import { isLoginNeeded } from './login/login-tool.ts';
 import type { AskHandler } from './questions/ask-routing.ts';
 import { coalesce } from './questions/coalesce.ts';
 import { OpenCall, subjectOf } from './questions/open-call.ts';
-import type { CallOwner } from './questions/open-call.ts';
+import type { CallOwner, OpenCallOptions } from './questions/open-call.ts';
+import { PageVisits, isToBeAsked, notDone, pagesOf } from './questions/page-visits.ts';
 import { checkCapability } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { needsTask } from './tasks/task-support.ts';
@@ -70,13 +68,8 @@ export interface CallOverrides {
 
 const NO_OPTIONS: ServerCallOptions = {};
 const NO_OVERRIDES: CallOverrides = {};
-const URL_ELICITATION_REQUIRED = -32042;
 /** How often a call may have its user log in: the second time with more scopes. */
 const MAX_LOGINS = 2;
-/** How often a call may send its user to further pages. */
-const MAX_PAGE_ROUNDS = 8;
-/** How often a call is repeated for the same pages; about ten minutes in all. */
-const MAX_ATTEMPTS = 7;
 
 /** It is one object because every call makes one: a closure for each operation would cost more than the message. */
 export class ServerCall implements CallOwner {
@@ -89,7 +82,7 @@ export class ServerCall implements CallOwner {
   mayAsk = false;
   put: AskHandler;
   readonly #ask: AskHandler;
-  readonly #context: CallContext;
+  readonly context: CallContext;
   readonly #options: ServerCallOptions;
   #isLeased = false;
   /** Made on first use, because most calls need none. */
@@ -100,7 +93,7 @@ export class ServerCall implements CallOwner {
     this.exchange = exchange;
     this.client = exchange.client;
     this.put = this.#ask = options.put ?? ((ask, signal) => exchange.ask(ask, signal));
-    this.#context = context;
+    this.context = context;
     this.#options = options;
   }
 
@@ -125,7 +118,7 @@ export class ServerCall implements CallOwner {
 
   /** Takes the connection that fits the call, until `release`. Undefined if it is open, as almost always. */
   lease(): Promise<void> | undefined {
-    const home = this.#context.connections.homeOf(this.exchange);
+    const home = this.context.connections.homeOf(this.exchange);
     const { current } = home.supervised;
     return current ? this.#place(home, current) : this.#open(home);
   }
@@ -133,12 +126,12 @@ export class ServerCall implements CallOwner {
   async #open({ supervised }: UpstreamConnection): Promise<void> {
     const upstream = await supervised.get();
     // Looked up again: the server's first answer may have changed which connection is right.
-    await this.#place(this.#context.connections.homeOf(this.exchange), upstream);
+    await this.#place(this.context.connections.homeOf(this.exchange), upstream);
   }
 
   #place(home: UpstreamConnection, { server, transport }: Upstream): Promise<void> | undefined {
     const { exchange } = this;
-    const { connections } = this.#context;
+    const { connections } = this.context;
     const isHandshake = server.dialect === 'handshake';
     this.mayAsk = isHandshake && MAY_ASK.has(exchange.method);
     const ofTask = ONE_TASK_METHODS.has(exchange.method) ? connections.placeOfTask(exchange, home) : undefined;
@@ -159,7 +152,7 @@ export class ServerCall implements CallOwner {
   }
 
   #choosePut(connection: UpstreamConnection): void {
-    this.put = this.client.dialect === 'stateless' ? coalesce(this.#ask, this.#context.clock) : this.#ask;
+    this.put = this.client.dialect === 'stateless' ? coalesce(this.#ask, this.context.clock) : this.#ask;
     if (connection.isTaken) this.put = connection.asks.counted(this.put);
   }
 
@@ -184,28 +177,9 @@ export class ServerCall implements CallOwner {
 
   /** Sends one request on the leased connection. */
   request(wanted?: CallOverrides): Promise<ResultObject> {
-    const { exchange, client, put: ask } = this;
-    const { timeoutMs } = this.#context;
-    const upstream = this.upstream!;
-    const { server } = upstream;
-    const tracker = this.#track(server, wanted);
-    const call = callFromExchange({ exchange, server, ask, timeoutMs, tracker }, wanted);
-    this.connection!.users.note(client, call.method);
-    return upstream.callRaw(call);
-  }
-
-  /** Only a server that asks by requests of its own has habits to learn. */
-  #track({ dialect }: ServerView, wanted: CallOverrides | undefined): OpenCall {
-    const { exchange } = this;
-    const { method = exchange.method, params = exchange.params } = wanted ?? NO_OVERRIDES;
-    const habits = dialect === 'handshake' ? this.#context.connections.habits : undefined;
-    return new OpenCall(this.connection!.asks, this, {
-      method,
-      subject: habits ? subjectOf({ method, params }) : '',
-      habits,
-      taskId: method.startsWith('tasks/') && typeof params.taskId === 'string' ? params.taskId : undefined,
-      startsTask: method === 'tools/call' && (wanted?.task ?? exchange.task) !== undefined,
-    });
+    const request = new ServerRequest(this, wanted);
+    this.connection!.users.note(this.client, request.method);
+    return this.upstream!.callRaw(request);
   }
 
   /** A log message or notification of the server that can only be for this call. */
@@ -223,7 +197,7 @@ export class ServerCall implements CallOwner {
     if (!this.#isLeased) return;
     this.#isLeased = false;
     this.connection!.supervised.giveBack();
-    if (this.mayAsk) this.#context.connections.giveBack(this.connection!);
+    if (this.mayAsk) this.context.connections.giveBack(this.connection!);
   }
 
   #onResult(result: ResultObject): ResultObject {
@@ -232,7 +206,7 @@ export class ServerCall implements CallOwner {
     const task = this.#isLeased && !(result instanceof RawObject) ? result.task : undefined;
     this.release();
     if (exchange.method !== 'tools/call') return result;
-    if (isObject(task)) this.#context.connections.taskOwners.note(String(task.taskId), client, connection!);
+    if (isObject(task)) this.context.connections.taskOwners.note(String(task.taskId), client, connection!);
     return this.read(result);
   }
 
@@ -272,45 +246,87 @@ export class ServerCall implements CallOwner {
   }
 }
 
-interface CallFacts {
-  exchange: Exchange;
-  server: ServerView;
-  ask: AskHandler;
-  timeoutMs: number | undefined;
-  tracker?: OutgoingCall['tracker'];
+/**
+ * One request to the server on behalf of a client, in neutral words; what the server sends for it leads back to the exchange. The same object
+ * is the open call, since both live until the server is done with it.
+ */
+export class ServerRequest extends OpenCall implements OutgoingCall {
+  readonly method: string;
+  params: JsonObject | undefined;
+  signal: Abortable | undefined;
+  readonly trace: TraceContext | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly task: OutgoingCall['task'];
+  onProgress: OutgoingCall['onProgress'];
+  ask: AskHandler | undefined;
+  readonly suspends: boolean | undefined;
+  readonly isUnproven: boolean | undefined;
+  resumed: Exchange['resumed'];
+  readonly info: Implementation | undefined;
+  readonly capabilities: ClientCapabilities | undefined;
+  readonly logLevel: LoggingLevel | undefined;
+  #exchange: Exchange | undefined;
+
+  constructor(call: ServerCall, wanted = NO_OVERRIDES) {
+    super(call.connection!.asks, call, trackingOf(call, wanted));
+    const { exchange, client } = call;
+    const { task } = exchange;
+    const method = wanted.method ?? exchange.method;
+    const params = wanted.params ?? (client.dialect === 'stateless' ? withoutTask(exchange) : exchange.params);
+    const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
+    // A stateless server learns with each call which client it serves.
+    const told = call.upstream!.server.dialect === 'stateless' ? client : undefined;
+    this.method = method;
+    this.params = method === 'tools/call' ? params : withProof(params, method, exchange);
+    this.signal = 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal);
+    this.trace = exchange.trace;
+    this.timeoutMs = call.context.timeoutMs;
+    this.task = wanted.task ?? asked;
+    this.onProgress = exchange.wantsProgress ? (progress) => exchange.progress(progress) : undefined;
+    this.ask = call.put;
+    this.suspends = told && exchange.maySuspend;
+    this.isUnproven = client.isUnproven;
+    this.resumed = told && exchange.resumed;
+    this.info = told?.info;
+    this.capabilities = told && capabilitiesOf(told, wanted);
+    // Until a handshake client sets a level, it gets the messages that a server of its own era would send by default.
+    this.logLevel = told && (exchange.logLevel ?? (told.dialect === 'handshake' ? 'info' : undefined));
+    this.#exchange = exchange;
+  }
+
+  get tracker(): this {
+    return this;
+  }
+
+  onNotify({ method, params }: NotificationMessage): void {
+    this.#exchange?.notify(method, params);
+  }
+
+  onLog(entry: LogEntry): void {
+    this.#exchange?.log(entry);
+  }
+
+  onRelease(retryMs: number): void {
+    this.#exchange?.releaseStream(retryMs);
+  }
+
+  /** It stays in the list of open calls, and must not keep the exchange in memory. */
+  override onAbandoned(): void {
+    super.onAbandoned();
+    this.#exchange = this.params = this.signal = this.onProgress = this.ask = this.resumed = undefined;
+  }
 }
 
-/** The call to the server, on behalf of a client; what the server sends for it leads back to the exchange. */
-export function callFromExchange(
-  { exchange, server, ask, timeoutMs, tracker }: CallFacts,
-  wanted = NO_OVERRIDES,
-): OutgoingCall {
-  const { method, client, task } = exchange;
-  const sent = wanted.method ?? method;
-  const params = wanted.params ?? (client.dialect === 'stateless' ? withoutTask(exchange) : exchange.params);
-  const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
-  // A stateless server learns with each call which client it serves.
-  const told = server.dialect === 'stateless' ? client : undefined;
+/** Only a server that asks by requests of its own has habits to learn. */
+function trackingOf({ exchange, upstream, context }: ServerCall, wanted: CallOverrides): OpenCallOptions {
+  const { method = exchange.method, params = exchange.params } = wanted;
+  const habits = upstream!.server.dialect === 'handshake' ? context.connections.habits : undefined;
   return {
-    method: sent,
-    params: sent === 'tools/call' ? params : withProof(params, sent, exchange),
-    signal: 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal),
-    trace: exchange.trace,
-    timeoutMs,
-    tracker,
-    task: wanted.task ?? asked,
-    onProgress: exchange.wantsProgress ? (progress) => exchange.progress(progress) : undefined,
-    onNotify: (notification) => exchange.notify(notification.method, notification.params),
-    onLog: (entry) => exchange.log(entry),
-    onRelease: (retryMs) => exchange.releaseStream(retryMs),
-    ask,
-    suspends: told && exchange.maySuspend,
-    isUnproven: client.isUnproven,
-    resumed: told && exchange.resumed,
-    info: told?.info,
-    capabilities: told && capabilitiesOf(told, wanted),
-    // Until a handshake client sets a level, it gets the messages that a server of its own era would send by default.
-    logLevel: told && (exchange.logLevel ?? (told.dialect === 'handshake' ? 'info' : undefined)),
+    method,
+    subject: habits ? subjectOf({ method, params }) : '',
+    habits,
+    taskId: method.startsWith('tasks/') && typeof params.taskId === 'string' ? params.taskId : undefined,
+    startsTask: method === 'tools/call' && (wanted.task ?? exchange.task) !== undefined,
   };
 }
 
@@ -324,61 +340,4 @@ function withoutTask({ method, params }: Exchange): JsonObject {
   if (method !== 'tools/call' || !('task' in params)) return params;
   const { task, ...rest } = params;
   return rest;
-}
-
-/** The pages that a call has sent its user to. */
-class PageVisits {
-  /** Ids and URLs. */
-  readonly #asked = new Set<string>();
-  #round = 0;
-  attempt = 0;
-
-  /** The pages that the user does not know yet. */
-  freshOf(pages: JsonObject[]): JsonObject[] {
-    return pages.filter((page) => !namesOf(page).some((name) => this.#asked.has(name)));
-  }
-
-  isOver(fresh: JsonObject[]): boolean {
-    if (fresh.length > 0) this.attempt = 0;
-    return fresh.length > 0 ? this.#round === MAX_PAGE_ROUNDS : this.attempt === MAX_ATTEMPTS;
-  }
-
-  /** Returns the answer of a user who refuses. */
-  async ask(pages: JsonObject[], exchange: Exchange): Promise<JsonObject | undefined> {
-    const round = ++this.#round;
-    for (const page of pages) for (const name of namesOf(page)) this.#asked.add(name);
-    const asked = pages.map((page, index) => exchange.ask(toAsk(page, `${round}-${index}`)));
-    return (await Promise.all(asked)).find(({ action }) => action !== 'accept');
-  }
-}
-
-/** A handshake client that opens pages knows the error, and for one that cannot be asked the error is still the best answer. */
-function isToBeAsked(exchange: Exchange): boolean {
-  const { dialect, capabilities } = exchange.client;
-  if (dialect === 'stateless') return true;
-  return (
-    capabilities.elicitation?.url === undefined &&
-    exchange.canAsk({ method: 'elicitation/create', params: { mode: 'url' } })
-  );
-}
-
-function pagesOf(thrown: unknown): JsonObject[] {
-  if (!(thrown instanceof ProtocolError) || thrown.code !== URL_ELICITATION_REQUIRED) return [];
-  const pages = isObject(thrown.data) ? thrown.data.elicitations : undefined;
-  return Array.isArray(pages) ? pages.filter(isObject) : [];
-}
-
-/** Some servers give a page a new id with each call. */
-function namesOf({ elicitationId, url }: JsonObject): string[] {
-  return [elicitationId, url].filter((name) => typeof name === 'string');
-}
-
-function toAsk({ message, url, elicitationId }: JsonObject, key: string): Ask {
-  return { method: 'elicitation/create', params: { mode: 'url', message, url, elicitationId }, key: `url-${key}` };
-}
-
-function notDone({ method }: Exchange, error: ProtocolError, { action }: JsonObject): JsonObject {
-  const reason = `${error.message} (${String(action)})`;
-  if (method !== 'tools/call') throw new GatewayError('ASK_REFUSED', { method: 'elicitation/create', reason });
-  return { content: [{ type: 'text', text: reason }], isError: true };
 }

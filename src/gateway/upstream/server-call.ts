@@ -21,7 +21,7 @@ import type { AskHandler } from './questions/ask-routing.ts';
 import { coalesce } from './questions/coalesce.ts';
 import { OpenCall, subjectOf } from './questions/open-call.ts';
 import type { CallOwner, OpenCallOptions } from './questions/open-call.ts';
-import { PageVisits, isToBeAsked, notDone, pagesOf } from './questions/page-visits.ts';
+import { PageVisits, isToBeAsked, notDone, refusedPages } from './questions/page-visits.ts';
 import { checkCapability } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { needsTask } from './tasks/task-support.ts';
@@ -234,7 +234,7 @@ export class ServerCall implements CallOwner {
     if (rules.logIn && isLoginNeeded(thrown) && this.#logins++ < MAX_LOGINS) {
       return (await rules.logIn(exchange)) ?? this.send();
     }
-    const pages = pagesOf(thrown);
+    const pages = refusedPages(thrown);
     const visits = (this.#visits ??= new PageVisits());
     const fresh = visits.freshOf(pages);
     if (pages.length === 0 || visits.isOver(fresh) || !isToBeAsked(exchange)) throw rules.toError(thrown, exchange);

@@ -48,7 +48,7 @@ export function isToBeAsked(exchange: Exchange): boolean {
   );
 }
 
-export function pagesOf(thrown: unknown): JsonObject[] {
+export function refusedPages(thrown: unknown): JsonObject[] {
   if (!(thrown instanceof ProtocolError) || thrown.code !== URL_ELICITATION_REQUIRED) return [];
   const pages = isObject(thrown.data) ? thrown.data.elicitations : undefined;
   return Array.isArray(pages) ? pages.filter(isObject) : [];

@@ -1,6 +1,6 @@
 // `parley audit`: verifies the audit log, exports it, and prints the public key that signs it.
-import { AuditTail } from '../../gateway/audit/audit-reader.ts';
-import { readSigningKey, toPublicText } from '../../gateway/audit/audit-key.ts';
+import { AuditTail } from '../../gateway/audit/audit-lines.ts';
+import { readSigningKey, toPublicText } from '../../gateway/audit/audit-folder.ts';
 import { toOcsf } from '../../gateway/audit/to-ocsf.ts';
 import { verifyAudit } from '../../gateway/audit/verify-audit.ts';
 import type { AuditReport } from '../../gateway/audit/verify-audit.ts';

@@ -1,5 +1,5 @@
 // Arguments as values, for those who want them in the audit log: without what looks like a secret, and not more than a few kilobytes.
-import { toShape } from '../../gateway/audit/argument-shape.ts';
+import { toShape } from '../../gateway/audit/audit-layer.ts';
 import { Redactor } from '../../gateway/middleware/steps/redact/redactor.ts';
 import { secrets as known } from '../../shared/secrets/secrets.ts';
 import { SECRET_KEYS, SECRET_PATTERNS } from '../../gateway/middleware/steps/redact/well-known-secrets.ts';

@@ -1,8 +1,22 @@
 // The folder of the audit log: one file for each process that records, more when it grows too large, and the key. It belongs to its user alone:
 // nothing is written through a link, and nothing into a folder of somebody else.
-import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  linkSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { randomId } from '../../shared/crypto/ids.ts';
+import type { KeyObject } from 'node:crypto';
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 
 /** `2026-11-17T11-07-26-512Z.4711.Zm9vYmFy.jsonl`: when it began, the process, the chain. Sorts by time. */
 const FILE = /^(\d{4}-\d\d-\d\dT[\d-]+Z)\.(\d+)\.([\w-]{12})(?:\.(\d+))?\.jsonl$/;
@@ -105,5 +119,59 @@ function remove(path: string): boolean {
     return true;
   } catch {
     return false; // another process has removed it
+  }
+}
+
+/**
+ * The Ed25519 key that signs checkpoints. It is made once for each user and kept next to the log, so it proves that the log was written by this
+ * user's gateways, and not that this user has left it alone. Keep the public key, or a head, elsewhere for that.
+ */
+const KEY_NAME = 'key.pem';
+
+/** Makes the key if there is none. Several processes may do so at the same time; one of them wins. */
+export function loadSigningKey(folder: string): KeyObject {
+  return readSigningKey(folder) ?? makeSigningKey(folder);
+}
+
+/** Undefined if nothing was ever signed here. */
+export function readSigningKey(folder: string): KeyObject | undefined {
+  const { O_NOFOLLOW, O_RDONLY } = constants;
+  let fd: number;
+  try {
+    fd = openSync(join(folder, KEY_NAME), O_RDONLY | O_NOFOLLOW);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw thrown;
+  }
+  try {
+    return lazyCrypto().createPrivateKey(readFileSync(fd));
+  } finally {
+    closeQuietly(fd);
+  }
+}
+
+/** As text that can be kept elsewhere: the 32 bytes of the public key, base64url. */
+export function toPublicText(key: KeyObject): string {
+  return lazyCrypto().createPublicKey(key).export({ format: 'jwk' }).x!;
+}
+
+/** Throws if it is not a public key. */
+export function fromPublicText(text: string): KeyObject {
+  return lazyCrypto().createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: text }, format: 'jwk' });
+}
+
+function makeSigningKey(folder: string): KeyObject {
+  const { privateKey } = lazyCrypto().generateKeyPairSync('ed25519');
+  const draft = join(folder, `${KEY_NAME}.${randomId().slice(0, 8)}`);
+  writeFileSync(draft, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(draft, join(folder, KEY_NAME)); // fails if another process was faster
+    return privateKey;
+  } catch (thrown) {
+    const made = readSigningKey(folder);
+    if (made) return made;
+    throw thrown;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }

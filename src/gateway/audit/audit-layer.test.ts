@@ -10,9 +10,8 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Target } from '../../protocol/target.ts';
-import { AuditLayer } from './audit-layer.ts';
+import { AuditLayer, toShape } from './audit-layer.ts';
 import { approve } from '../middleware/steps/approve/approve.ts';
-import { toShape } from './argument-shape.ts';
 
 const log = createLog({ level: 'silent' });
 const CLIENT = { info: { name: 'c', version: '1' }, principal: 'local' } as ClientView;

@@ -17,7 +17,6 @@ import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { toShape } from './argument-shape.ts';
 
 /** Requests that only look. Everything else is recorded, methods that only a server knows included. */
 const QUIET: ReadonlySet<string> = new Set([
@@ -37,7 +36,7 @@ const QUIET: ReadonlySet<string> = new Set([
   'tools/list',
 ]);
 
-export interface AuditLayerOptions {
+interface AuditLayerOptions {
   record: RecordAudit;
   clock: Clock;
   /** Shows the arguments in the log; default: only their shapes. */
@@ -59,23 +58,23 @@ export class AuditLayer extends TargetLayer {
 
   override handle(exchange: Exchange): HandleResult {
     if (QUIET.has(exchange.method)) return this.target.handle(exchange);
-    const { params } = exchange; // later ones may carry the server's names
-    const begun = ticksOf(this.#options.clock);
+    // The params as they came: later ones may carry the server's names.
+    const call = { exchange, params: exchange.params, begun: ticksOf(this.#options.clock), isTold: false };
     exchange.audited = {};
     let answer: HandleResult;
     try {
       answer = this.target.handle(exchange);
     } catch (thrown) {
-      this.#record(exchange, { params, begun, outcome: outcomeOf(thrown) });
+      this.#record(call, outcomeOf(thrown));
       throw thrown;
     }
-    if (answer instanceof Promise) this.#follow(answer, { exchange, params, begun, isTold: false });
-    else this.#record(exchange, { params, begun, outcome: toOutcome(answer, exchange) });
+    if (answer instanceof Promise) this.#follow(answer, call);
+    else this.#record(call, toOutcome(answer, exchange));
     return answer;
   }
 
   #follow(answer: Promise<ResultObject>, call: OpenCall): void {
-    const { exchange, params, begun } = call;
+    const { exchange } = call;
     this.#open.add(call);
     if (!this.#isLooking) this.#look();
     const ended = (result: ResultObject): void => settle(toOutcome(result, exchange));
@@ -85,7 +84,7 @@ export class AuditLayer extends TargetLayer {
       if (ending) ending.then(ended, failed);
       else {
         this.#open.delete(call);
-        this.#record(exchange, { params, begun, outcome });
+        this.#record(call, outcome);
       }
     };
     answer.then(ended, failed);
@@ -101,13 +100,13 @@ export class AuditLayer extends TargetLayer {
     for (const call of this.#open) {
       if (call.isTold || now - call.begun < RUNNING_MS) continue;
       call.isTold = true;
-      this.#record(call.exchange, { ...call, outcome: 'running' });
+      this.#record(call, 'running');
     }
     this.#isLooking = false;
     if (this.#open.size > 0) this.#look();
   }
 
-  #record(exchange: Exchange, { params, begun, outcome }: RecordedCall): void {
+  #record({ exchange, params, begun }: OpenCall, outcome: string): void {
     const { record, clock, showArguments = toShape } = this.#options;
     const { id, method, client, server, audited, decision } = exchange;
     const shown = nameIn(params);
@@ -142,12 +141,6 @@ interface OpenCall {
   isTold: boolean;
 }
 
-interface RecordedCall {
-  params: Exchange['params'];
-  begun: number;
-  outcome: string;
-}
-
 function takeEnding({ audited }: Exchange): Promise<ResultObject> | undefined {
   const ending = audited?.ending;
   if (ending) audited.ending = undefined;
@@ -165,4 +158,42 @@ function toOutcome(result: ResultObject, { task: allowed }: Exchange): string {
 function outcomeOf(thrown: unknown): string {
   if (thrown instanceof ProtocolError) return `server_error ${thrown.code}`;
   return thrown instanceof GatewayError ? thrown.code : 'INTERNAL';
+}
+
+const MAX_NAMES = 20;
+const PARAMETER = /^[A-Za-z_][\w.-]{0,39}$/;
+const UNNAMED = '*';
+
+/**
+ * The shape of arguments: their names, types and sizes, and no values, as in `{ path: 'string(12)', deep: 'object(3)' }`. A name that does not look
+ * like that of a parameter may be a value itself, as in a dictionary of addresses, and is not shown either.
+ */
+export function toShape(given: unknown): unknown {
+  if (!isObject(given)) return toType(given);
+  const shape: Record<string, string> = {};
+  let shown = 0;
+  for (const name in given) {
+    if (!Object.hasOwn(given, name)) continue;
+    if (++shown > MAX_NAMES) break;
+    shape[isParameter(name) ? name : UNNAMED] = toType(given[name]);
+  }
+  const left = shown > MAX_NAMES ? Object.keys(given).length - MAX_NAMES : 0;
+  if (left > 0) shape['…'] = `${left} more`;
+  return shape;
+}
+
+function isParameter(name: string): boolean {
+  return name !== '__proto__' && PARAMETER.test(name);
+}
+
+function toType(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return `string(${value.length})`;
+    case 'object':
+      if (value === null) return 'null';
+      return Array.isArray(value) ? `array(${value.length})` : `object(${Object.keys(value).length})`;
+    default:
+      return typeof value;
+  }
 }

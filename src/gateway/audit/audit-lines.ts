@@ -1,9 +1,12 @@
-// One line of the audit log. Each line holds the hash of the line before it, so a changed, removed or moved line breaks the chain. A
-// checkpoint line also holds a signature of that hash.
+// The lines of the audit log: how they are written, chained and read back. Each line holds the hash of the line before it, so a changed, removed
+// or moved line breaks the chain. A checkpoint line also holds a signature of that hash.
 import type { AuditEvent } from '../../protocol/audit.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { printable } from '../../shared/visible.ts';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { AuditFile } from './audit-folder.ts';
+import { listAuditFiles } from './audit-folder.ts';
 
 /** The previous hash of the first line of a chain. */
 export const FIRST = '';
@@ -27,7 +30,7 @@ const MAX_TEXT = 256;
 /** Lines of calls are far shorter, unless a peer has made them long. */
 const MAX_SIMPLE = 2048;
 
-export interface LinePlace {
+interface LinePlace {
   seq: number;
   prev: string;
   time: string;
@@ -71,4 +74,72 @@ export function readLine(text: string): AuditLine | undefined {
 function shorten(_: string, value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= MAX_TEXT) return value;
   return `${value.slice(0, MAX_TEXT)}… (${value.length} characters)`;
+}
+
+const PIECE_BYTES = 256 * 1024;
+/** Our lines are far shorter. A longer one was not written by us. */
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+
+/** Files may be large and still growing, so they are read in pieces. Calls back for each complete line from `offset` on. Returns where the rest begins, and its length. */
+export function readLines(
+  path: string,
+  offset: number,
+  onLine: (text: string) => void,
+): { offset: number; rest: number } {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    if (!fstatSync(fd).isFile()) return { offset, rest: 0 };
+    return readFrom(fd, offset, onLine);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readFrom(fd: number, begin: number, onLine: (text: string) => void): { offset: number; rest: number } {
+  const piece = Buffer.alloc(PIECE_BYTES);
+  let rest = Buffer.alloc(0);
+  let offset = begin;
+  for (;;) {
+    const count = readSync(fd, piece, 0, piece.length, offset + rest.length);
+    if (count === 0 || rest.length > MAX_LINE_BYTES) return { offset, rest: rest.length };
+    const all = Buffer.concat([rest, piece.subarray(0, count)]);
+    let from = 0;
+    for (let end = all.indexOf(10); end !== -1; end = all.indexOf(10, from)) {
+      onLine(all.toString('utf8', from, end));
+      from = end + 1;
+    }
+    offset += from;
+    rest = Buffer.from(all.subarray(from));
+  }
+}
+
+interface ReadEntry {
+  file: AuditFile;
+  line: AuditLine;
+}
+
+/** Follows all files of a folder. Each call of `read` returns the lines since the one before, by time. */
+export class AuditTail {
+  readonly #folder: string;
+  readonly #offsets = new Map<string, number>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  read(wanted: (line: AuditLine) => boolean): ReadEntry[] {
+    const found: ReadEntry[] = [];
+    for (const file of listAuditFiles(this.#folder)) {
+      try {
+        const { offset } = readLines(file.path, this.#offsets.get(file.path) ?? 0, (text) => {
+          const line = readLine(text);
+          if (line && wanted(line)) found.push({ file, line });
+        });
+        this.#offsets.set(file.path, offset);
+      } catch {
+        // removed meanwhile, or a link: `parley audit verify` says so
+      }
+    }
+    return found.toSorted((a, b) => a.line.time.localeCompare(b.line.time));
+  }
 }

@@ -3,7 +3,7 @@
 // 2. Each process writes a chain of its own, so processes never wait for each other. A new chain names the heads of those before it.
 // 3. If the log cannot be written, the gateway continues. That is logged once, and the number of missing lines is recorded when writing works again.
 import type { KeyObject } from 'node:crypto';
-import { fstatSync, ftruncateSync, writeSync } from 'node:fs';
+import { fstatSync, ftruncateSync, writeSync, closeSync, openSync, readSync } from 'node:fs';
 import type { AuditEvent } from '../../protocol/audit.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -14,12 +14,18 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { version } from '../../shared/version.ts';
 import type { AuditLogOptions } from './audit-log.ts';
-import { closeQuietly, createAuditFile, createChainId, dropOldest, prepareFolder } from './audit-folder.ts';
-import { loadSigningKey, toPublicText } from './audit-key.ts';
-import { FIRST, checkpointText, hashLine, toBody, toLine } from './audit-lines.ts';
+import {
+  closeQuietly,
+  createAuditFile,
+  createChainId,
+  dropOldest,
+  prepareFolder,
+  listAuditFiles,
+  loadSigningKey,
+  toPublicText,
+} from './audit-folder.ts';
+import { FIRST, checkpointText, hashLine, toBody, toLine, readLine } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
-import { headsOf } from './chain-heads.ts';
-import { RefusalCount } from './refusal-count.ts';
 
 const FLUSH_MS = 500;
 const MAX_WAITING = 256;
@@ -30,11 +36,6 @@ const CHECKPOINT_MS = 60_000;
 interface WaitingLine {
   at: number;
   body: string;
-}
-
-interface OpenFile {
-  fd: number;
-  bytes: number;
 }
 
 export class AuditWriter {
@@ -48,7 +49,7 @@ export class AuditWriter {
   #waiting: WaitingLine[] = [];
   #stopFlush: (() => void) | undefined;
   #stopSigning: (() => void) | undefined;
-  #file: OpenFile | undefined;
+  #file: { fd: number; bytes: number } | undefined;
   #key: KeyObject | undefined;
   #part = 0;
   /** Of the next line. Changed only when lines are written. */
@@ -152,21 +153,17 @@ export class AuditWriter {
     const now = new Date(this.#clock.now());
     const { fd } = createAuditFile(this.#folder, { chain: this.#chain, part: this.#part, now });
     if (this.#file) closeQuietly(this.#file.fd);
-    const file = (this.#file = { fd, bytes: 0 });
+    this.#file = { fd, bytes: 0 };
     const { pid } = process;
     const about = { chain: this.#chain, part: this.#part++, pid, version: version(), key: toPublicText(this.#key) };
     const details = { ...about, ...(after.length > 0 && { after }), ...(dropped.length > 0 && { dropped }) };
     try {
       this.#append([{ at: now.getTime(), body: toBody({ kind: 'start', details }) }], undefined);
     } catch (thrown) {
-      this.#abandon(file); // a file without its first line is worth nothing
+      closeQuietly(fd); // a file without its first line is worth nothing
+      this.#file = undefined;
       throw thrown;
     }
-  }
-
-  #abandon({ fd }: OpenFile): void {
-    closeQuietly(fd);
-    this.#file = undefined;
   }
 
   /** The chain moves on only if everything is written. */
@@ -211,5 +208,84 @@ export class AuditWriter {
       if (written > 0) ftruncateSync(file.fd, file.bytes);
       throw thrown;
     }
+  }
+}
+
+/** More are not named. */
+const MAX_HEADS = 16;
+/** No line is longer. */
+const TAIL_BYTES = 64 * 1024;
+
+/**
+ * The last complete line of each of the newest chains. A new chain names them, so that an older one cannot disappear as a whole without a
+ * trace.
+ */
+function headsOf(folder: string): { chain: string; seq: number; hash: string }[] {
+  const newest = new Map(listAuditFiles(folder).map((file) => [file.chain, file.path]));
+  return [...newest].slice(-MAX_HEADS).flatMap(([chain, path]) => {
+    const line = lastLineIn(path);
+    const read = line === undefined ? undefined : readLine(line);
+    return read ? [{ chain, seq: read.seq, hash: hashLine(line!) }] : [];
+  });
+}
+
+function lastLineIn(path: string): string | undefined {
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(fd);
+      const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      readSync(fd, tail, 0, tail.length, size - tail.length);
+      return tail.toString().split('\n').at(-2);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined; // removed meanwhile
+  }
+}
+
+const WINDOW_MS = 1000;
+const MAX_EACH = 10;
+/** Further kinds are counted as one. */
+const MAX_KINDS = 32;
+const OTHERS = 'others';
+
+/**
+ * Keeps a flood of refused requests from pushing everything else out of the log: in each second the first ones of a kind are recorded one by
+ * one, and the others as a number.
+ */
+class RefusalCount {
+  #since = 0;
+  #kinds = new Map<string, { seen: number; first: AuditEvent }>();
+  #ended: { at: number; event: AuditEvent }[] = [];
+
+  /** Whether this one is recorded with a line of its own. */
+  admits(event: AuditEvent, at: number): boolean {
+    if (at - this.#since >= WINDOW_MS) this.#start(at);
+    const key = this.#keyOf(event.outcome ?? '');
+    const known = this.#kinds.get(key);
+    if (known) known.seen++;
+    else this.#kinds.set(key, { seen: 1, first: event });
+    return (known?.seen ?? 1) <= MAX_EACH;
+  }
+
+  /** The numbers of those that were not recorded by themselves. */
+  take(at: number): { at: number; event: AuditEvent }[] {
+    if (at - this.#since >= WINDOW_MS) this.#start(at);
+    return this.#ended.splice(0);
+  }
+
+  #keyOf(outcome: string): string {
+    return this.#kinds.has(outcome) || this.#kinds.size < MAX_KINDS ? outcome : OTHERS;
+  }
+
+  #start(at: number): void {
+    for (const { seen, first } of this.#kinds.values()) {
+      const more = seen - MAX_EACH;
+      if (more > 0) this.#ended.push({ at, event: { kind: 'refusal', outcome: first.outcome, details: { more } } });
+    }
+    this.#kinds.clear();
+    this.#since = at;
   }
 }

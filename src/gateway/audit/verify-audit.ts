@@ -2,14 +2,13 @@
 import type { KeyObject } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { listAuditFiles } from './audit-folder.ts';
+import { listAuditFiles, isAlive, fromPublicText, readSigningKey } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
-import { fromPublicText, readSigningKey } from './audit-key.ts';
-import type { ChainReport } from './verify-chain.ts';
-import { verifyChain } from './verify-chain.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
+import { FIRST, checkpointText, hashLine, readLine, readLines } from './audit-lines.ts';
+import type { AuditLine } from './audit-lines.ts';
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** A hash that was noted earlier: its line must still be there. */
   head?: string | undefined;
   /** The public key, kept elsewhere. Default: the one next to the log. */
@@ -82,4 +81,135 @@ function missingParts(chain: string, files: readonly AuditFile[]): string[] {
 function listIn(details: JsonObject, name: string): unknown[] {
   const list = details[name];
   return Array.isArray(list) ? list : [];
+}
+
+interface ChainReport {
+  chain: string;
+  /** The existing files of the chain, oldest first. */
+  files: AuditFile[];
+  lines: number;
+  /** Lines after the last signature: they could be replaced without a trace. */
+  unsigned: number;
+  /** What was done to the log. */
+  problems: string[];
+  /** What proves nothing, such as a killed process. */
+  notes: string[];
+  /** The hash of each line, by its number; the chain may begin later than with line 0. */
+  hashes: Map<number, string>;
+  starts: AuditLine[];
+  /** The last signed line. */
+  head?: { time: string; hash: string } | undefined;
+  hasEnd: boolean;
+}
+
+interface Position {
+  seq: number;
+  prev: string;
+}
+
+/** Every line follows the one before it, and every signature is good. `key`: the public key that the log must be signed with. */
+function verifyChain(chain: string, files: readonly AuditFile[], key: KeyObject | undefined): ChainReport {
+  const parts = files.toSorted((a, b) => a.part - b.part);
+  const report: ChainReport = {
+    chain,
+    files: parts,
+    lines: 0,
+    unsigned: 0,
+    problems: [],
+    notes: [],
+    hashes: new Map<number, string>(),
+    starts: [],
+    hasEnd: false,
+  };
+  let at: Position | undefined;
+  for (const [index, file] of parts.entries()) {
+    const isLast = index === parts.length - 1;
+    at = verifyFile(file, { at, key, isLast, report });
+  }
+  if (!report.hasEnd) noteMissingEnd(report);
+  return report;
+}
+
+interface FileContext {
+  /** What has to follow; undefined at the first existing file. */
+  at: Position | undefined;
+  key: KeyObject | undefined;
+  isLast: boolean;
+  report: ChainReport;
+}
+
+function verifyFile(file: AuditFile, context: FileContext): Position | undefined {
+  const { report, isLast } = context;
+  let { at } = context;
+  let number = 0;
+  try {
+    const { rest } = readLines(file.path, 0, (text) => {
+      number++;
+      at = verifyLine(text, { ...context, at, file, number });
+    });
+    if (rest > 0 && isLast) report.notes.push(`${file.name}: the last line is not complete; its process was killed`);
+    else if (rest > 0) report.problems.push(`${file.name}: it ends in the middle of a line`);
+  } catch (thrown) {
+    report.problems.push(`${file.name}: it cannot be read: ${(thrown as Error).message}`);
+  }
+  if (number === 0) report.notes.push(`${file.name}: it is empty`);
+  return at;
+}
+
+function verifyLine(
+  text: string,
+  { at, key, file, number, report }: FileContext & { file: AuditFile; number: number },
+): Position | undefined {
+  const where = `${file.name}, line ${number}`;
+  const line = readLine(text);
+  if (!line) {
+    report.problems.push(`${where}: this is not a line of an audit log`);
+    return at && { seq: at.seq + 1, prev: hashLine(text) };
+  }
+  const expected = at ?? (file.part === 0 ? { seq: 0, prev: FIRST } : { seq: line.seq, prev: line.prev });
+  if (report.hasEnd) report.problems.push(`${where}: it comes after the end`);
+  if (line.seq !== expected.seq) report.problems.push(`${where}: line ${expected.seq} is missing or was moved`);
+  else if (line.prev !== expected.prev) report.problems.push(`${where}: the line before it was changed`);
+  if (number === 1) verifyStart(line, { where, file, report });
+  const hash = hashLine(text);
+  report.lines++;
+  report.unsigned++;
+  report.hashes.set(line.seq, hash);
+  if (line.kind === 'checkpoint' || line.kind === 'end') verifySignature(line, { where, key, report, hash });
+  return { seq: line.seq + 1, prev: hash };
+}
+
+interface LineContext {
+  where: string;
+  report: ChainReport;
+}
+
+function verifyStart(line: AuditLine, { where, file, report }: LineContext & { file: AuditFile }): void {
+  const { chain, part } = isObject(line.details) ? line.details : {};
+  report.starts.push(line);
+  if (line.kind !== 'start' || chain !== file.chain || part !== file.part)
+    report.problems.push(`${where}: it is not the start of this file`);
+}
+
+function verifySignature(
+  line: AuditLine,
+  { where, key, report, hash }: LineContext & { key: KeyObject | undefined; hash: string },
+): void {
+  report.hasEnd ||= line.kind === 'end';
+  const sig = Buffer.from(typeof line.sig === 'string' ? line.sig : '', 'base64url');
+  const text = Buffer.from(checkpointText(report.chain, line));
+  if (!key || !lazyCrypto().verify(null, text, key, sig)) {
+    report.problems.push(`${where}: the signature is not of this key`);
+    return;
+  }
+  report.unsigned = 0;
+  report.head = { time: line.time, hash };
+}
+
+function noteMissingEnd({ files, notes, unsigned }: ChainReport): void {
+  const last = files.at(-1);
+  if (!last) return;
+  const open = `${unsigned} lines after the last signature`;
+  if (isAlive(last.pid)) notes.push(`${last.name}: its process runs; ${open}`);
+  else notes.push(`${last.name}: it has no end: its process was killed, or the end was cut off; ${open}`);
 }

@@ -81,12 +81,11 @@ export class AccountLogins {
     const isOperators = this.#options.auth?.token !== undefined;
     if (this.#knowsUsers && !isOwn && !isOperators) return undefined;
     if (loginAddress(address)?.auth?.grant !== undefined) return undefined;
-    const question = { desk: this.#desk, server, login: this.#toBrowserLogin(server, address, login) };
+    const browserLogin = this.#toBrowserLogin(server, address, login);
     return async (exchange) => {
       // The key of another user opens the gate, too.
       if (!isOwn && exchange.client.connection?.identity) throw new GatewayError('UPSTREAM_LOGIN_NEEDED', { server });
-      const { askForLogin } = await import('./ask/login/ask-login.ts');
-      await askForLogin(exchange, question);
+      await this.#desk.ask(exchange, server, browserLogin);
     };
   }
 

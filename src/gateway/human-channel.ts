@@ -15,10 +15,10 @@ import { AskPageEndpoint } from './ask-page-endpoint.ts';
 import { QuestionLayer } from './ask/question-layer.ts';
 import { ConfiguredRoots } from './ask/configured-roots.ts';
 import type { RootOption } from './ask/configured-roots.ts';
-import { createAskChannels } from './ask/ask-channels.ts';
+import { AskChannels } from './ask/ask-channels.ts';
 import { PersonsWord } from './ask/word/persons-word.ts';
 import type { PairingCode, Pairings } from './ask/word/pairings.ts';
-import type { GatewayAskOptions, AskChannels } from './ask/ask-channels.ts';
+import type { GatewayAskOptions } from './ask/ask-channels.ts';
 
 export interface HumanChannelOptions {
   /** Roots that servers get for clients without roots; an empty list can be filled later. */
@@ -75,7 +75,7 @@ export class HumanChannel {
       sealer,
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
-    this.#channels = createAskChannels({ ...channels, standIns, word, page: this.pageEndpoint, log, clock, limits });
+    this.#channels = new AskChannels({ ...channels, standIns, word, page: this.pageEndpoint, log, clock, limits });
   }
 
   /** Capabilities that the gateway provides for clients that declare none. */
@@ -106,10 +106,7 @@ function pairingsOf(options: HumanChannelOptions, clock: Clock): () => Promise<P
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   let made: Promise<Pairings> | undefined;
   const load = async (): Promise<Pairings> => {
-    const [{ Pairings }, { pairingFileIn }] = await Promise.all([
-      import('./ask/word/pairings.ts'),
-      import('./ask/word/pairing-file.ts'),
-    ]);
+    const { Pairings, pairingFileIn } = await import('./ask/word/pairings.ts');
     return new Pairings({ gateway, file: stateFolder && pairingFileIn(stateFolder), clock, limits });
   };
   return () => (made ??= load());

@@ -36,29 +36,7 @@ export const answerTool: JsonObject = toGatewayTool({
   },
 });
 
-export interface AnswerArguments {
-  handle: unknown;
-  /** Undefined to check whether the page has brought the answer. */
-  answer: unknown;
-  isDeclined: boolean;
-}
-
 /** Whether the arguments name a handle of the form that we give out. */
 export function hasHandle({ arguments: args }: JsonObject): boolean {
   return isObject(args) && typeof args.handle === 'string' && args.handle.startsWith(HANDLE);
-}
-
-/** Models sometimes send the object as text. */
-export function readAnswerArguments({ arguments: args }: JsonObject): AnswerArguments {
-  const { handle, answer, decline } = isObject(args) ? args : {};
-  return { handle, answer: typeof answer === 'string' ? fromText(answer) : answer, isDeclined: decline === true };
-}
-
-function fromText(text: string): unknown {
-  if (!text.trimStart().startsWith('{')) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

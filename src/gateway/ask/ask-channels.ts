@@ -66,10 +66,6 @@ export interface PageLinks {
   link(round: QuestionRound): Promise<string>;
 }
 
-export function createAskChannels(options: AskChannelsOptions): AskChannels {
-  return new AskChannels(options);
-}
-
 const ALL_CHANNELS: readonly Channel[] = ['page', 'relay'];
 const URL_ASK: Ask = { method: 'elicitation/create', params: { mode: 'url' } };
 

@@ -18,9 +18,8 @@ import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
-import { HeldCall } from './held-call.ts';
+import { HeldCall, askAside, askOnPage } from './held-call.ts';
 import type { AskChannels } from './ask-channels.ts';
-import { askAside, askOnPage } from './ask-on-page.ts';
 import { noPerson } from './word/persons-word.ts';
 import type { GivenWord } from './word/persons-word.ts';
 

@@ -2,10 +2,11 @@ import { checkQuestions } from '../../shared/containers/open-questions.contract.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { createLog } from '../../shared/log.ts';
 import { FakeClock, FakeExchange, settled } from '../middleware/fake-exchange.contract.ts';
-import { createAskChannels } from './ask-channels.ts';
+import { AskChannels } from './ask-channels.ts';
 import { AskableCall } from './askable-call.ts';
 import type { RoundAnswer } from './question-round.ts';
 import type { PersonsWord } from './word/persons-word.ts';
+import { askOnPage } from './held-call.ts';
 
 /** Its client cannot be asked. */
 class MuteExchange extends FakeExchange {
@@ -17,7 +18,7 @@ class MuteExchange extends FakeExchange {
 checkQuestions('of a call that is held', () => {
   const clock = new FakeClock();
   const word = { trusts: () => true, isStrict: false, tell: () => {} } as unknown as PersonsWord;
-  const channels = createAskChannels({ channels: ['relay'], word, clock, log: createLog({ level: 'silent' }) });
+  const channels = new AskChannels({ channels: ['relay'], word, clock, log: createLog({ level: 'silent' }) });
   const inner = new MuteExchange('tools/call', { name: 't' });
   let exchange!: Exchange;
   const never = (asking: Exchange): Promise<never> => {
@@ -46,5 +47,31 @@ checkQuestions('of a call that is held', () => {
       if (round.questions.every((one) => one.key in given)) void round.answer({ ...given }, 'relay');
     },
     end: () => channels.rounds.leave(inner.client),
+  };
+});
+
+/** Its client opens every page. */
+class OpeningExchange extends FakeExchange {
+  override async ask(): Promise<{ action: string }> {
+    return { action: 'accept' };
+  }
+}
+
+checkQuestions('on the page', () => {
+  const clock = new FakeClock();
+  const word = { trusts: () => true } as unknown as PersonsWord;
+  const page = { isReachable: true, link: async () => 'https://gateway.example/ask' };
+  const channels = new AskChannels({ channels: ['page'], page, word, clock, log: createLog({ level: 'silent' }) });
+  const exchange = new OpeningExchange('tools/call', { name: 't' });
+  return {
+    ask: (ask, signal) => askOnPage(ask, exchange, channels, signal),
+    async shown() {
+      await settled();
+      return [...channels.rounds.all]
+        .filter(({ isOpen }) => isOpen)
+        .map(({ handle, questions }) => ({ key: handle, message: String(questions[0]?.ask.params?.message) }));
+    },
+    answer: (handle, action) => channels.rounds.get(handle)?.answer({ q1: { action } }, 'page'),
+    end: () => exchange.controller.abort(),
   };
 });

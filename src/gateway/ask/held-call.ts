@@ -1,5 +1,8 @@
-// The questions of one held call. A server asks them one by one, so those that arrive together form one round. The
-// current request delivers the round once; its answers may come from the page or the model.
+// How a call asks people by rounds of questions.
+// `HeldCall`: its request is answered with the round, once, and the answers may come from the page or the model. A server asks one question
+// after the other, so those that arrive together form one round.
+// `askOnPage`: the call waits while its client opens the page, because it opens URLs but shows no forms. Its confirmation is not the answer;
+// the page brings it. `askAside`: the gateway notifies the person, and the client does not learn of the question.
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { OpenQuestions } from '../../shared/containers/open-questions.ts';
@@ -40,9 +43,7 @@ export class HeldCall implements AskingCall {
   }
 
   get about(): QuestionRound['about'] {
-    const { params, client, server } = this.exchange;
-    const tool = typeof params.name === 'string' ? params.name : undefined;
-    return { tool, server, client: client.info.title ?? client.info.name };
+    return aboutOf(this.exchange);
   }
 
   get isSent(): boolean {
@@ -122,4 +123,83 @@ export class HeldCall implements AskingCall {
       this.#channels.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // the client then keeps waiting
     }
   }
+}
+
+const KEY = 'q1';
+
+export function askOnPage(
+  ask: Ask,
+  exchange: Exchange,
+  channels: AskChannels,
+  signal?: AbortSignal,
+): Promise<JsonObject> {
+  // Only this client gets the link, so the page needs no other proof if the operator trusts the client.
+  const isVouched = channels.word.trusts(exchange.client);
+  return withRound({ ask, exchange, channels, isVouched, signal }, async (round, answer) => {
+    const url = await channels.link(round);
+    channels.log.info({ exchange: exchange.id, server: exchange.server, by: 'page' }, 'ask.put');
+    const { message } = (ask.params ?? {}) as { message?: unknown };
+    const { onAnswered: _, ...rest } = ask; // opening the page answers nothing
+    const params = { mode: 'url', message, url, elicitationId: round.handle };
+    const opened = await exchange.ask({ ...rest, params }, signal);
+    return opened.action === 'accept' ? answer : opened;
+  });
+}
+
+export function askAside(
+  ask: Ask,
+  exchange: Exchange,
+  channels: AskChannels,
+  signal?: AbortSignal,
+): Promise<JsonObject> {
+  return withRound({ ask, exchange, channels, isVouched: false, signal }, (round, answer) => {
+    channels.tellPerson(round);
+    return answer;
+  });
+}
+
+interface AskedRound {
+  ask: Ask;
+  exchange: Exchange;
+  channels: AskChannels;
+  isVouched: boolean;
+  signal: AbortSignal | undefined;
+}
+
+/** Opens a round for one question, and closes it when the work with it is done. */
+async function withRound(
+  { ask, exchange, channels, isVouched, signal }: AskedRound,
+  work: (round: HeldRound, answer: Promise<JsonObject>) => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const question = new OpenQuestions<Ask>();
+  const answer = question.put(KEY, ask, signal, exchange.cancellation ?? exchange.signal);
+  if (question.size === 0) return answer; // called off already
+  answer.catch(() => {}); // the client may refuse to open the page
+  const call: AskingCall = {
+    client: exchange.client,
+    about: aboutOf(exchange),
+    isSent: exchange.server !== undefined,
+    isVouched,
+    settle(answers, by, who) {
+      question.answer(KEY, { ...answers[KEY]! });
+      ask.onAnswered?.(by, who);
+    },
+    expire: () => question.withdraw(KEY),
+  };
+  let round: HeldRound | undefined;
+  try {
+    round = channels.rounds.open(call, [{ key: KEY, ask }]);
+    return await work(round, answer);
+  } finally {
+    if (round) {
+      round.isOpen = false;
+      channels.rounds.collect(round);
+    }
+    question.withdraw(KEY);
+  }
+}
+
+function aboutOf({ params, client, server }: Exchange): QuestionRound['about'] {
+  const tool = typeof params.name === 'string' ? params.name : undefined;
+  return { tool, server, client: client.info.title ?? client.info.name };
 }

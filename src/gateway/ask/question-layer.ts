@@ -18,7 +18,7 @@ import { ANSWER_TOOL, answerTool, hasHandle } from './answer-tool.ts';
 import { AskableCall } from './askable-call.ts';
 import type { HeldListener } from './askable-call.ts';
 import type { AskChannels } from './ask-channels.ts';
-import { guardExchange, guardWatcher } from './word/guard-asks.ts';
+import { guardExchange, guardWatcher } from './word/persons-word.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 

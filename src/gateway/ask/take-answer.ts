@@ -6,8 +6,6 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { readAnswerArguments } from './answer-tool.ts';
-import type { AnswerArguments } from './answer-tool.ts';
 import { validateAnswer } from '../../protocol/form/validate-answer.ts';
 import type { EndedRound, HeldRound } from './held-rounds.ts';
 import { isEditRequest } from './question-round.ts';
@@ -37,6 +35,28 @@ export async function takeAnswer(exchange: Exchange, channels: AskChannels): Pro
     return toLost(channels.rounds.whyNot(given.handle, principal));
   channels.rounds.collect(round);
   return round.call.carryBy(exchange);
+}
+
+interface AnswerArguments {
+  handle: unknown;
+  /** Undefined to check whether the page has brought the answer. */
+  answer: unknown;
+  isDeclined: boolean;
+}
+
+/** Models sometimes send the object as text. */
+function readAnswerArguments({ arguments: args }: JsonObject): AnswerArguments {
+  const { handle, answer, decline } = isObject(args) ? args : {};
+  return { handle, answer: typeof answer === 'string' ? fromText(answer) : answer, isDeclined: decline === true };
+}
+
+function fromText(text: string): unknown {
+  if (!text.trimStart().startsWith('{')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Waits for a while, because the user may still be typing. */

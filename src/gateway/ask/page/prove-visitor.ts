@@ -8,13 +8,12 @@ import { isForHuman } from '../word/persons-word.ts';
 import type { Pairings } from '../word/pairings.ts';
 import type { QuestionRound } from '../question-round.ts';
 import { readPost } from '../../../shared/net/read-post.ts';
-import { BUTTON_BYTES, toCookie } from './receive-form.ts';
+import { BUTTON_BYTES, toCookie, isOurForm, toCsrf } from './serve-round.ts';
 import { renderOpenQuestions, renderPairing } from './render/render-pairing.ts';
 import type { PairingView } from './render/render-pairing.ts';
-import { ASK_PATH } from './link.ts';
+import { ASK_PATH } from './page-visit.ts';
 import { renderNotice, renderWaiting } from './render/render-page.ts';
 import { fill } from './locales/page-words.ts';
-import { isOurForm, toCsrf } from './show-round.ts';
 import type { PageVisit } from './page-visit.ts';
 
 /** What the page needs to know about people. */

@@ -2,16 +2,42 @@
 // 1. A code works once, for a short time, for one gateway and, where users log in, for one user.
 // 2. Codes are too long to be guessed (60 bits), so wrong ones void nothing: else anybody who reaches the page could prevent pairing. After
 //    a few, further wrong ones are refused as too many for a minute. The right one always works.
-// 3. Cookies and codes are kept as hashes, in a file of the operator or in memory.
+// 3. Cookies and codes are kept as hashes, in memory or in a file of the operator, which only its owner can read.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { isSameSecret } from '../../../shared/crypto/lazy-crypto.ts';
+import { isSameSecret, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { drawRandomBytes, randomId } from '../../../shared/crypto/ids.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import { cookiesNamed } from '../../../shared/net/browser-request.ts';
-import { hashOf, readPairingFile, writePairingFile } from './pairing-file.ts';
 import { mayAnswer } from './persons-word.ts';
-import type { Invitation, PairedBrowser, PairingRecords } from './pairing-file.ts';
+import { join } from 'node:path';
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
+
+interface Kept {
+  readonly hash: string;
+  /** What the gateway serves: a configuration file or a wrapped command. */
+  readonly gateway: string;
+  /** Whose questions it may answer, where users log in. */
+  readonly user?: string | undefined;
+}
+
+export interface PairedBrowser extends Kept {
+  readonly name: string;
+  /** ISO 8601. */
+  readonly created: string;
+}
+
+interface Invitation extends Kept {
+  /** Wall-clock time in ms. */
+  readonly expires: number;
+}
+
+export interface PairingRecords {
+  readonly browsers: readonly PairedBrowser[];
+  readonly invitations: readonly Invitation[];
+}
 
 export interface PairingsOptions {
   /** What this gateway serves, as other commands name it. */
@@ -131,4 +157,36 @@ function toName(agent = ''): string {
   const kind = KINDS.find((word) => agent.toLowerCase().includes(word)) ?? 'browser';
   const apart = [...drawRandomBytes(4)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
   return `${kind === 'edg' ? 'edge' : kind}-${apart.toLowerCase()}`;
+}
+
+const NAME = 'pairings.json';
+const NOTHING: PairingRecords = { browsers: [], invitations: [] };
+
+export function pairingFileIn(stateFolder: string): string {
+  return join(stateFolder, NAME);
+}
+
+function hashOf(secret: string): string {
+  return `sha256:${sha256(secret, 'hex')}`;
+}
+
+/** Nothing if there is no file. Throws if it cannot be understood, so that it is never overwritten. */
+export function readPairingFile(path: string): PairingRecords {
+  const text = readIfThere(path);
+  if (text === undefined) return NOTHING;
+  const { browsers, invitations } = JSON.parse(text) as Partial<Record<keyof PairingRecords, unknown>>;
+  if (!isList(browsers, 'name') || !isList(invitations, 'expires')) {
+    throw new GatewayError('BAD_OPTION', { option: 'stateFolder', reason: `${path} is not a file of \`parley pair\`` });
+  }
+  return { browsers, invitations } as unknown as PairingRecords;
+}
+
+export function writePairingFile(path: string, records: PairingRecords): void {
+  writePrivateFile(path, `${JSON.stringify(records, null, 2)}\n`);
+}
+
+function isList(value: unknown, field: string): value is object[] {
+  const isKept = (one: unknown): boolean =>
+    isObject(one) && typeof one.hash === 'string' && typeof one.gateway === 'string' && field in one;
+  return Array.isArray(value) && value.every(isKept);
 }

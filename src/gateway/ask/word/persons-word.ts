@@ -19,6 +19,8 @@ import type { HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { QuestionRound } from '../question-round.ts';
 import type { Pairings } from './pairings.ts';
+import { deriveExchange } from '../../../protocol/derived-exchange.ts';
+import type { Watcher } from '../../../protocol/target.ts';
 
 /** The clients whose forms are believed: of stdio entries, with this API key, or of this user's login. */
 type TrustedClient = 'stdio' | `key:${string}` | `user:${string}`;
@@ -203,4 +205,29 @@ export function mayAnswer(browser: { user?: string | undefined }, user: string |
   if (user === undefined) return true;
   // A name given to `parley pair` or `parley key` also stands for the login of its API keys.
   return browser.user !== undefined && (user === browser.user || user === `key:${browser.user}`);
+}
+
+/**
+ * Keeps questions for a human from a client that nobody vouches for, where no call could ask on the page instead: in requests for tasks and
+ * sessions. Lists and the like ask nothing.
+ */
+export function guardExchange(exchange: Exchange): Exchange {
+  if (!/^(tasks\/|interaction\.)/.test(exchange.method)) return exchange;
+  const channel = {
+    canAsk: (ask: Ask): boolean => ask.human !== true && exchange.canAsk(ask),
+    ask: (ask: Ask, signal?: AbortSignal): Promise<JsonObject> =>
+      ask.human ? Promise.reject(noPerson(exchange.client)) : exchange.ask(ask, signal),
+  };
+  return deriveExchange(exchange, { channel });
+}
+
+/** The same outside of any request. */
+export function guardWatcher(watcher: Watcher): Watcher {
+  const { client } = watcher;
+  return {
+    client,
+    ask: (ask, signal) => (ask.human ? Promise.reject(noPerson(client)) : watcher.ask!(ask, signal)),
+    ...(watcher.notify && { notify: (method, params) => watcher.notify!(method, params) }),
+    ...(watcher.isPresent && { isPresent: () => watcher.isPresent!() }),
+  };
 }

@@ -1,20 +1,44 @@
-// English.
+// English. It says which texts there are; the other languages have the same. Placeholders are written as `{…}`.
 import { ENGLISH } from '../../../../protocol/form/answer-problem.ts';
-import type { PageWords } from './page-words.ts';
+import type { ProblemSentences } from '../../../../protocol/form/answer-problem.ts';
+import type { ClosedRound } from '../../question-round.ts';
 
-export const en: PageWords = {
+/** Why a question is no longer open. */
+const reasons: Record<ClosedRound['closed'], string> = {
+  // Afterwards, or instead.
+  answered: 'It has been answered. Nothing has been sent now.',
+  'handed-over': 'It was handed over to somebody else. Nothing has been sent now.',
+  withdrawn: 'It is no longer asked. Nothing has been sent now.',
+  expired: 'The time for an answer is over. Nothing has been sent now.',
+  ended: 'The work that needed it has ended. Nothing has been sent now.',
+  paused:
+    'The work that needs it is paused until a fix is deployed. Nothing has been sent now: open this link again later.',
+};
+
+const problems: ProblemSentences = {
+  ...ENGLISH,
+  dateTime: 'Enter a date, a time and a time zone.',
+  pattern: 'This does not have the expected form.',
+  choice: 'Choose one of the answers.',
+};
+
+export const en = {
   lang: 'en',
+  // Who asks, and what for.
   title: 'A question for you',
   titleMany: '{count} questions for you',
   asks: 'A tool asks you',
   asksNamed: '{who} asks you',
+  /** Parley itself asks, before it lets the tool be called. */
   gatewayAsks: 'Parley asks you, before {who} is called',
   forClient: 'You are using it from {client}.',
   theTool: 'the tool that asks',
   question: 'Question {number} of {count}',
+  // The first page.
   waiting: 'A question is waiting for you',
   waitingText: 'It came up in your conversation. Once you continue, this link works in this browser only.',
   open: 'Continue',
+  // The form.
   optional: 'optional',
   yes: 'Yes',
   no: 'No',
@@ -38,15 +62,18 @@ export const en: PageWords = {
   skip: 'I do not want to answer this question',
   cut: ' … (cut: too long to be shown)',
   tooMuch: 'This question is too large to be answered here. You can only decline it.',
+  // A question that is answered on another page.
   leadsTo: 'This is done on another website:',
   wholeAddress: 'The whole address:',
   goTo: 'Go to {host}',
   newTab: 'opens in a new tab',
   haveDone: 'I have done it',
   badAddress: 'This address does not lead to a website, so it is not offered as a link.',
+  // What to do with it.
   send: 'Send answer',
   agree: 'Agree',
   decline: 'Decline',
+  /** Give the question to somebody else; also the button. */
   handOver: 'Hand over to somebody else',
   handOverTo: 'Who should answer instead of you?',
   handedOverTooOften: 'It has been handed over too often to be handed over again.',
@@ -56,6 +83,7 @@ export const en: PageWords = {
   minutes: 'This page is open for another {minutes} minutes.',
   oneMinute: 'This page is open for another minute.',
   hours: 'This page is open for another {hours} hours.',
+  // Errors.
   errorTitle: 'There is a problem with your answer',
   errorsTitle: 'There are {count} problems with your answers',
   errorPrefix: 'Error:',
@@ -78,6 +106,7 @@ export const en: PageWords = {
   tooLargeText: 'At most {size} can be sent at once. Go back, and send less or a smaller file.',
   notAForm: 'This was not understood',
   notAFormText: 'Open the link again and send the form from there.',
+  /** A browser that is not paired, or has no link. */
   pairing: {
     title: 'Pair this browser',
     text: 'Only a person may answer what is asked here. Show once that this is your browser: then it may answer for this gateway from now on.',
@@ -99,21 +128,9 @@ export const en: PageWords = {
     loggedOut: 'You are logged out',
     loggedOutText: 'You may still be logged in at {host}. If others use this browser, log out there, too.',
   },
-  problems: {
-    ...ENGLISH,
-    dateTime: 'Enter a date, a time and a time zone.',
-    pattern: 'This does not have the expected form.',
-    choice: 'Choose one of the answers.',
-  },
-  reasons: {
-    answered: 'It has been answered. Nothing has been sent now.',
-    'handed-over': 'It was handed over to somebody else. Nothing has been sent now.',
-    withdrawn: 'It is no longer asked. Nothing has been sent now.',
-    expired: 'The time for an answer is over. Nothing has been sent now.',
-    ended: 'The work that needed it has ended. Nothing has been sent now.',
-    paused:
-      'The work that needs it is paused until a fix is deployed. Nothing has been sent now: open this link again later.',
-  },
+  problems,
+  reasons,
+  /** Texts that differ for people who are asked about somebody else's work. */
   forOthers: {
     waitingText: 'Somebody else’s work needs your answer. Once you continue, this link works in this browser only.',
     forClient: 'You are asked as {client}.',

@@ -1,13 +1,12 @@
 // Renders the page with the questions of a round: who asks, the form, and what happens next.
 import { describeProblem } from '../../../../protocol/form/answer-problem.ts';
 import type { QuestionRound } from '../../question-round.ts';
-import { defaultEntry } from '../field-entry.ts';
+import { defaultEntry } from '../read-form.ts';
 import { fillHtml, html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { FilledForm } from '../read-form.ts';
 import { renderConfirm, renderField, titleOf } from './render-field.ts';
 import { renderPage } from './render-page.ts';
-import { renderTarget } from './render-target.ts';
 import type { Section } from './sections.ts';
 import { fill } from '../locales/page-words.ts';
 import type { PageWords } from '../locales/page-words.ts';
@@ -169,4 +168,44 @@ function renderNext({ round, words, minutes }: FormView): Html {
 
 function leftOf(minutes: number, words: PageWords): [string, Record<string, number>] {
   return minutes > MAX_MINUTES ? [words.hours, { hours: Math.floor(minutes / 60) }] : [words.minutes, { minutes }];
+}
+
+const MAX_SHOWN = 2000;
+
+/** A question that is answered on another website, with the address of the link. */
+function renderTarget({ name, url, isAlone }: Section, filled: FilledForm | undefined, words: PageWords): Html {
+  const { href, host, isWeb } = url!;
+  if (!isWeb)
+    return html`<p class="notice">${words.badAddress}</p>
+      <p class="address"><code>${clip(href, MAX_SHOWN)}</code></p>`;
+  const problem = filled?.problems.get(-1);
+  return html`<p>
+      ${words.leadsTo} <strong class="host"><bdi>${host}</bdi></strong>
+    </p>
+    <p>
+      <a class="go" href="${href}" target="_blank" rel="noopener noreferrer"
+        >${fill(words.goTo, { host })} <span class="hint">(${words.newTab})</span></a
+      >
+    </p>
+    <p class="hint">${words.wholeAddress}</p>
+    <p class="address"><code>${clip(href, MAX_SHOWN)}</code></p>
+    ${
+      !isAlone &&
+      html`<div class="field${problem && ' wrong'}">
+        ${
+          problem &&
+          html`<p class="error" id="${name}.done-error">
+            <strong>${words.errorPrefix}</strong> ${describeProblem(problem, words.problems)}
+          </p>`
+        }<label class="tick"
+          ><input
+            type="checkbox"
+            id="${name}.done"
+            name="${name}.done"
+            ${when(filled?.isDone ?? false, 'checked')}${when(problem !== undefined, `aria-invalid="true" aria-describedby="${name}.done-error"`)}
+          />
+          <span>${words.haveDone}</span></label
+        >
+      </div>`
+    }`;
 }

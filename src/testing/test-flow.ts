@@ -4,7 +4,7 @@ import type { AnyFlow } from '../flow/define.ts';
 import { BodyRun } from '../flow/engine/body-run.ts';
 import { fold } from '../flow/fold.ts';
 import type { JournalEntry } from '../flow/journal.ts';
-import { CrashPoints } from '../flow/testing/crash-points.ts';
+import { CrashPoints } from '../flow/testing/test-stage.ts';
 import { manualClock } from '../flow/testing/manual-clock.ts';
 import type { ManualClock } from '../flow/testing/manual-clock.ts';
 import { playFlow } from '../flow/testing/play-flow.ts';

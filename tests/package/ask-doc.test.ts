@@ -13,8 +13,9 @@ import type {
   FileRules,
   NumberRules,
   TextRules,
+  EventOptions,
+  PersonOptions,
 } from '../../src/flow/authoring/options.ts';
-import type { EventOptions, PersonOptions } from '../../src/flow/authoring/waiting-options.ts';
 import type { FieldBuilders } from '../../src/flow/authoring/fields.ts';
 
 const PAGE = read('docs/ask.md');

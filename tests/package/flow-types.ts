@@ -14,7 +14,7 @@ import type {
   InteractionStartRequest,
   Secret,
 } from 'mcp-parley/flow';
-import type { KeptAsJson } from '../../src/flow/authoring/not-json.ts';
+import type { KeptAsJson } from '../../src/flow/authoring/step.ts';
 
 /** `any` is the same as nothing. */
 type Same<A, B> = 0 extends 1 & A ? false : [A] extends [B] ? ([B] extends [A] ? true : false) : false;

@@ -1,7 +1,7 @@
 // The types of parsed commands.
 import type { LogLevel } from '../../config/settings.ts';
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
-import type { Condition } from '../../flow/operator/condition.ts';
+import type { Condition } from '../../flow/header.ts';
 import type { AuditCommand, LogsCommand } from './audit-commands.ts';
 import type { KeyCommand } from './key-command.ts';
 import type { LoginCommand } from './login-commands.ts';

@@ -5,7 +5,7 @@ import { DEFAULT_HOST, LOG_LEVELS, SHARING } from '../../config/settings.ts';
 import type { LogLevel } from '../../config/settings.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
-import type { Condition } from '../../flow/operator/condition.ts';
+import type { Condition } from '../../flow/header.ts';
 import type { Command, FlowsAction, LsKind, TargetOptions, RunnableCommand, Shell } from './command.ts';
 import { toAudit, toLogs } from './audit-commands.ts';
 import { toLogin, toLoginOptions, toLogins, toLogout } from './login-commands.ts';

@@ -5,9 +5,10 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { FileRef } from '../question/check-file.ts';
 import type { AskFailure } from './ask-failure.ts';
 import type { FieldsOf, FormFields } from './fields.ts';
-import type { AwaitedEvent, EventOptions, PersonOptions } from './waiting-options.ts';
-import type { KeptAsJson } from './not-json.ts';
 import type {
+  AwaitedEvent,
+  EventOptions,
+  PersonOptions,
   AnySchema,
   AskOptions,
   ChoiceOption,
@@ -17,8 +18,8 @@ import type {
   NumberRules,
   TextRules,
 } from './options.ts';
+import type { KeptAsJson, StepContext, StepOptions, Secret } from './step.ts';
 import type { Span } from './span.ts';
-import type { StepContext, StepOptions, Secret } from './step.ts';
 
 /** The type of an answer. It includes undefined if the question is optional or may time out, unless there is a default. */
 export type AnswerValue<O, T> = O extends { default: unknown }

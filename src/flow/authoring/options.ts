@@ -1,9 +1,11 @@
-// Options of questions, named as in terminal prompts and forms.
+// Options of questions, named as in terminal prompts and forms, and the check of their names at run time.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Complaint } from '../question/question.ts';
+import type { Complaint, Kind } from '../question/question.ts';
 import type { Span } from './span.ts';
 import type { Words } from './messages.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { StepOptions } from './step.ts';
 
 /** Returns what is wrong, for the user, or nothing if the value is valid. */
 type Validate<T> = (
@@ -78,3 +80,151 @@ export interface FileRules {
 type Scalar = string | number | boolean;
 export type ChoiceOption = Scalar | { value: unknown; label?: string; hint?: string };
 export type AnySchema = StandardSchemaV1 | JsonObject;
+
+export interface EventOptions {
+  /** How long to wait. Then the body gets an error, which `ask.try` can catch. Default: as long as the session. */
+  timeout?: Span;
+}
+
+/** A promise of the delivered value. */
+export interface AwaitedEvent<T> extends Promise<T> {
+  /** The name for `sessions.deliver`, with the scope, and with `#2`, `#3`, … in a loop. */
+  readonly key: string;
+}
+
+export interface PersonOptions {
+  /** How often to remind the person while the question waits. Default: never. */
+  remind?: Span;
+  /** The caller may answer, too. Default: only this person, and those to whom the question is handed over. */
+  orCaller?: boolean;
+  /** The principals to whom the person can hand the question over on the page. Default: nobody is offered there. */
+  handOver?: readonly string[];
+}
+
+/**
+ * The names of all options. With an ignored typo such as `secert: true`, a password would go through a form and a model. The compiler finds
+ * typos only in object literals; the checks below find all. Has every member of T, so that the compiler finds a missing one.
+ */
+export type NamesOf<T> = Record<keyof T, true>;
+
+const FIELD: NamesOf<FieldOptions<unknown>> = {
+  message: true,
+  label: true,
+  help: true,
+  placeholder: true,
+  default: true,
+  required: true,
+  validate: true,
+};
+const ASK: NamesOf<AskOptions<unknown>> = {
+  ...FIELD,
+  by: true,
+  alone: true,
+  ahead: true,
+  timeout: true,
+  onTimeout: true,
+  onCancel: true,
+  deliver: true,
+};
+const STEP: NamesOf<StepOptions<unknown>> = {
+  effect: true,
+  check: true,
+  undo: true,
+  cleanup: true,
+  timeout: true,
+  retry: true,
+  heartbeat: true,
+  limit: true,
+};
+const EVENT: NamesOf<EventOptions> = { timeout: true };
+export const PERSON_OPTIONS: NamesOf<PersonOptions> = { remind: true, orCaller: true, handOver: true };
+
+const TEXT: NamesOf<TextRules> = { min: true, max: true, pattern: true, format: true };
+const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };
+const DATE: NamesOf<DateRules> = { min: true, max: true };
+const COUNT: NamesOf<CountRules> = { min: true, max: true };
+const FILE: NamesOf<FileRules> = { maxBytes: true, accept: true };
+
+const RULES: Record<Kind, object> = {
+  text: { ...TEXT, schema: true },
+  number: NUMBER,
+  confirm: {},
+  date: DATE,
+  choice: {},
+  choices: COUNT,
+  file: FILE,
+  custom: { schema: true },
+  form: {},
+};
+
+function namesFor(common: object): Record<Kind, Set<string>> {
+  const pairs = Object.entries(RULES).map(([kind, rules]) => [kind, new Set(Object.keys({ ...common, ...rules }))]);
+  return Object.fromEntries(pairs) as Record<Kind, Set<string>>;
+}
+
+const ASKED = namesFor(ASK);
+ASKED.text.add('secret');
+const FIELDS = namesFor(FIELD);
+const STEPS = new Set(Object.keys(STEP));
+const EVENTS = new Set(Object.keys(EVENT));
+
+export function checkAskOptions(kind: Kind, key: string, options: object): void {
+  const names = ASKED[kind];
+  for (const name in options) if (!names.has(name)) refuse(name, `ask.${kind}('${key}')`, names);
+  checkRange(options, `ask.${kind}('${key}')`);
+}
+
+/** A question without choices cannot be answered. */
+export function checkHasChoices(choices: unknown, of: string): void {
+  if (!Array.isArray(choices) || choices.length > 0) return;
+  throw new GatewayError('FLOW_MISUSED', {
+    reason: `${of} without choices; do not ask where there is nothing to choose`,
+  });
+}
+
+/** No answer can lie in an empty range. */
+function checkRange(options: { min?: unknown; max?: unknown }, of: string): void {
+  const { min, max } = options;
+  const isNumbers = typeof min === 'number' && typeof max === 'number';
+  const isDays = typeof min === 'string' && typeof max === 'string';
+  if (!(isNumbers || isDays) || min <= max) return;
+  throw new GatewayError('FLOW_MISUSED', { reason: `${of} with min ${min}, which is more than max ${max}` });
+}
+
+export function checkStepOptions(key: string, options: object): void {
+  for (const name in options) if (!STEPS.has(name)) refuse(name, `ask.step('${key}')`, STEPS);
+  const { effect, check, undo, retry } = options as StepOptions<unknown>;
+  if (!effect && (undo || check)) {
+    throw new GatewayError('FLOW_MISUSED', {
+      reason: `${undo ? 'undo' : 'check'} for ask.step('${key}') without an effect; add effect: 'retry' (after a crash it runs again with the same idempotency key) or effect: 'once'`,
+    });
+  }
+  if (retry && effect === 'once' && !check) {
+    throw new GatewayError('FLOW_MISUSED', {
+      reason: `retry for ask.step('${key}'), which is to happen once; give it a check`,
+    });
+  }
+}
+
+export function checkEventOptions(key: string, options: object): void {
+  for (const name in options) if (!EVENTS.has(name)) refuse(name, `ask.event('${key}')`, EVENTS);
+}
+
+export function checkFieldOptions(kind: Kind, options: object): void {
+  const names = FIELDS[kind];
+  for (const name in options) if (!names.has(name)) refuse(name, `f.${kind}()`, names);
+  checkRange(options, `f.${kind}()`);
+}
+
+/** For options that are not tied to a question. */
+export function checkOptionNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
+  for (const name in options) if (!Object.hasOwn(names, name)) refuse(name, of, new Set(Object.keys(names)), of);
+}
+
+/** `where`: what is at fault, if that cannot be told later. */
+function refuse(name: string, of: string, names: ReadonlySet<string>, where?: string): never {
+  throw new GatewayError('FLOW_MISUSED', {
+    ...(where !== undefined && { flow: where }),
+    reason: `${name} as an option of ${of}, which takes ${[...names].join(', ')}`,
+  });
+}

@@ -1,9 +1,9 @@
-// Types for the steps of a flow: their context and their options.
+// Types for the steps of a flow: their context, their options, the tools that they call, and what their results may be.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { FileRef } from '../question/check-file.ts';
-import type { AwaitedEvent } from './waiting-options.ts';
+import type { AwaitedEvent } from './options.ts';
 import type { Span } from './span.ts';
-import type { ToolAnswer } from './tool-caller.ts';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 
 declare const secret: unique symbol;
 
@@ -86,3 +86,59 @@ export interface RetryPolicy {
   /** Which errors to retry: their names, or a function. Default: all. */
   on?: readonly string[] | ((error: Error) => boolean);
 }
+
+/** What calls tools for steps: a gateway, or a connected client. */
+export interface ToolCaller {
+  callTool(name: string, args?: JsonObject, options?: ToolCallerOptions): Promise<CallToolResult>;
+}
+
+interface ToolCallerOptions {
+  signal?: AbortSignal;
+  /** The principal to call as, where callers are told apart: a hash of the session's owner. */
+  principal?: string;
+}
+
+/** May be a function that is called at first use, for example if the gateway serves these flows itself. */
+export type ToolCallerOption = ToolCaller | (() => ToolCaller | Promise<ToolCaller>);
+
+/** The result of a tool with structured content of type `T`. */
+export type ToolAnswer<T> = CallToolResult & { structuredContent: T };
+
+type Lossy =
+  | Date
+  | RegExp
+  | ArrayBuffer
+  | ArrayBufferView
+  | ReadonlyMap<unknown, unknown>
+  | ReadonlySet<unknown>
+  | WeakMap<WeakKey, unknown>
+  | WeakSet<WeakKey>
+  | Promise<unknown>
+  | bigint
+  | symbol
+  | ((...args: never) => unknown);
+
+/** How deep types are checked, as recursive types have no end. */
+type Levels = [0, 0, 0, 0, 0, 0];
+
+/** The parts of a type that JSON would change; never if there are none, or if the type is unknown. */
+type NotJson<T, Left extends unknown[] = Levels> = 0 extends 1 & T
+  ? never
+  : T extends Lossy
+    ? T
+    : T extends object
+      ? Left extends [unknown, ...infer Rest]
+        ? T extends readonly (infer Item)[]
+          ? NotJson<Item, Rest>
+          : { [Name in keyof T]-?: NotJson<T[Name], Rest> }[keyof T]
+        : never
+      : never;
+
+/**
+ * Added to the type of a step's function: nothing if its result is valid, else the error that the compiler prints. Results are recorded as JSON,
+ * and those that JSON would change would come back as another type. The engine refuses the same values at run time, and those that types cannot
+ * tell apart: NaN, and an Error, which looks like any object with a name and a message.
+ */
+export type KeptAsJson<T> = [NotJson<T>] extends [never]
+  ? unknown
+  : { readonly 'the result of a step is kept as JSON, which this is not': NotJson<T> };

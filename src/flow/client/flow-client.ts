@@ -5,17 +5,18 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/types.ts';
-import { FlowRun } from '../../gateway/flow/play/flow-run.ts';
-import type { FlowOutcome } from '../../gateway/flow/play/flow-run.ts';
+import { FlowRun, CANCEL, describeRefusal } from '../../gateway/flow/play/flow-run.ts';
+import type { FlowOutcome, PromptContext, PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
 import { NOTICES, PromptInbox } from '../../gateway/flow/play/prompt-inbox.ts';
 import type { Address } from '../../gateway/upstream/address.ts';
 import { START_ID, takesStartIds } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { ProtocolError } from '../../shared/errors.ts';
-import { precheck } from './precheck.ts';
-import { retryRequest } from './retry-request.ts';
-import { collectArguments } from './collect-arguments.ts';
-import type { PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
+import { ProtocolError, GatewayError } from '../../shared/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject } from '../../protocol/message.ts';
+import { checkAnswer } from '../question/check-answer.ts';
+import type { Complaint } from '../question/question.ts';
+import type { Prompt, Choice, Validation } from '../../protocol/form/prompt.ts';
 
 export interface PlayOptions extends PromptHandlers {
   context?: JsonObject | undefined;
@@ -35,6 +36,9 @@ const SESSION_METHODS = ['interaction.prompt', 'interaction.continue', 'interact
 const GONE = new Set([-32001, -32002]);
 const NOT_INTERACTIVE = -32007;
 const MAX_RESTARTS = 3;
+const BUSY = -32000;
+const AWAY = new Set(['UPSTREAM_CLOSED', 'UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED']);
+const MAX_PRECHECKS = 3;
 
 export async function connectFlows(address: Address, options: FlowClientOptions = {}): Promise<FlowClient> {
   const sessions = new Map<string, PromptInbox>();
@@ -125,27 +129,41 @@ export class FlowClient {
 
   async #play(tool: string, initialParams: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
     const { context, timeout } = options;
-    const about = { ...(context && { context }), ...(timeout !== undefined && { timeout }) };
-    const request = (method: string, more: JsonObject) => this.#request(method, more, options);
-    const start = { toolName: tool, initialParams, ...about, _meta: { [START_ID]: randomUUID() } };
+    const more = { ...(context && { context }), ...(timeout !== undefined && { timeout }) };
+    const request = (method: string, params: JsonObject) => this.#request(method, params, options);
+    const start = { toolName: tool, initialParams, ...more, _meta: { [START_ID]: randomUUID() } };
     const started = await request('interaction.start', start);
     const sessionId = String(started.sessionId);
     const prompts = this.#told.promptsOf({ sessionId });
     try {
       const lost = () => this.#client.closed;
-      return await new FlowRun({ started, prompts, request, lost }, withPrecheck(options)).play();
+      const onPrompt: PlayOptions['onPrompt'] = (prompt, asked) => prechecked(prompt, asked, options);
+      return await new FlowRun({ started, prompts, request, lost }, { ...options, onPrompt }).play();
     } finally {
       this.#told.forget(sessionId);
     }
   }
 
-  #request(method: string, params: JsonObject = {}, { onFeedback }: Partial<PlayOptions> = {}): Promise<JsonObject> {
-    return retryRequest(async () => (await this.#connected()).request(method, params), {
-      attempts: this.#options.attempts ?? 5,
-      backoffMs: this.#options.backoffMs ?? 250,
-      isRepeatable: isRepeatable(method, params, this.#client),
-      onFeedback,
-    });
+  /**
+   * Repeats a request to a busy or absent server a few times, with growing pauses. A request that may have arrived is repeated only if that
+   * does no harm.
+   */
+  async #request(
+    method: string,
+    params: JsonObject = {},
+    { onFeedback }: Partial<PlayOptions> = {},
+  ): Promise<JsonObject> {
+    const { attempts = 5, backoffMs = 250 } = this.#options;
+    const canRepeat = isRepeatable(method, params, this.#client);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await (await this.#connected()).request(method, params);
+      } catch (thrown) {
+        if (attempt >= attempts || !isPassing(thrown, canRepeat)) throw thrown;
+        onFeedback?.(`${thrown.message}; it is tried again.`);
+        await sleep(Math.max(thrown.retryAfterMs ?? 0, backoffMs * 2 ** (attempt - 1)));
+      }
+    }
   }
 
   async #call(tool: string, given: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
@@ -180,11 +198,100 @@ function isRepeatable(method: string, { promptId, initialParams }: JsonObject, {
   return Object.keys(initialParams ?? {}).length === 0;
 }
 
-/** Checks answers before they are sent. */
-function withPrecheck(options: PlayOptions): PlayOptions {
+function isPassing(thrown: unknown, canRepeat: boolean): thrown is GatewayError | ProtocolError {
+  if (thrown instanceof ProtocolError) return thrown.code === BUSY || (canRepeat && hasStopped(thrown));
+  if (!(thrown instanceof GatewayError)) return false;
+  return thrown.code === 'UPSTREAM_BUSY' || (canRepeat && AWAY.has(thrown.code));
+}
+
+/** `GATEWAY_STOPPED`: the server was restarted while it handled the request. */
+function hasStopped({ data }: ProtocolError): boolean {
+  return isObject(data) && data['stopped'] === true;
+}
+
+/**
+ * Checks an answer by the rules of its prompt before it is sent, so that the user sees mistakes at once. The server decides in the end; after a
+ * few tries a wrong answer is sent anyway.
+ */
+async function prechecked(prompt: Prompt, context: PromptContext, person: PromptHandlers): Promise<unknown> {
+  let value = await person.onPrompt(prompt, context);
+  for (let tries = 1; tries < MAX_PRECHECKS && value !== CANCEL; tries++) {
+    const problem = problemOf(prompt, value);
+    if (!problem) return value;
+    person.onFeedback?.(describeRefusal(problem));
+    value = await person.onPrompt(prompt, { ...context, problem });
+  }
+  return value;
+}
+
+/** If the prompt itself is invalid, the server decides. */
+function problemOf(prompt: Prompt, value: unknown): Complaint | undefined {
+  try {
+    const checked = checkAnswer(value, { kind: prompt.type, prompt });
+    return 'complaint' in checked ? checked.complaint : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * For tools that are not interactive: asks for the missing required arguments one by one, with questions made from the input schema. Undefined if
+ * the user cancels.
+ */
+async function collectArguments(
+  schema: JsonObject,
+  given: JsonObject,
+  options: PlayOptions,
+): Promise<JsonObject | undefined> {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+  const missing = required.filter((name) => given[name] === undefined);
+  const params = { ...given };
+  for (const [index, name] of missing.entries()) {
+    const prompt = toPrompt(name, isObject(properties[name]) ? properties[name] : {});
+    const progress = { current: index + 1, total: missing.length };
+    const value = await prechecked(prompt, { progress }, options);
+    if (value === CANCEL) return undefined;
+    params[name] = value;
+  }
+  return params;
+}
+
+function toPrompt(name: string, schema: JsonObject): Prompt {
+  const { title, description, default: defaultValue } = schema;
+  const message = String(title ?? description ?? name);
+  const validation = { required: true, ...rulesOf(schema) };
+  return { ...kindOf(schema), message, ...(defaultValue !== undefined && { defaultValue }), validation };
+}
+
+function kindOf(schema: JsonObject): Pick<Prompt, 'type' | 'choices' | 'schema'> {
+  const choices = choicesOf(schema);
+  if (choices) return { type: 'choice', choices };
+  switch (schema.type) {
+    case 'boolean':
+      return { type: 'confirm' };
+    case 'number':
+    case 'integer':
+      return { type: 'number' };
+    case 'string':
+      return { type: schema.format === 'date' ? 'date' : 'text' };
+    default:
+      return { type: 'custom', schema };
+  }
+}
+
+function choicesOf({ enum: values, oneOf }: JsonObject): Choice[] | undefined {
+  if (Array.isArray(values)) return values.map((value) => ({ value, label: String(value) }));
+  if (!Array.isArray(oneOf) || !oneOf.every((one) => isObject(one) && 'const' in one)) return undefined;
+  return (oneOf as JsonObject[]).map(({ const: value, title }) => ({ value, label: String(title ?? value) }));
+}
+
+function rulesOf({ type, minLength, maxLength, minimum, maximum, pattern }: JsonObject): Validation {
+  const [min, max] = type === 'string' ? [minLength, maxLength] : [minimum, maximum];
   return {
-    ...options,
-    onPrompt: (prompt, context) =>
-      precheck(prompt, options, (problem) => options.onPrompt(prompt, { ...context, problem }), context.problem),
+    ...(typeof min === 'number' && { min }),
+    ...(typeof max === 'number' && { max }),
+    ...(typeof pattern === 'string' && { pattern }),
+    ...(type === 'integer' && { integer: true }),
   };
 }

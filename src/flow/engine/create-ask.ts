@@ -9,9 +9,8 @@ import {
   checkEventOptions,
   checkOptionNames,
   checkStepOptions,
-} from '../authoring/known-options.ts';
-import type { AnySchema, ChoiceOption } from '../authoring/options.ts';
-import type { EventOptions, PersonOptions } from '../authoring/waiting-options.ts';
+} from '../authoring/options.ts';
+import type { AnySchema, ChoiceOption, EventOptions, PersonOptions } from '../authoring/options.ts';
 import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';

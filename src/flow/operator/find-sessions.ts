@@ -1,10 +1,9 @@
 // Finds sessions in a store of any size. It reads page by page and keeps only the requested number.
 import type { Header } from '../journal.ts';
-import { isOwner } from '../header.ts';
+import { isOwner, conditionOf } from '../header.ts';
 import type { FlowStore, ListedSession } from '../store/store.ts';
 import { SESSION_PREFIX } from '../session/session-id.ts';
-import { conditionOf } from './condition.ts';
-import type { Condition } from './condition.ts';
+import type { Condition } from '../header.ts';
 import { findListed } from './leave-request.ts';
 
 export interface SessionFilter {

@@ -10,7 +10,7 @@ import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
-import { conditionOf, parkedReason } from './condition.ts';
+import { conditionOf, parkedReason } from '../header.ts';
 import { leaveAnswers, leaveCancel, leaveRetry } from './leave-request.ts';
 
 const me = { principal: 'me' };

@@ -4,13 +4,12 @@
 // 2. Secrets and files are never left in a store.
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { earlyEndOf, isEnded } from '../header.ts';
+import { earlyEndOf, isEnded, conditionOf } from '../header.ts';
 import type { OperatorRequest, Header } from '../journal.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Question } from '../question/question.ts';
 import { requestEnd } from '../session/ending/end-session.ts';
 import type { SessionChange, FlowStore, ListedSession, StoredSession } from '../store/store.ts';
-import { conditionOf } from './condition.ts';
 
 export interface OperatorContext {
   store: FlowStore;

@@ -5,13 +5,11 @@ import type { JournalEntry } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import type { Failure, Turn } from '../session/turn/turn.ts';
-import { CrashPoints } from './crash-points.ts';
+import { CrashPoints, TESTER, createTestStage } from './test-stage.ts';
 import { manualClock } from './manual-clock.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { nextDeadline, isEnded } from '../header.ts';
-import { TESTER, createTestStage } from './test-stage.ts';
-import type { TestStage } from './test-stage.ts';
-import type { StepSeen } from './observe-flow.ts';
+import type { TestStage, StepSeen } from './test-stage.ts';
 
 /** Marks a question that gets no answer. */
 export class NoAnswer {

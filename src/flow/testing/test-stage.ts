@@ -10,12 +10,12 @@ import { Sessions } from '../session/sessions.ts';
 import { afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
-import type { StoredSession } from '../store/store.ts';
+import type { StoredSession, FlowStore } from '../store/store.ts';
 import { createLog } from '../../shared/log.ts';
-import { CrashPoints, createCrashingStore } from './crash-points.ts';
 import type { ManualClock } from './manual-clock.ts';
-import { observeFlow } from './observe-flow.ts';
-import type { Observation } from './observe-flow.ts';
+import type { Ask } from '../authoring/ask.ts';
+import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts';
+import { toRetryPause } from '../session/turn/step-retry.ts';
 
 export const TESTER = { principal: 'tester' };
 /** Base of event URLs; no network resolves this name (RFC 2606). The test delivers events itself. */
@@ -127,4 +127,125 @@ function found(stored: StoredSession | undefined, { context }: Sessions): Turn {
   const { header } = stored;
   if (header.reason === 'expired') return toExpiredTurn(header);
   return { header, questions: callerQuestions(header), ...withOutcome(context, header) };
+}
+
+export interface StepSeen {
+  key: string;
+  idempotencyKey: string;
+  effect: 'retry' | 'once' | undefined;
+}
+
+export interface Observation {
+  returned?: unknown;
+  steps: StepSeen[];
+}
+
+type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOptions<unknown>) => Promise<unknown>;
+
+/** Records what the body returns and which steps run, with their keys. Nothing is recorded after the crash of its process. */
+export function observeFlow(flow: AnyFlow, crashPoints: CrashPoints, seen: Observation): AnyFlow {
+  const watched = (ask: Ask): Ask => {
+    const original: Step = (key, work, options) => (ask as unknown as { step: Step }).step(key, work, options);
+    // Retries need no pause here, as the test clock moves only for sleeps.
+    const step: Step = (key, work, { retry, ...options } = {}) =>
+      original(
+        key,
+        async (context) => {
+          await crashPoints.pass(`before step ${key}`);
+          const result = await withoutPauses(retry, (attempt) => {
+            seen.steps.push({ key, idempotencyKey: context.idempotencyKey, effect: options.effect });
+            return work(attempt === 1 ? context : { ...context, attempt });
+          });
+          await crashPoints.pass(`after step ${key}`);
+          return result;
+        },
+        options,
+      );
+    return Object.assign(Object.create(ask) as Ask, { step, scope: (id: string) => watched(ask.scope(id)) });
+  };
+  const body = async (ask: Ask, input: unknown) => {
+    const returned: unknown = await flow.body(watched(ask), input);
+    if (!crashPoints.isDead) seen.returned = returned;
+    return returned;
+  };
+  return { ...flow, body };
+}
+
+async function withoutPauses(retry: RetryPolicy | undefined, work: (attempt: number) => unknown): Promise<unknown> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work(tried);
+    } catch (error) {
+      if (toRetryPause(retry, { error, tried, elapsedMs: 0 }) === undefined) throw error;
+    }
+  }
+}
+
+/**
+ * Counts the points where a process can crash, and crashes at one of them: before and after every write, and around every step. Promises of a
+ * crashed process never settle.
+ */
+export class CrashPoints {
+  passed = 0;
+  /** Where it crashed. */
+  died: string | undefined;
+  readonly #at: number | undefined;
+  #onDeath = (): void => {};
+
+  /** `at`: the point to crash at; undefined: never. */
+  constructor(at?: number) {
+    this.#at = at;
+  }
+
+  /** Resolves at the crash. */
+  death(): Promise<void> {
+    return new Promise((resolve) => (this.#onDeath = resolve));
+  }
+
+  get isDead(): boolean {
+    return this.died !== undefined;
+  }
+
+  /** Never settles after a crash. */
+  pass(where: string): Promise<void> {
+    if (this.isDead) return new Promise(() => {});
+    if (this.passed++ !== this.#at) return Promise.resolve();
+    this.died = where;
+    this.#onDeath();
+    return new Promise(() => {});
+  }
+}
+
+/** The store as one process sees it, until it crashes. */
+export function createCrashingStore(inner: FlowStore, crashPoints: CrashPoints, journal: JournalEntry[]): FlowStore {
+  const alive = <T>(work: () => Promise<T>): Promise<T> => (crashPoints.isDead ? new Promise(() => {}) : work());
+  const write = async <T>(name: string, work: () => Promise<T>, add: JournalEntry[] = []): Promise<T> => {
+    await crashPoints.pass(`before ${name}`);
+    const done = await alive(work);
+    if (isWritten(done)) journal.push(...add);
+    await crashPoints.pass(`after ${name}`);
+    return done;
+  };
+  return {
+    durable: inner.durable,
+    salt: inner.salt,
+    create: (header, entries, limits) => write('create', () => inner.create(header, entries, limits), entries),
+    commit: (id, rev, change) => write('commit', () => inner.commit(id, rev, change), change.add),
+    lease: (id, owner, ms) => write('lease', () => inner.lease(id, owner, ms)),
+    release: (id, owner) => write('release', () => inner.release(id, owner)),
+    putBlob: (sha256, bytes, ttlMs) => write('putBlob', () => inner.putBlob(sha256, bytes, ttlMs)),
+    spend: (id, rev, ttlMs) => alive(() => inner.spend(id, rev, ttlMs)),
+    load: (id) => alive(() => inner.load(id)),
+    due: (now, max) => alive(() => inner.due(now, max)),
+    getBlob: (sha256) => alive(() => inner.getBlob(sha256)),
+    list: (principal) => alive(() => inner.list(principal)),
+    forgetOutcome: (id) => alive(async () => inner.forgetOutcome?.(id)),
+    drop: (id) => alive(() => inner.drop(id)),
+    close: () => inner.close(),
+  };
+}
+
+/** A refused commit has added nothing. */
+function isWritten(done: unknown): boolean {
+  return done === 'ok' || (typeof done === 'object' && done !== null && 'ok' in done && done.ok === true);
 }

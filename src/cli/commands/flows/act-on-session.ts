@@ -1,10 +1,8 @@
 // `parley flows answer`, `cancel` and `retry`. Leaves the request in the store for the server of the flow, which has the code, the keys and
 // the waiting client. With --code, this process does the work in the same way.
 import { userInfo } from 'node:os';
-import { earlyEndOf } from '../../../flow/header.ts';
-import { isEnded } from '../../../flow/header.ts';
+import { earlyEndOf, isEnded, conditionOf, parkedReason } from '../../../flow/header.ts';
 import type { Header, JournalEntry } from '../../../flow/journal.ts';
-import { conditionOf, parkedReason } from '../../../flow/operator/condition.ts';
 import { findUnopenable } from '../../../flow/operator/find-unopenable.ts';
 import { leaveAnswers, leaveCancel, leaveRetry, heldUntil, findListed } from '../../../flow/operator/leave-request.ts';
 import type { OperatorContext } from '../../../flow/operator/leave-request.ts';

@@ -1,9 +1,7 @@
 // `parley flows show`: prints one session with its journal.
 import { fold } from '../../../flow/fold.ts';
-import { earlyEndOf } from '../../../flow/header.ts';
-import { isEnded } from '../../../flow/header.ts';
+import { earlyEndOf, isEnded, conditionOf, parkedReason } from '../../../flow/header.ts';
 import type { JournalEntry, Header, AnswerEntry, AnswerSource, Via } from '../../../flow/journal.ts';
-import { conditionOf, parkedReason } from '../../../flow/operator/condition.ts';
 import { heldUntil } from '../../../flow/operator/leave-request.ts';
 import type { Question } from '../../../flow/question/question.ts';
 import { readTrail } from '../../../flow/session/ending/trail.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../../tests/helpers/until.ts';
 import { createLog } from '../../../shared/log.ts';
 import { flow } from '../../define.ts';
-import { conditionOf, parkedReason } from '../../operator/condition.ts';
+import { conditionOf, parkedReason } from '../../header.ts';
 import { leaveRetry } from '../../operator/leave-request.ts';
 import { createSqliteStore } from '../../store/sqlite/sqlite.ts';
 import type { FlowStore } from '../../store/store.ts';

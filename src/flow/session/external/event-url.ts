@@ -1,5 +1,5 @@
 // The URL that receives one event of one session by HTTP. It contains a sealed token.
-import type { AwaitedEvent } from '../../authoring/waiting-options.ts';
+import type { AwaitedEvent } from '../../authoring/options.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SessionContext } from '../session-context.ts';
 

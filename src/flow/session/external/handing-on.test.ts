@@ -4,7 +4,7 @@ import { until } from '../../../../tests/helpers/until.ts';
 import type { Ask } from '../../authoring/ask.ts';
 import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
-import { CrashPoints, createCrashingStore } from '../../testing/crash-points.ts';
+import { CrashPoints, createCrashingStore } from '../../testing/test-stage.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { createLog } from '../../../shared/log.ts';
 import { Sessions } from '../sessions.ts';

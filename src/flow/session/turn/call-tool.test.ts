@@ -3,7 +3,7 @@ import { createGateway } from '../../../gateway/gateway.ts';
 import type { Step } from '../../../protocol/step.ts';
 import { createServer } from '../../../server/create-server.ts';
 import { createLog } from '../../../shared/log.ts';
-import type { ToolCaller, ToolCallerOption } from '../../authoring/tool-caller.ts';
+import type { ToolCaller, ToolCallerOption } from '../../authoring/step.ts';
 import { flow } from '../../define.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from './turn.ts';

@@ -1,7 +1,7 @@
 // Calls a tool for a step, with the gateway or client that the flows are served with. A tool result with `isError` fails the step.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { ToolAnswer, ToolCallerOption } from '../../authoring/tool-caller.ts';
+import type { ToolAnswer, ToolCallerOption } from '../../authoring/step.ts';
 
 export interface ToolCallContext {
   tools: ToolCallerOption | undefined;

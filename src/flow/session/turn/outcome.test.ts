@@ -4,7 +4,7 @@ import { flow } from '../../define.ts';
 import { until } from '../../../../tests/helpers/until.ts';
 import { createLog } from '../../../shared/log.ts';
 import { memoryStore } from '../../store/memory.ts';
-import { CrashPoints, createCrashingStore } from '../../testing/crash-points.ts';
+import { CrashPoints, createCrashingStore } from '../../testing/test-stage.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { Sessions } from '../sessions.ts';
 import type { SessionOptions } from '../session-context.ts';

@@ -1,21 +1,21 @@
 // The metrics of sessions.
 import { afterEach, describe, expect, it } from 'vitest';
-import { connect } from '../../client/connect.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import { writeFamilies } from '../../gateway/observe/exposition.ts';
-import { parseMetrics } from '../../gateway/observe/parse-metrics.contract.ts';
-import { createServer } from '../../server/create-server.ts';
-import { createLog } from '../../shared/log.ts';
-import { until } from '../../../tests/helpers/until.ts';
-import type { Ask } from '../authoring/ask.ts';
-import { flow } from '../define.ts';
-import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn/turn.ts';
-import { memoryStore } from '../store/memory.ts';
-import type { FlowStore } from '../store/store.ts';
-import { manualClock } from '../testing/manual-clock.ts';
-import { serveFlows } from '../wire/serve-flows.ts';
-import { OpenSessions } from './open-sessions.ts';
+import { connect } from '../client/connect.ts';
+import { createGateway } from '../gateway/gateway.ts';
+import { writeFamilies } from '../gateway/observe/exposition.ts';
+import { parseMetrics } from '../gateway/observe/parse-metrics.contract.ts';
+import { createServer } from '../server/create-server.ts';
+import { createLog } from '../shared/log.ts';
+import { until } from '../../tests/helpers/until.ts';
+import type { Ask } from './authoring/ask.ts';
+import { flow } from './define.ts';
+import { Sessions } from './session/sessions.ts';
+import { settled } from './session/turn/turn.ts';
+import { memoryStore } from './store/memory.ts';
+import type { FlowStore } from './store/store.ts';
+import { manualClock } from './testing/manual-clock.ts';
+import { serveFlows } from './wire/serve-flows.ts';
+import { OpenSessions } from './flow-metrics.ts';
 
 const log = createLog({ level: 'silent' });
 const me = { principal: 'me' };

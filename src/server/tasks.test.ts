@@ -319,7 +319,7 @@ describe('a question within a task', () => {
     await expect(send('tasks/update', { taskId })).rejects.toMatchObject(missing);
   });
 
-  it('is put to the client that waits for the result', async () => {
+  it('is asked of the client that waits for the result', async () => {
     const { server, start } = withTask(asking);
     const taskId = await start(canBeAsked);
     const answer = ({ method, params }: Ask) =>
@@ -334,7 +334,7 @@ describe('a question within a task', () => {
     ]);
   });
 
-  it('is put to one at a time, and to the next one when that one goes away', async () => {
+  it('is asked of one client at a time, and of the next one when that one goes away', async () => {
     const { server, start } = withTask(async (_, call) => String((await call.ask.roots()).length));
     const taskId = await start(canBeAsked);
     const gone = new GatewayError('CANCELLED');
@@ -363,7 +363,7 @@ describe('a question within a task', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: refusal.message }] });
   });
 
-  it('cannot be put when the client cannot be asked, and a ping never', async () => {
+  it('cannot be asked when the client cannot be asked, and a ping never', async () => {
     const { send, start } = withTask(async (_, call) => void (await call.ask.roots()));
     const taskId = await start();
     const data = { what: 'roots/list', requiredCapabilities: { roots: {} } };

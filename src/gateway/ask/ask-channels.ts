@@ -129,7 +129,7 @@ export class AskChannels {
   }
 
   /** Whether a page or the model can ask the question. A question for a human is never answered by a model. */
-  canPut(ask: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
+  canAsk(ask: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
     if (ask.method !== 'elicitation/create' || during !== 'tools/call') return false;
     return this.#page?.isReachable === true || (this.#hasRelay && !isKeptFromModels(ask));
   }

@@ -90,7 +90,7 @@ export class AskableCall implements ChannelPart {
     outcome.then(
       (result) => {
         this.#end();
-        this.#carried.put(result);
+        this.#carried.deliver(result);
       },
       (thrown: unknown) => {
         this.#end();
@@ -119,7 +119,7 @@ export class AskableCall implements ChannelPart {
     const isChecked = this.#carrier === this.#inner && this.#listener?.hasOutputSchema(this.#inner.params.name);
     this.#carrier = undefined;
     if (this.#inner.audited) this.#inner.audited.ending = this.#outcome;
-    this.#carried.put(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
+    this.#carried.deliver(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
     this.#listener?.onHeld(this.#inner.client);
   }
 
@@ -140,7 +140,7 @@ export class AskableCall implements ChannelPart {
   canAsk(ask: Ask): boolean {
     if (ask.human && !this.#isTrusted) return this.#channels.hasPage;
     if (this.#inner.canAsk(ask) || this.#channels.standInFor(ask, this.#inner.client)) return true;
-    return !this.#isOver && this.#channels.canPut(ask, this.#inner);
+    return !this.#isOver && this.#channels.canAsk(ask, this.#inner);
   }
 
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
@@ -155,7 +155,7 @@ export class AskableCall implements ChannelPart {
     const inner = this.#inner;
     const isCarried = this.#carrier === inner;
     // Tasks ask their own questions.
-    const isAskedThere = this.#isOver || (isCarried && inner.canAsk(ask)) || !this.#channels.canPut(ask, inner);
+    const isAskedThere = this.#isOver || (isCarried && inner.canAsk(ask)) || !this.#channels.canAsk(ask, inner);
     if (isAskedThere) return inner.ask(ask, signal);
     if (isCarried && this.#channels.canOpenPage(inner)) return askOnPage(ask, inner, this.#channels, signal);
     return this.#hold(ask, signal);
@@ -214,13 +214,14 @@ export class AskableCall implements ChannelPart {
   async #askPerson(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { word, log, humanCheck } = this.#channels;
     const { client, id: exchange } = this.#inner;
-    const mayHold = !this.#isOver && this.#channels.canPut(ask, this.#inner);
+    const mayHold = !this.#isOver && this.#channels.canAsk(ask, this.#inner);
     if (this.#isTrusted) {
       if (!mayHold) return this.#inner.ask(ask, signal);
-      const put = this.#byWire(ask, signal);
-      const answer = put && humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, put) : undefined;
+      const askClient = this.#byWire(ask, signal);
+      const answer =
+        askClient && humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, askClient) : undefined;
       if (answer) return answer;
-      if (put)
+      if (askClient)
         log.warn({ exchange, client: client.info.name, principal: loggedPrincipal(client.principal) }, 'ask.nobody');
     }
     if (!word.isStrict) return this.#hold(ask, signal);
@@ -231,7 +232,7 @@ export class AskableCall implements ChannelPart {
 
   #hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     this.#held ??= new HeldCall(this, this.#channels);
-    return this.#held.put(ask, signal);
+    return this.#held.ask(ask, signal);
   }
 
   /** Cancels the call with the request, if anything listens for it. */
@@ -264,7 +265,7 @@ class ResultMailbox {
   }
 
   /** Keeps the result until it is asked for. */
-  put(next: ResultObject | Promise<ResultObject>): void {
+  deliver(next: ResultObject | Promise<ResultObject>): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting) return waiting.resolve(next);
@@ -276,6 +277,6 @@ class ResultMailbox {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting) waiting.reject(reason);
-    else this.put(Promise.reject(reason));
+    else this.deliver(Promise.reject(reason));
   }
 }

@@ -50,16 +50,16 @@ export class HeldCall implements AskingCall {
     return this.exchange.server !== undefined;
   }
 
-  put(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+  ask(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const key = this.#open.toKey(ask.key, 'q');
     this.#schedule();
-    return this.#open.put(key, { key, ask }, signal, this.#call.cancellation);
+    return this.#open.open(key, { key, ask }, signal, this.#call.cancellation);
   }
 
   /** Clients wait about a minute, so a longer wait is reported as text. */
   wait(words: string, signal: AbortSignal): void {
     const { clock, limits } = this.#channels;
-    const stop = clock.after(limits.pollMs, () => this.#putWait(words, signal));
+    const stop = clock.after(limits.pollMs, () => this.#deliverWait(words, signal));
     signal.addEventListener('abort', stop, { once: true });
   }
 
@@ -94,11 +94,11 @@ export class HeldCall implements AskingCall {
     this.#isScheduled = true;
     this.#channels.clock.after(TOGETHER_MS, () => {
       this.#isScheduled = false;
-      if (this.#open.size > 0) this.#putRound();
+      if (this.#open.size > 0) this.#deliverRound();
     });
   }
 
-  #putRound(): void {
+  #deliverRound(): void {
     const open = Array.from(this.#open.entries(), ([, one]) => one);
     const questions = open.map(({ key, ask }) => ({ key, ask }));
     try {
@@ -113,7 +113,7 @@ export class HeldCall implements AskingCall {
     }
   }
 
-  #putWait(words: string, signal: AbortSignal): void {
+  #deliverWait(words: string, signal: AbortSignal): void {
     if (signal.aborted || this.#call.isOver || this.#open.size > 0) return; // a question is already delivered
     try {
       const round = this.#channels.rounds.open(this, [], words);
@@ -172,7 +172,7 @@ async function withRound(
   work: (round: HeldRound, answer: Promise<JsonObject>) => Promise<JsonObject>,
 ): Promise<JsonObject> {
   const question = new OpenQuestions<Ask>();
-  const answer = question.put(KEY, ask, signal, exchange.cancellation ?? exchange.signal);
+  const answer = question.open(KEY, ask, signal, exchange.cancellation ?? exchange.signal);
   if (question.size === 0) return answer; // called off already
   answer.catch(() => {}); // the client may refuse to open the page
   const call: AskingCall = {

@@ -40,11 +40,11 @@ export class HumanCheck {
   }
 
   /** The client's answer if a person gave it; undefined if the question must be asked another way. */
-  async take(ask: Ask, client: ClientView, put: () => Promise<JsonObject>): Promise<JsonObject | undefined> {
+  async take(ask: Ask, client: ClientView, askClient: () => Promise<JsonObject>): Promise<JsonObject | undefined> {
     const start = ticksOf(this.#clock);
     let answer: JsonObject;
     try {
-      answer = await put();
+      answer = await askClient();
     } catch (thrown) {
       const isUnknown = thrown instanceof GatewayError && UNKNOWN_TO_CLIENT.has(thrown.details.code);
       if (!isUnknown) throw thrown;

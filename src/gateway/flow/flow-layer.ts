@@ -189,7 +189,7 @@ export class FlowLayer extends TargetLayer {
 
   async #tell(told: SessionMessage, call: EmulatedSession): Promise<void> {
     try {
-      await this.#sessions.put(told);
+      await this.#sessions.deliver(told);
       if (told.method === 'interaction.complete') call.acknowledge();
     } catch (error) {
       this.#options.log.debug({ error }, 'flow.untold');

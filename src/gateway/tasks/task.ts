@@ -115,7 +115,7 @@ export class Task {
     const key = this.#toFreshKey(ask.key);
     const closing = new AbortController();
     const close = (): void => closing.abort(new GatewayError('CANCELLED'));
-    const answer = this.#open.put(key, { key, ask, closed: closing.signal, close }, signal);
+    const answer = this.#open.open(key, { key, ask, closed: closing.signal, close }, signal);
     this.#become('input_required');
     return answer;
   }

@@ -83,7 +83,7 @@ export class FlowBridge {
 
   /** Handles a request of the server about a session. */
   put(ask: Ask, connection: UpstreamConnection, signal?: AbortSignal): Promise<JsonObject> {
-    return this.#sessionsOn(connection).put(toTold(ask), signal);
+    return this.#sessionsOn(connection).deliver(toTold(ask), signal);
   }
 
   /** Handles a notification of the server about a session. */

@@ -9,7 +9,7 @@ checkQuestions('by key', () => {
   return {
     ask({ key: wanted, params }, signal) {
       const key = questions.toKey(wanted, 'q');
-      return questions.put(key, { key, message: String(params?.message) }, signal, call.signal);
+      return questions.open(key, { key, message: String(params?.message) }, signal, call.signal);
     },
     shown: async () => Array.from(questions.entries(), ([, question]) => question),
     answer: (key, action) => questions.answer(key, { action }),
@@ -19,7 +19,7 @@ checkQuestions('by key', () => {
 
 it('a key that was made is not made again after its answer, unlike one that its asker wants', async () => {
   const questions = new OpenQuestions<string>();
-  const first = questions.put(questions.toKey(undefined, 'ask-'), 'first');
+  const first = questions.open(questions.toKey(undefined, 'ask-'), 'first');
   expect(questions.answer('ask-1', {})).toBe('first');
   await first;
   expect([questions.toKey(undefined, 'ask-'), questions.toKey('mine', 'ask-')]).toEqual(['ask-2', 'mine']);
@@ -30,7 +30,7 @@ it('only questions that are taken back are reported, when they are no longer ope
   const onWithdrawn = vi.fn((question: string) => expect(questions.get(question)).toBeUndefined());
   const questions: OpenQuestions<string> = new OpenQuestions<string>({ onWithdrawn });
   const asked = ['answered', 'refused', 'aborted', 'withdrawn', 'left'].map((key) =>
-    questions.put(key, key, controller.signal).catch((error: Error) => error.message),
+    questions.open(key, key, controller.signal).catch((error: Error) => error.message),
   );
   questions.answer('answered', {});
   questions.refuse('refused', new Error('no'));
@@ -45,7 +45,7 @@ it('only questions that are taken back are reported, when they are no longer ope
 it('of too many questions the oldest is refused, and not reported as taken back', async () => {
   const onWithdrawn = vi.fn();
   const questions = new OpenQuestions<string>({ onWithdrawn, max: 2 });
-  const asked = ['a', 'b', 'c'].map((key) => questions.put(key, key).catch((error: Error) => error.message));
+  const asked = ['a', 'b', 'c'].map((key) => questions.open(key, key).catch((error: Error) => error.message));
   expect(Array.from(questions.entries(), ([key]) => key)).toEqual(['b', 'c']);
   expect(await asked[0]).toBe('Request cancelled');
   expect(onWithdrawn).not.toHaveBeenCalled();

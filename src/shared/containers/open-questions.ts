@@ -44,7 +44,7 @@ export class OpenQuestions<Q, A = Record<string, unknown>> {
   }
 
   /** Resolves with the answer. Rejects with CANCELLED as soon as a signal aborts; if one has, nothing is opened. */
-  put(key: string, question: Q, ...signals: Signals): Promise<A> {
+  open(key: string, question: Q, ...signals: Signals): Promise<A> {
     for (const signal of signals) if (signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     const withdraw = (): void => this.withdraw(key);
     for (const signal of signals) signal?.addEventListener('abort', withdraw, { once: true });

@@ -56,7 +56,7 @@ export class PendingAsks {
     const { onProgress, ...wanted } = asked;
     const question: RequestMessage = { jsonrpc: '2.0', id, ...(onProgress ? withToken(wanted, id) : wanted) };
     const pending: Pending = { id, question, onProgress, exchange, lost, sent: false };
-    const answer = open.put(id, pending, exchange.cancellation, lost);
+    const answer = open.open(id, pending, exchange.cancellation, lost);
     if (this.#open || asked.method === ALWAYS_ALLOWED) this.#send(pending);
     return answer;
   }

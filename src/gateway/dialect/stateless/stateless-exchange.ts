@@ -70,7 +70,7 @@ export class StatelessExchange extends ServedExchange {
     const given = mustBeAskedFirst(ask) ? undefined : this.#takeAnswer(key);
     if (given) return Promise.resolve(given);
     this.#schedule();
-    return open.put(key, { ask, isSent: false }, signal);
+    return open.open(key, { ask, isSent: false }, signal);
   }
 
   /**

@@ -74,7 +74,7 @@ export class PromptQueue {
 
   /** Resolves with an answer as in `elicitation/create`. */
   ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
-    const asked = this.#last.then(() => this.#put(ask, signal));
+    const asked = this.#last.then(() => this.#askFields(ask, signal));
     this.#last = asked.catch(() => {}); // reported to the asker
     return asked;
   }
@@ -107,13 +107,13 @@ export class PromptQueue {
     return undefined;
   }
 
-  async #put(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+  async #askFields(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     const fields = toFormPrompts(ask);
     const isForHuman = ask.human === true;
     const content: [string, unknown][] = [];
     for (const [index, field] of fields.entries()) {
       const step = fields.length > 1 ? { current: index + 1, total: fields.length } : undefined;
-      const given = await this.#putField({ field, isForHuman }, step, signal);
+      const given = await this.#askField({ field, isForHuman }, step, signal);
       if ('action' in given) return given;
       if (field.name === undefined && given.value === false) return { action: 'decline' };
       if (field.name !== undefined && given.value !== undefined) content.push([field.name, given.value]);
@@ -122,7 +122,7 @@ export class PromptQueue {
     return { action: 'accept', ...(isForm && { content: Object.fromEntries(content) }) };
   }
 
-  #putField(
+  #askField(
     asked: Pick<Open, 'field' | 'isForHuman'>,
     step: JsonObject | undefined,
     signal: AbortSignal,

@@ -34,7 +34,7 @@ describe('a client that can receive messages', () => {
     const { sessions, heard, player } = setUp(true);
     let answer!: (result: JsonObject) => void;
     const started = sessions.start(player, () => new Promise((resolve) => (answer = resolve)));
-    const told = sessions.put(prompt());
+    const told = sessions.deliver(prompt());
     await turn();
     expect(heard).toEqual([]);
     answer({ sessionId: 's', state: 'idle' });
@@ -56,10 +56,10 @@ describe('a client that can receive messages', () => {
   it('receives nothing about unknown or ended sessions', async () => {
     const { sessions, heard, start } = setUp(true);
     await start();
-    await expect(sessions.put(prompt('another'))).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
-    await expect(sessions.put({ method: 'interaction.prompt', params: {} })).rejects.toThrow();
-    await sessions.put(END);
-    await expect(sessions.put(prompt())).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
+    await expect(sessions.deliver(prompt('another'))).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
+    await expect(sessions.deliver({ method: 'interaction.prompt', params: {} })).rejects.toThrow();
+    await sessions.deliver(END);
+    await expect(sessions.deliver(prompt())).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
     expect(heard).toEqual(['interaction.complete']);
     expect(sessions.of(client)).toEqual([]);
   });
@@ -77,11 +77,11 @@ describe('a client that cannot receive messages', () => {
     const { sessions, start, goOn } = setUp(false);
     const started = start();
     await turn();
-    expect(await sessions.put(prompt())).toEqual({ acknowledged: true });
+    expect(await sessions.deliver(prompt())).toEqual({ acknowledged: true });
     expect(await started).toMatchObject({ next: { state: 'waiting_user', method: 'interaction.prompt' } });
     const answered = goOn({ accepted: true });
     await turn();
-    await expect(sessions.put(END), 'nobody has acknowledged it').rejects.toMatchObject({
+    await expect(sessions.deliver(END), 'nobody has acknowledged it').rejects.toMatchObject({
       code: 'CLIENT_CANNOT_BE_ASKED',
     });
     expect(await answered).toMatchObject({ next: { state: 'completed', method: 'interaction.complete' } });
@@ -94,7 +94,7 @@ describe('a client that cannot receive messages', () => {
     await turn();
     await clock.advance(20_000);
     expect(await started).toMatchObject({ next: { state: 'processing' } });
-    await sessions.put(END).catch(() => {});
+    await sessions.deliver(END).catch(() => {});
     const asked = await goOn({ state: 'completed' }, { ...respond, method: 'interaction.getState' });
     expect(asked).toMatchObject({ next: { method: 'interaction.complete', result: { success: true } } });
   });

@@ -112,7 +112,7 @@ export class UpstreamFlowSessions {
   }
 
   /** Delivers a server's message to its client. */
-  async put(told: SessionMessage, signal?: AbortSignal): Promise<JsonObject> {
+  async deliver(told: SessionMessage, signal?: AbortSignal): Promise<JsonObject> {
     const session = await this.#find(String(told.params.sessionId));
     await new Promise((resolve) => setImmediate(resolve)); // an answer may be on its way
     if (session.player.tell) return this.#tell(session, told, signal);

@@ -1,6 +1,6 @@
 // The normalized configuration: defaults filled in, short forms expanded, paths absolute. Plain frozen data, and itself a valid input that
 // normalizes to the same.
-import type { TrustOption } from '../gateway/ask/word/persons-word.ts';
+import type { TrustOption } from '../gateway/ask/trust/answer-trust.ts';
 import type { AuthOptions, IssuerOptions } from '../gateway/accept/auth/auth-options.ts';
 import type { PinOption } from '../gateway/definitions/pins/pin-policy.ts';
 import type { TrustProxy } from '../gateway/accept/http/client-address.ts';

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AskInput, RootInput } from './check/ask-shape.ts';
-import type { TrustOption } from '../gateway/ask/word/persons-word.ts';
+import type { TrustOption } from '../gateway/ask/trust/answer-trust.ts';
 import type { AskConfig, RootConfig } from './config.ts';
 
 export function normalizeAsk({ channels = ['page', 'relay'], trust, model }: AskInput): AskConfig {

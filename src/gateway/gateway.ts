@@ -27,7 +27,7 @@ import { AuditLayer } from './audit/audit-layer.ts';
 import { HumanChannel } from './human-channel.ts';
 import type { HumanChannelOptions } from './human-channel.ts';
 import type { RootOption } from './ask/configured-roots.ts';
-import type { PairingCode } from './ask/word/pairings.ts';
+import type { PairingCode } from './ask/trust/pairings.ts';
 import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './dialect/serve/serve-context.ts';
 import { ServerChecks } from './server-checks.ts';

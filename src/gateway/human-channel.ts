@@ -16,8 +16,8 @@ import { QuestionLayer } from './ask/question-layer.ts';
 import { ConfiguredRoots } from './ask/configured-roots.ts';
 import type { RootOption } from './ask/configured-roots.ts';
 import { AskChannels } from './ask/ask-channels.ts';
-import { PersonsWord } from './ask/word/persons-word.ts';
-import type { PairingCode, Pairings } from './ask/word/pairings.ts';
+import { AnswerTrust } from './ask/trust/answer-trust.ts';
+import type { PairingCode, Pairings } from './ask/trust/pairings.ts';
 import type { GatewayAskOptions } from './ask/ask-channels.ts';
 
 export interface HumanChannelOptions {
@@ -61,13 +61,21 @@ export class HumanChannel {
     const pairings = (this.#pairings = pairingsOf(options, clock));
     const { trust, notify, identifyPerson, ...channels } = ask ?? {};
     const pageLogin = login?.pageLogin;
-    const word = new PersonsWord({ trust, notify, identifyPerson, pageLogin, pairings, audit: around.audit, log });
+    const answerTrust = new AnswerTrust({
+      trust,
+      notify,
+      identifyPerson,
+      pageLogin,
+      pairings,
+      audit: around.audit,
+      log,
+    });
     this.pageEndpoint = new AskPageEndpoint({
       round: (handle) => this.#channels.rounds.get(handle),
       publicUrl,
       identify: login?.identifyVisitor ?? options.identify,
       trustsLinks: login !== undefined, // browsers send no keys and no tokens
-      proof: { word, pairings, pageLogin, rounds: () => this.#channels.rounds.all },
+      proof: { answerTrust, pairings, pageLogin, rounds: () => this.#channels.rounds.all },
       besides,
       maxUploadBytes: limits?.maxUploadBytes,
       log,
@@ -75,7 +83,15 @@ export class HumanChannel {
       sealer,
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
-    this.#channels = new AskChannels({ ...channels, standIns, word, page: this.pageEndpoint, log, clock, limits });
+    this.#channels = new AskChannels({
+      ...channels,
+      standIns,
+      answerTrust,
+      page: this.pageEndpoint,
+      log,
+      clock,
+      limits,
+    });
   }
 
   /** Capabilities that the gateway provides for clients that declare none. */
@@ -106,7 +122,7 @@ function pairingsOf(options: HumanChannelOptions, clock: Clock): () => Promise<P
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   let made: Promise<Pairings> | undefined;
   const load = async (): Promise<Pairings> => {
-    const { Pairings, pairingFileIn } = await import('./ask/word/pairings.ts');
+    const { Pairings, pairingFileIn } = await import('./ask/trust/pairings.ts');
     return new Pairings({ gateway, file: stateFolder && pairingFileIn(stateFolder), clock, limits });
   };
   return () => (made ??= load());

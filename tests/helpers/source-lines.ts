@@ -30,7 +30,7 @@ export const ADDED: Record<string, string[]> = {
     'cli/serving/login-options.ts',
   ],
   "a person's word": [
-    'gateway/ask/word/',
+    'gateway/ask/trust/',
     'cli/args/pair-command.ts',
     'cli/commands/pair.ts',
     'cli/serving/tell-person.ts',

@@ -15,8 +15,8 @@ import type { QuestionRound } from './question-round.ts';
 import { createSampler } from './model/sample.ts';
 import type { SamplerOptions } from './model/sample.ts';
 import { toPersonText, toQuestionText } from './question-text.ts';
-import { isForHuman } from './word/persons-word.ts';
-import type { IdentifyPerson, NotifyPerson, PersonsWord, TrustOption } from './word/persons-word.ts';
+import { isForHuman } from './trust/answer-trust.ts';
+import type { IdentifyPerson, NotifyPerson, AnswerTrust, TrustOption } from './trust/answer-trust.ts';
 
 export type Channel = 'page' | 'relay';
 
@@ -52,7 +52,7 @@ export interface GatewayAskOptions {
 }
 
 export interface AskChannelsOptions extends Pick<GatewayAskOptions, 'channels' | 'model' | 'standIns'> {
-  word: PersonsWord;
+  answerTrust: AnswerTrust;
   /** The web page for answers. */
   page?: PageLinks | undefined;
   clock: Clock;
@@ -72,7 +72,7 @@ const URL_ASK: Ask = { method: 'elicitation/create', params: { mode: 'url' } };
 export class AskChannels {
   readonly rounds: HeldRounds;
   readonly humanCheck: HumanCheck;
-  readonly word: PersonsWord;
+  readonly answerTrust: AnswerTrust;
   readonly clock: Clock;
   readonly limits: Limits;
   readonly log: Log;
@@ -82,8 +82,8 @@ export class AskChannels {
   /** Shared by all clients that lack the same capabilities, so that derived values are memoized once. */
   readonly #assisted: ClientCapabilities[] = [];
 
-  constructor({ channels = ALL_CHANNELS, model, standIns, page, word, clock, limits, log }: AskChannelsOptions) {
-    this.word = word;
+  constructor({ channels = ALL_CHANNELS, model, standIns, page, answerTrust, clock, limits, log }: AskChannelsOptions) {
+    this.answerTrust = answerTrust;
     this.clock = clock;
     this.humanCheck = new HumanCheck(clock);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
@@ -147,7 +147,7 @@ export class AskChannels {
   async words(round: QuestionRound, problem?: string): Promise<JsonObject> {
     if (this.#isForPerson(round)) {
       // The page of all questions, which names none of them, and only to callers who can log in there.
-      const page = this.word.canLogIn(round.user) ? (await this.link(round))?.replace(/\?.*$/, '') : undefined;
+      const page = this.answerTrust.canLogIn(round.user) ? (await this.link(round))?.replace(/\?.*$/, '') : undefined;
       return toPersonText(round, { page, hasChanges: this.takesChanges(round) }, problem);
     }
     const link = round.waitsFor === undefined ? await this.link(round) : undefined;
@@ -163,13 +163,13 @@ export class AskChannels {
     if (!this.#isForPerson(round)) return;
     const tell = async (): Promise<void> => {
       const link = await this.link(round);
-      if (link !== undefined) await this.word.tell(round, link);
+      if (link !== undefined) await this.answerTrust.tell(round, link);
     };
     tell().catch((error: unknown) => this.log.warn({ error }, 'ask.person-not-told'));
   }
 
   #isForPerson(round: QuestionRound): boolean {
-    return this.word.isStrict && isForHuman(round);
+    return this.answerTrust.isStrict && isForHuman(round);
   }
 
   /** Whether the model may pass on the answers of this round. */

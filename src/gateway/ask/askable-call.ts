@@ -4,7 +4,7 @@
 // 3. Our page, if the client can open URLs.
 // 4. Otherwise the call is held: its request is answered with the question as text, and a later request brings the
 //    answer and gets what follows.
-// - A question for a human goes to the client only if the operator trusts it (word/persons-word.ts), and takes the next way if the
+// - A question for a human goes to the client only if the operator trusts it (trust/answer-trust.ts), and takes the next way if the
 //   client answers by itself (human-check.ts). The person gets the link to the page, the model does not.
 // - Progress and log lines go to the request that currently carries the call.
 import { DerivedExchange } from '../../protocol/derived-exchange.ts';
@@ -20,8 +20,8 @@ import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import { HeldCall, askAside, askOnPage } from './held-call.ts';
 import type { AskChannels } from './ask-channels.ts';
-import { noPerson } from './word/persons-word.ts';
-import type { GivenWord } from './word/persons-word.ts';
+import { noPerson } from './trust/answer-trust.ts';
+import type { AnswerOrigin } from './trust/answer-trust.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
@@ -183,22 +183,22 @@ export class AskableCall implements ChannelPart {
   }
 
   get #isTrusted(): boolean {
-    return this.#channels.word.trusts(this.#inner.client);
+    return this.#channels.answerTrust.trusts(this.#inner.client);
   }
 
   /** Leaves a receipt, however it ends. */
   async #askHuman(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
-    const { word } = this.#channels;
-    const given: GivenWord = { way: 'client', who: undefined };
+    const { answerTrust } = this.#channels;
+    const given: AnswerOrigin = { way: 'client', who: undefined };
     const onAnswered: Ask['onAnswered'] = (way, who) => void Object.assign(given, { way, who });
     try {
       this.#checkLength(ask);
       const answer = await this.#askPerson({ ...ask, onAnswered }, signal);
-      const { way, by, shown } = word.record(ask, this.exchange, answer, given);
+      const { way, by, shown } = answerTrust.record(ask, this.exchange, answer, given);
       ask.onAnswered?.(way, by, shown);
       return answer;
     } catch (thrown) {
-      word.record(ask, this.exchange, toError(thrown), given);
+      answerTrust.record(ask, this.exchange, toError(thrown), given);
       throw thrown;
     }
   }
@@ -212,7 +212,7 @@ export class AskableCall implements ChannelPart {
 
   /** In the client, if it is trusted and does not answer by itself; else on the page. */
   async #askPerson(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
-    const { word, log, humanCheck } = this.#channels;
+    const { answerTrust, log, humanCheck } = this.#channels;
     const { client, id: exchange } = this.#inner;
     const mayHold = !this.#isOver && this.#channels.canAsk(ask, this.#inner);
     if (this.#isTrusted) {
@@ -224,9 +224,9 @@ export class AskableCall implements ChannelPart {
       if (askClient)
         log.warn({ exchange, client: client.info.name, principal: loggedPrincipal(client.principal) }, 'ask.nobody');
     }
-    if (!word.isStrict) return this.#hold(ask, signal);
+    if (!answerTrust.isStrict) return this.#hold(ask, signal);
     if (!this.#channels.hasPage) throw new GatewayError('NO_PAGE');
-    if (!(await word.canReach(client))) throw noPerson(client);
+    if (!(await answerTrust.canReach(client))) throw noPerson(client);
     return mayHold ? this.#hold(ask, signal) : askAside(ask, this.exchange, this.#channels, signal);
   }
 

@@ -5,7 +5,7 @@ import { FakeClock, FakeExchange, settled } from '../middleware/fake-exchange.co
 import { AskChannels } from './ask-channels.ts';
 import { AskableCall } from './askable-call.ts';
 import type { RoundAnswer } from './question-round.ts';
-import type { PersonsWord } from './word/persons-word.ts';
+import type { AnswerTrust } from './trust/answer-trust.ts';
 import { askOnPage } from './held-call.ts';
 
 /** Its client cannot be asked. */
@@ -17,8 +17,8 @@ class MuteExchange extends FakeExchange {
 
 checkQuestions('of a call that is held', () => {
   const clock = new FakeClock();
-  const word = { trusts: () => true, isStrict: false, tell: () => {} } as unknown as PersonsWord;
-  const channels = new AskChannels({ channels: ['relay'], word, clock, log: createLog({ level: 'silent' }) });
+  const answerTrust = { trusts: () => true, isStrict: false, tell: () => {} } as unknown as AnswerTrust;
+  const channels = new AskChannels({ channels: ['relay'], answerTrust, clock, log: createLog({ level: 'silent' }) });
   const inner = new MuteExchange('tools/call', { name: 't' });
   let exchange!: Exchange;
   const never = (asking: Exchange): Promise<never> => {
@@ -59,9 +59,15 @@ class OpeningExchange extends FakeExchange {
 
 checkQuestions('on the page', () => {
   const clock = new FakeClock();
-  const word = { trusts: () => true } as unknown as PersonsWord;
+  const answerTrust = { trusts: () => true } as unknown as AnswerTrust;
   const page = { isReachable: true, link: async () => 'https://gateway.example/ask' };
-  const channels = new AskChannels({ channels: ['page'], page, word, clock, log: createLog({ level: 'silent' }) });
+  const channels = new AskChannels({
+    channels: ['page'],
+    page,
+    answerTrust,
+    clock,
+    log: createLog({ level: 'silent' }),
+  });
   const exchange = new OpeningExchange('tools/call', { name: 't' });
   return {
     ask: (ask, signal) => askOnPage(ask, exchange, channels, signal),

@@ -134,7 +134,7 @@ export function askOnPage(
   signal?: AbortSignal,
 ): Promise<JsonObject> {
   // Only this client gets the link, so the page needs no other proof if the operator trusts the client.
-  const isVouched = channels.word.trusts(exchange.client);
+  const isVouched = channels.answerTrust.trusts(exchange.client);
   return withRound({ ask, exchange, channels, isVouched, signal }, async (round, answer) => {
     const url = await channels.link(round);
     channels.log.info({ exchange: exchange.id, server: exchange.server, by: 'page' }, 'ask.put');

@@ -12,7 +12,7 @@ import type { Limits } from '../../shared/limits.ts';
 import { MemoryOwnedTable } from '../../shared/containers/owned-table.ts';
 import type { OwnedTable } from '../../shared/containers/owned-table.ts';
 import { HANDLE } from './answer-tool.ts';
-import { userOf } from './word/persons-word.ts';
+import { userOf } from './trust/answer-trust.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
 /** The call that asked. */

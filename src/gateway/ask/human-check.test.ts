@@ -5,7 +5,7 @@ import { UNASKED_CANCEL } from '../../protocol/form/human-marks.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { HumanCheck } from './human-check.ts';
-import { noPerson } from './word/persons-word.ts';
+import { noPerson } from './trust/answer-trust.ts';
 
 const client = (principal = 'alice'): ClientView => ({
   dialect: 'stateless',
@@ -20,84 +20,84 @@ const ask = {
 };
 const DECLINE = { action: 'decline' };
 
-function words() {
+function checked() {
   const clock = new FakeClock();
-  const word = new HumanCheck(clock);
+  const check = new HumanCheck(clock);
   const take = (answer: JsonObject, ms = 0, who = client()) =>
-    word.take(ask, who, async () => {
+    check.take(ask, who, async () => {
       clock.advance(ms);
       return answer;
     });
-  return { clock, word, take };
+  return { clock, check, take };
 }
 
 describe('an answer by a person', () => {
   it('is a form that is filled in, however quickly', async () => {
-    const { take, word } = words();
+    const { take, check } = checked();
     for (const ok of [true, false]) {
       const answer = { action: 'accept', content: { ok } };
       expect(await take(answer)).toBe(answer);
     }
-    expect(word.isTrusted(client())).toBe(true);
+    expect(check.isTrusted(client())).toBe(true);
   });
 
   it.each([[undefined], [{}], [{ other: 1 }]])('is not a form sent back with %j', async (content) => {
-    const { take } = words();
+    const { take } = checked();
     expect(await take({ action: 'accept', ...(content && { content }) })).toBeUndefined();
   });
 
   it.each([[DECLINE], [{ action: 'cancel' }]])('is an instant %j once, but not twice in a row', async (refusal) => {
-    const { take, word } = words();
+    const { take, check } = checked();
     expect(await take(refusal, 399)).toBe(refusal);
-    expect(word.isTrusted(client())).toBe(true);
+    expect(check.isTrusted(client())).toBe(true);
     expect(await take(refusal, 399)).toBeUndefined();
-    expect(word.isTrusted(client())).toBe(false);
-    expect(word.isTrusted(client('bob'))).toBe(true);
+    expect(check.isTrusted(client())).toBe(false);
+    expect(check.isTrusted(client('bob'))).toBe(true);
   });
 
   it('is not an empty form, and the client still gets forms', async () => {
-    const { take, word } = words();
+    const { take, check } = checked();
     for (let times = 0; times < 3; times++) expect(await take({ action: 'accept', content: {} })).toBeUndefined();
-    expect(word.isTrusted(client())).toBe(true);
+    expect(check.isTrusted(client())).toBe(true);
   });
 
   it('is a slow refusal, however often', async () => {
-    const { take, word } = words();
+    const { take, check } = checked();
     for (const ms of [0, 400, 0, 400, 400]) expect(await take(DECLINE, ms)).toBe(DECLINE);
-    expect(word.isTrusted(client())).toBe(true);
+    expect(check.isTrusted(client())).toBe(true);
   });
 
   it('need not come at once from a client that says that it asked nobody, and gets forms all the same', async () => {
-    const { take, word } = words();
+    const { take, check } = checked();
     for (let n = 0; n < 3; n++) expect(await take(UNASKED_CANCEL)).toBe(UNASKED_CANCEL);
-    expect(word.isTrusted(client())).toBe(true);
+    expect(check.isTrusted(client())).toBe(true);
     expect(await take({ ...UNASKED_CANCEL, action: 'accept' })).toBeUndefined();
   });
 
   it('cannot come from a client that does not support the question', async () => {
     for (const code of [-32601, -32600]) {
-      const { word } = words();
+      const { check } = checked();
       const refused = new GatewayError('ASK_REFUSED', { method: ask.method, reason: 'no', code });
-      expect(await word.take(ask, client(), () => Promise.reject(refused))).toBeUndefined();
-      expect(word.isTrusted(client())).toBe(false);
+      expect(await check.take(ask, client(), () => Promise.reject(refused))).toBeUndefined();
+      expect(check.isTrusted(client())).toBe(false);
     }
   });
 
   it('passes on other errors', async () => {
-    const { word } = words();
+    const { check } = checked();
     const refused = new GatewayError('ASK_REFUSED', { method: ask.method, reason: 'no', code: -32603 });
-    await expect(word.take(ask, client(), () => Promise.reject(refused))).rejects.toBe(refused);
-    expect(word.isTrusted(client())).toBe(true);
+    await expect(check.take(ask, client(), () => Promise.reject(refused))).rejects.toBe(refused);
+    expect(check.isTrusted(client())).toBe(true);
   });
 
   it('is expected again after an hour', async () => {
-    const { take, word, clock } = words();
+    const { take, check, clock } = checked();
     await take(DECLINE);
     await take(DECLINE);
     clock.advance(3_599_999);
-    expect(word.isTrusted(client())).toBe(false);
+    expect(check.isTrusted(client())).toBe(false);
     clock.advance(1);
-    expect(word.isTrusted(client())).toBe(true);
+    expect(check.isTrusted(client())).toBe(true);
   });
 });
 

@@ -18,7 +18,7 @@ import { ANSWER_TOOL, answerTool, hasHandle } from './answer-tool.ts';
 import { AskableCall } from './askable-call.ts';
 import type { HeldListener } from './askable-call.ts';
 import type { AskChannels } from './ask-channels.ts';
-import { guardExchange, guardWatcher } from './word/persons-word.ts';
+import { guardExchange, guardWatcher } from './trust/answer-trust.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
@@ -144,7 +144,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   #assist(client: ClientView): ClientView {
     if (client.assisted === undefined) client.assisted = this.#channels.assistedFor(client);
-    if (client.isUnproven === undefined) client.isUnproven = !this.#channels.word.trusts(client);
+    if (client.isUnproven === undefined) client.isUnproven = !this.#channels.answerTrust.trusts(client);
     return client;
   }
 

@@ -94,7 +94,7 @@ async function receive(
   const token = tokenOf(request.url ?? '');
   const base = new URL(await options.baseUrl());
   const at = { ...site, request, response, reply, words, token, base };
-  if (token === '' && options.proof?.word.isStrict) {
+  if (token === '' && options.proof?.answerTrust.isStrict) {
     const visit = { ...at, handle: '', round: undefined, closed: undefined, browser: undefined };
     return showOpenQuestions(visit, options.proof, (one) => toLink(site.sealer, one, base.href));
   }
@@ -105,7 +105,7 @@ async function receive(
   const [round, closed] = found && 'closed' in found ? [undefined, found.closed] : [found, undefined];
   const browser = site.owners.browserOf(handle, request.headers.cookie);
   const mustProve = options.proof !== undefined && needsProof(options.proof, round);
-  const who = mustProve ? await options.proof!.word.proofOf(round!, request) : undefined;
+  const who = mustProve ? await options.proof!.answerTrust.proofOf(round!, request) : undefined;
   const visit: PageVisit = { ...at, handle, round, closed, browser, who };
   if (mustProve && who === undefined) return pairBrowser(visit, options.proof!);
   return request.method === 'POST' ? receiveForm(visit) : showRound(visit);

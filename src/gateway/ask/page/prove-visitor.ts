@@ -3,9 +3,9 @@
 import type { PageLogin } from '../../../protocol/login-pages.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import { isOwnOrigin } from '../../../shared/net/browser-request.ts';
-import type { PersonsWord } from '../word/persons-word.ts';
-import { isForHuman } from '../word/persons-word.ts';
-import type { Pairings } from '../word/pairings.ts';
+import type { AnswerTrust } from '../trust/answer-trust.ts';
+import { isForHuman } from '../trust/answer-trust.ts';
+import type { Pairings } from '../trust/pairings.ts';
 import type { QuestionRound } from '../question-round.ts';
 import { readPost } from '../../../shared/net/read-post.ts';
 import { BUTTON_BYTES, toCookie, isOurForm, toCsrf } from './serve-round.ts';
@@ -18,7 +18,7 @@ import type { PageVisit } from './page-visit.ts';
 
 /** What the page needs to know about people. */
 export interface VisitorProof {
-  readonly word: Pick<PersonsWord, 'isStrict' | 'proofOf'>;
+  readonly answerTrust: Pick<AnswerTrust, 'isStrict' | 'proofOf'>;
   pairings(): Promise<Pairings>;
   readonly pageLogin?: PageLogin | undefined;
   /** The open questions, for a paired browser without a link. */
@@ -30,8 +30,8 @@ const YEAR_SECONDS = 365 * 86_400;
 const LOGOUT = 'logout';
 
 /** Whether a browser has to be proven before it sees or answers the round. */
-export function needsProof({ word }: VisitorProof, round: QuestionRound | undefined): boolean {
-  return round !== undefined && word.isStrict && isForHuman(round) && round.isVouched !== true;
+export function needsProof({ answerTrust }: VisitorProof, round: QuestionRound | undefined): boolean {
+  return round !== undefined && answerTrust.isStrict && isForHuman(round) && round.isVouched !== true;
 }
 
 /** For a browser that is not proven: asks for a code, or takes it. */
@@ -106,7 +106,7 @@ export async function showOpenQuestions(
   const open: { link: string; about: QuestionRound['about'] }[] = [];
   for (const round of proof.rounds()) {
     const isTheirs =
-      round.isOpen && needsProof(proof, round) && (await proof.word.proofOf(round, request)) !== undefined;
+      round.isOpen && needsProof(proof, round) && (await proof.answerTrust.proofOf(round, request)) !== undefined;
     if (isTheirs) open.push({ link: linkTo(round), about: round.about });
   }
   const csrf = () => toCsrf({ sealer, handle: LOGOUT, browser: visitor });

@@ -1,6 +1,6 @@
-// What counts as a person's word, for approvals and for questions that only a human may answer (`human`, `by: 'human'`). An answer
-// counts only if
-// 1. its question was put first: an answer that came before is ignored (`mustBeAskedFirst`, protocol/exchange.ts), and
+// Which answers are trusted to be a person's own, for approvals and for questions that only a human may answer (`human`, `by: 'human'`).
+// An answer counts only if
+// 1. its question was asked first: an answer that came before is ignored (`mustBeAskedFirst`, protocol/exchange.ts), and
 // 2. it comes by a proven channel: the page in a browser that the operator has paired or that a login proves, or the form of a
 //    client that the operator trusts: by key, by login, or because it is the client of a stdio entry.
 // Nothing else counts: no message of a model, no link alone, no prompt of a client that is not trusted, and never the name that a
@@ -44,7 +44,7 @@ export type NotifyPerson = (notice: WaitingNotice) => void | Promise<void>;
 /** The login of the person at this browser. */
 export type IdentifyPerson = (request: HttpRequest) => string | undefined | Promise<string | undefined>;
 
-export interface PersonsWordOptions {
+export interface AnswerTrustOptions {
   trust?: TrustOption | undefined;
   /** The browsers that the operator has paired; loaded when the first question needs them. */
   pairings: () => Promise<Pairings>;
@@ -57,33 +57,33 @@ export interface PersonsWordOptions {
 }
 
 /** How an answer was given. */
-export interface GivenWord {
+export interface AnswerOrigin {
   way: AnswerWay;
   /** Who vouches for it, such as `browser:laptop` or `key:ci`. */
   who: string | undefined;
 }
 
 /** What proves an answer: how it came, who vouches for it, and a digest of what was shown. */
-export interface WordReceipt {
+export interface AnswerProof {
   way: AnswerWay;
   by: string;
   shown: string;
 }
 
-export class PersonsWord {
-  readonly #options: PersonsWordOptions;
+export class AnswerTrust {
+  readonly #options: AnswerTrustOptions;
   readonly #trusted: ReadonlySet<string>;
   /** False if everybody is believed. */
   readonly isStrict: boolean;
 
-  constructor(options: PersonsWordOptions) {
+  constructor(options: AnswerTrustOptions) {
     const { trust = DEFAULT_TRUST } = options;
     this.#options = options;
     this.isStrict = trust !== 'all';
     this.#trusted = new Set(trust === 'all' ? [] : trust.map(readTrusted));
   }
 
-  /** Whether the forms of this client are a person's word. */
+  /** Whether a person answers the forms of this client, as the operator says. */
   trusts(client: ClientView): boolean {
     return !this.isStrict || this.#voucherOf(client) !== undefined;
   }
@@ -129,7 +129,7 @@ export class PersonsWord {
   }
 
   /** The receipt: who said what about what was shown. That of an approval is recorded by the step that asked. */
-  record(ask: Ask, exchange: Exchange, answer: JsonObject | Error, { way, who }: GivenWord): WordReceipt {
+  record(ask: Ask, exchange: Exchange, answer: JsonObject | Error, { way, who }: AnswerOrigin): AnswerProof {
     const { audit, log } = this.#options;
     const { id, client, server, method, params } = exchange;
     const outcome = outcomeOf(answer);

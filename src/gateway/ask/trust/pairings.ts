@@ -9,7 +9,7 @@ import { isSameSecret, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { drawRandomBytes, randomId } from '../../../shared/crypto/ids.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import { cookiesNamed } from '../../../shared/net/browser-request.ts';
-import { mayAnswer } from './persons-word.ts';
+import { mayAnswer } from './answer-trust.ts';
 import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';

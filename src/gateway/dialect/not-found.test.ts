@@ -3,7 +3,7 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toHandshakeError } from './handshake/errors.ts';
 import { featuresOf } from './revisions.ts';
 import type { ServedExchange } from './serve/served-exchange.ts';
-import { toStatelessError } from './stateless/errors.ts';
+import { toStatelessError } from './stateless/serve-stateless.ts';
 
 const exchange = { id: 'x', method: 'resources/read' } as ServedExchange;
 const missing = (code: number, dialect: string) =>

@@ -8,7 +8,7 @@ import type { RecordedCall } from './fake-wire.contract.ts';
 import { HandshakeServerDialect } from './handshake/handshake-server-dialect.ts';
 import { META } from './meta.ts';
 import type { ServerDialect } from './speak/server-dialect.ts';
-import { StatelessServerDialect } from './stateless/speak/stateless-server-dialect.ts';
+import { StatelessServerDialect } from './stateless/stateless-server-dialect.ts';
 
 const info = { name: 's', version: '1' };
 const message = (data: unknown) => ({

@@ -14,7 +14,7 @@ import { toHandshakeResult } from './handshake/results.ts';
 import { META } from './meta.ts';
 import { featuresOf } from './revisions.ts';
 import { toStatelessResult } from './stateless/results.ts';
-import { StatelessServerDialect } from './stateless/speak/stateless-server-dialect.ts';
+import { StatelessServerDialect } from './stateless/stateless-server-dialect.ts';
 
 const info = { name: 's', version: '1' };
 const METHODS = ['tools/call', 'resources/read', 'prompts/get'];

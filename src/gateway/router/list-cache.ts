@@ -2,7 +2,7 @@
 // client.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { ListArea } from '../../protocol/methods.ts';
-import { roughBytes } from '../../protocol/raw/rough-bytes.ts';
+import { roughBytes } from '../../protocol/message.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { toShortKey } from '../../shared/short-name.ts';

@@ -11,7 +11,7 @@ import type { ServerIntroduction } from '../dialect/speak/initialize-server.ts';
 import { openingsFor } from '../dialect/revisions.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
 import type { ServerDialect } from '../dialect/speak/server-dialect.ts';
-import type { StatelessIdentity } from '../dialect/stateless/speak/outgoing-envelope.ts';
+import type { StatelessIdentity } from '../dialect/stateless/envelope.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Route } from './address.ts';
 import type { Link } from './links/link.ts';

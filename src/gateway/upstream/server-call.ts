@@ -13,7 +13,7 @@ import type { Abortable } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
-import { withTasks } from '../dialect/stateless/speak/outgoing-envelope.ts';
+import { withTasks } from '../dialect/stateless/envelope.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { isLoginNeeded } from './login/login-tool.ts';

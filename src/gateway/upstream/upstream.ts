@@ -16,7 +16,7 @@ import { toClientCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { viaFrom } from '../../shared/via.ts';
 import { ALL_REVISIONS, STATELESS, toRevisionPin } from '../dialect/revisions.ts';
 import type { RevisionPin, SpokenEra } from '../dialect/revisions.ts';
-import { withTasks } from '../dialect/stateless/speak/outgoing-envelope.ts';
+import { withTasks } from '../dialect/stateless/envelope.ts';
 import { routeTo } from './address.ts';
 import type { Address, Route } from './address.ts';
 import type { ClientIntroduction } from './connections/connection-signature.ts';

@@ -16,8 +16,7 @@ import { isStatelessMessage, openingOf, checkOpeningVersion, checkSessionVersion
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { RECURRING, readMessageVia } from '../../dialect/meta.ts';
 import { runUnlessVisited } from '../../../shared/via.ts';
-import { receiveStatelessNotification } from '../../dialect/stateless/receive-notification.ts';
-import { isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
+import { receiveStatelessNotification, isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
 import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
 import { callerOf } from '../identify.ts';
 import type { Login } from '../login.ts';

@@ -1,17 +1,19 @@
-// Decides which era a message belongs to. The body decides, except that a live session or a handshake version header
-// overrides it: some clients negotiate 2025-11-25 and still send the stateless `_meta` keys. Also checks the version header
-// of the handshake era.
-import type { Message } from '../../../protocol/message.ts';
+// Decides which era a message belongs to, and reads what its client says about itself. The body decides the era, except
+// that a live session or a handshake version header overrides it: some clients negotiate 2025-11-25 and still send the
+// stateless `_meta` keys. Also checks the version header of the handshake era.
+import type { Implementation } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { JsonObject, Message } from '../../../protocol/message.ts';
+import { isObject, roughBytes } from '../../../protocol/message.ts';
+import { readOptionalObject, toInvalid } from '../../../protocol/params.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
-import { isObject } from '../../../protocol/message.ts';
-import { readIntroduction } from '../speak/introduction.ts';
-import { META } from '../meta.ts';
-import { isHandshake, isStateless } from '../revisions.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { META, forwardedMeta } from '../meta.ts';
+import { isHandshake, isStateless } from '../revisions.ts';
 import type { Conversation } from './conversation.ts';
 import type { ServeContext } from './serve-context.ts';
 
-export interface Evidence {
+interface Evidence {
   /** The message belongs to an initialized conversation. */
   session: boolean;
   /** `MCP-Protocol-Version`, where the transport has headers. */
@@ -63,4 +65,34 @@ export function checkSessionVersion(header: string | undefined, { dialect, conte
   if (header === undefined || !dialect || dialect.client.dialect === 'draft') return;
   if (isHandshake(header) && context.revisions.includes(header)) return;
   throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: context.revisions });
+}
+
+/**
+ * The client's info and the fields that the protocol does not define. A server with a dedicated connection gets the same.
+ */
+export function readIntroduction(params: JsonObject): Pick<ClientView, 'info' | 'greeting'> {
+  const { protocolVersion: _version, capabilities: _can, clientInfo: _who, _meta, ...rest } = params;
+  const meta = forwardedMeta(_meta);
+  const greeting = meta ? { ...rest, _meta: meta } : rest;
+  checkIntroductionSize(greeting, 'params');
+  return { info: readClientInfo(params), ...(Object.keys(greeting).length > 0 && { greeting }) };
+}
+
+export function readClientInfo(params: JsonObject): Implementation {
+  const said = readOptionalObject(params, 'clientInfo') ?? {};
+  checkIntroductionSize(said, 'clientInfo');
+  const { name, version, ...rest } = said;
+  return {
+    ...rest,
+    name: typeof name === 'string' ? name : 'unknown',
+    version: typeof version === 'string' ? version : '0',
+  };
+}
+
+/** Real clients say a few hundred bytes. */
+const MAX_BYTES = 64 * 1024;
+
+/** What a client says is kept for each client, and servers with other declarations have processes of their own. */
+export function checkIntroductionSize(said: unknown, parameter: string): void {
+  if (roughBytes(said, MAX_BYTES) > MAX_BYTES) throw toInvalid(parameter, `Must be at most ${MAX_BYTES} bytes`);
 }

@@ -1,9 +1,10 @@
 // Answers `initialize` and so chooses the dialect of the connection. A string `protocolVersion` means MCP at that
 // revision, else a string `mcpVersion` means draft; the two forms share no required key, so the choice is certain.
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import { MISSING, readOptionalObject, toInvalid } from '../../../protocol/params.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
-import { checkIntroductionSize, readIntroduction, optionalObject, toInfo } from '../speak/introduction.ts';
+import { checkIntroductionSize, readClientInfo, readIntroduction } from './detect.ts';
 import { DraftClientDialect } from '../draft/draft-client-dialect.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
 import { DRAFT, DRAFT_VERSION, negotiateRevision } from '../revisions.ts';
@@ -30,8 +31,7 @@ export function chooseClientDialect(
   const { protocolVersion, mcpVersion } = params;
   if (typeof protocolVersion === 'string') return toHandshakeDialect(params, conversation);
   if (typeof mcpVersion === 'string') return toDraftDialect(params, conversation);
-  const error = protocolVersion === undefined ? 'Required parameter missing' : 'Must be a string';
-  throw new GatewayError('INVALID_PARAMS', { parameter: 'protocolVersion', error });
+  throw toInvalid('protocolVersion', protocolVersion === undefined ? MISSING : 'Must be a string');
 }
 
 /** Tolerates missing `capabilities` and `clientInfo`. */
@@ -40,7 +40,7 @@ function toHandshakeDialect(params: JsonObject, conversation: Conversation): Han
   const { revisions } = conversation.context;
   const revision = negotiateRevision(requested, revisions);
   if (revision === undefined) throw new GatewayError('UNSUPPORTED_VERSION', { supported: revisions, requested });
-  const capabilities = optionalObject(params.capabilities, 'capabilities');
+  const capabilities = readOptionalObject(params, 'capabilities') ?? {};
   checkIntroductionSize(capabilities, 'capabilities');
   return new HandshakeClientDialect(conversation, {
     dialect: 'handshake',
@@ -58,10 +58,10 @@ function toDraftDialect(params: JsonObject, conversation: Conversation): DraftCl
     const supported = conversation.context.revisions.includes(DRAFT) ? [DRAFT_VERSION] : [];
     throw new GatewayError('UNSUPPORTED_VERSION', { supported, requested });
   }
-  const declared = optionalObject(params.clientCapabilities, 'clientCapabilities');
+  const declared = readOptionalObject(params, 'clientCapabilities') ?? {};
   return new DraftClientDialect(conversation, {
     supportsProgress: declared.supportsProgress === true,
     supportsCancellation: declared.supportsCancellation === true,
-    info: toInfo(params.clientInfo),
+    info: readClientInfo(params),
   });
 }

@@ -14,8 +14,8 @@ import { createSealer } from '../../../shared/crypto/seal.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { keysFrom } from '../../../shared/crypto/state-keys.ts';
 import { ALL_REVISIONS, isStateless } from '../revisions.ts';
-import { createParkedCalls } from '../stateless/parked-calls.ts';
-import type { ParkedCalls } from '../stateless/parked-calls.ts';
+import { createParkedCalls } from '../stateless/request-state.ts';
+import type { ParkedCalls } from '../stateless/request-state.ts';
 
 export interface ServeContext {
   readonly target: Target;

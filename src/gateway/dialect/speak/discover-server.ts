@@ -11,10 +11,10 @@ import { META, withoutEnvelope } from '../meta.ts';
 import { FLOW_EXTENSION } from '../stateless/flow-extension.ts';
 import { STATELESS, isHandshake } from '../revisions.ts';
 import type { ServerDialect, Wire } from './server-dialect.ts';
-import { toHeaders } from '../stateless/speak/outgoing-headers.ts';
-import { toEnvelope } from '../stateless/speak/outgoing-envelope.ts';
-import type { StatelessIdentity } from '../stateless/speak/outgoing-envelope.ts';
-import { StatelessServerDialect } from '../stateless/speak/stateless-server-dialect.ts';
+import { toHeaders } from '../stateless/headers.ts';
+import { toEnvelope } from '../stateless/envelope.ts';
+import type { StatelessIdentity } from '../stateless/envelope.ts';
+import { StatelessServerDialect } from '../stateless/stateless-server-dialect.ts';
 
 const UNSUPPORTED_VERSION = -32022;
 /** Statuses about who asks, how often or when; they say nothing about the era. */

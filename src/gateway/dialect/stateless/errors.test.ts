@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../../shared/errors.ts';
-import { toStatelessError } from './errors.ts';
+import { toStatelessError } from './serve-stateless.ts';
 
 const status = (error: GatewayError) => (toStatelessError(error, 'x-1', false) as { status: number }).status;
 

@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { enveloped, request } from '../fake-context.contract.ts';
-import { checkStandardHeaders, checkVersionHeader } from './headers.ts';
-import { checkParamHeaders, paramHeaders, toParamHeaders } from './speak/param-headers.ts';
+import {
+  checkStandardHeaders,
+  checkVersionHeader,
+  checkParamHeaders,
+  paramHeaders,
+  toParamHeaders,
+} from './headers.ts';
 
 const from = (headers: Record<string, string>) => (name: string) => headers[name];
 

@@ -1,7 +1,7 @@
 import { checkOwnedThings } from '../../../shared/containers/owned-table.contract.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { FakeClock, RecordingOutlet, request } from '../fake-context.contract.ts';
-import { createParkedCalls, parkCall } from './parked-calls.ts';
+import { createParkedCalls, parkCall } from './request-state.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
 
 const info = { name: 'c', version: '1' };

@@ -1,13 +1,44 @@
-// Seals and opens `requestState`: either a ticket to a parked call, or everything needed to repeat a call. It is bound
-// to the principal and the request, so it is useless for another call, tool or user.
+// What connects the requests of a call that asks: `requestState`, which the client carries. It is either a ticket to a
+// call that is parked in memory, which works once, or everything needed to repeat a call. It is sealed and bound to the
+// principal and the request, so it is useless for another call, tool or user.
+import { callerOfClient } from '../../../protocol/exchange.ts';
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { MemoryOwnedTable } from '../../../shared/containers/owned-table.ts';
+import type { OwnedTable } from '../../../shared/containers/owned-table.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Limits } from '../../../shared/limits.ts';
 import { namedBy } from './headers.ts';
+import type { StatelessExchange } from './stateless-exchange.ts';
 
-/** A call that was answered with questions. */
+/** Calls that wait in memory for their user's answer, by ticket. */
+export type ParkedCalls = OwnedTable<StatelessExchange>;
+
+export function createParkedCalls({ maxParked: max, parkedMs: lifeMs }: Limits, clock: Clock): ParkedCalls {
+  return new MemoryOwnedTable<StatelessExchange>({
+    clock,
+    max,
+    lifeMs,
+    toFull: () => new GatewayError('TOO_MANY', { what: 'calls waiting for an answer', limit: 'maxParked' }),
+    onExpired: (exchange) => void exchange.cancel(),
+  });
+}
+
+/** Returns the ticket. Throws TOO_MANY when the caller has too many open questions. */
+export function parkCall(exchange: StatelessExchange, calls: ParkedCalls): string {
+  const { client } = exchange;
+  const ticket = randomId(); // each round of questions has its own
+  calls.add(ticket, exchange, { owner: client.principal, caller: callerOfClient(client) });
+  exchange.round++;
+  return ticket;
+}
+
+/** A call that was answered with questions, and is repeated with the answers. */
 export interface SuspendedState {
   /** The handler's own state; null if it gave none. */
   state: string | null;
@@ -17,7 +48,7 @@ export interface SuspendedState {
   expiresAt: number;
 }
 
-export type RequestState = { ticket: string } | { kept: SuspendedState };
+type RequestState = { ticket: string } | { kept: SuspendedState };
 
 const PURPOSE = 'request-state';
 
@@ -25,11 +56,12 @@ export function sealState(sealer: Sealer, request: RequestMessage, principal: st
   return sealer.seal(PURPOSE, bindingOf(request, principal), state);
 }
 
-/** Undefined unless it was sealed here for this request and principal. */
-export function openState(sealer: Sealer, request: RequestMessage, principal: string): RequestState | undefined {
+/** Throws STATE_INVALID unless it was sealed here for this request and principal. */
+export function openState(sealer: Sealer, request: RequestMessage, principal: string): RequestState {
   const sealed = request.params?.requestState;
   const payload = typeof sealed === 'string' ? sealer.open(PURPOSE, bindingOf(request, principal), sealed) : undefined;
-  return isObject(payload) ? (payload as unknown as RequestState) : undefined;
+  if (!isObject(payload)) throw new GatewayError('STATE_INVALID');
+  return payload as unknown as RequestState;
 }
 
 function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {

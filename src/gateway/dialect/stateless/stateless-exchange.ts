@@ -9,19 +9,20 @@ import type { LoggingLevel } from '@modelcontextprotocol/client';
 import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
-import { isObject } from '../../../protocol/message.ts';
+import { isObject, toResult } from '../../../protocol/message.ts';
 import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
 import { CALL_METHODS, CAPABILITY_BY_ASK } from '../../../protocol/methods.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { ProtocolError } from '../../../shared/errors.ts';
+import { toError } from '../../../shared/to-error.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
 import { isAtLeast, writeLog } from '../log-level.ts';
 import { META } from '../meta.ts';
 import { writeProgress } from '../progress.ts';
 import { ServedExchange } from '../serve/served-exchange.ts';
-import { tooMany } from './parked-calls.ts';
+import { parkCall, sealState } from './request-state.ts';
+import { toInputRequired } from './results.ts';
 
 interface OpenAsk {
   ask: Ask;
@@ -33,9 +34,8 @@ export class StatelessExchange extends ServedExchange {
   logLevel: LoggingLevel | undefined;
   /** The number of rounds so far. */
   round = 0;
-  /** Called when a round of questions is complete and has to be sent. */
-  onAsked: ((exchange: StatelessExchange, questions: JsonObject) => void) | undefined;
-  context: ServeContext | undefined;
+  /** Set as soon as it is made. */
+  declare context: ServeContext;
   /** How often the call was answered with questions and repeated. */
   suspensions = 0;
   resumed: Exchange['resumed'];
@@ -79,7 +79,7 @@ export class StatelessExchange extends ServedExchange {
    */
   get maySuspend(): boolean {
     if (!CALL_METHODS.has(this.method) || this.round > 0 || this.#open?.size || this.#answers) return false;
-    return this.suspensions < this.context!.limits.maxRounds;
+    return this.suspensions < this.context.limits.maxRounds;
   }
 
   /** Answers by key. One that is not asked for yet may be used later in this round. */
@@ -112,19 +112,9 @@ export class StatelessExchange extends ServedExchange {
     this.#held = tell;
   }
 
-  /** The questions of this round cannot be sent. */
-  refuseAsks(reason: GatewayError | ProtocolError): void {
-    this.#open?.refuseAll(reason);
-  }
-
-  /** No answer will come. */
-  abandon(): void {
-    this.cancel();
-  }
-
   override cancel(reason?: unknown): boolean {
     const cancelled = super.cancel(reason);
-    this.refuseAsks(new GatewayError('CANCELLED'));
+    this.#open?.refuseAll(new GatewayError('CANCELLED'));
     return cancelled;
   }
 
@@ -155,9 +145,23 @@ export class StatelessExchange extends ServedExchange {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      const open = this.#open?.size && !this.ended && !this.cancelled && !this.parked;
-      if (open) this.onAsked?.(this, this.#questions());
+      if (this.#open?.size && !this.ended && !this.cancelled && !this.parked) this.#park();
     });
+  }
+
+  /** Answers the current request with the questions; the call waits in memory for the retry. */
+  #park(): void {
+    const { request, client, context } = this;
+    const questions = this.#questions();
+    let state: string;
+    try {
+      state = sealState(context.sealer, request, client.principal, { ticket: parkCall(this, context.parked) });
+    } catch (thrown) {
+      this.#open!.refuseAll(toError(thrown));
+      return;
+    }
+    this.parked = true;
+    this.outlet.end(toResult(request.id, toInputRequired(questions, state, { info: context.target.info })));
   }
 
   #questions(): JsonObject {
@@ -170,8 +174,8 @@ export class StatelessExchange extends ServedExchange {
   }
 
   #refusal(ask: Ask): GatewayError | undefined {
-    if (this.round + this.suspensions >= (this.context?.limits.maxRounds ?? Infinity))
-      return tooMany('rounds of questions in one call', 'maxRounds');
+    if (this.round + this.suspensions >= this.context.limits.maxRounds)
+      return new GatewayError('TOO_MANY', { what: 'rounds of questions in one call', limit: 'maxRounds' });
     if (!CALL_METHODS.has(this.method) || !(ask.method in CAPABILITY_BY_ASK)) return cannotBeAsked(ask, undefined);
     const missing = missingCapability(ask, this.client.capabilities);
     return missing && cannotBeAsked(ask, missing);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { decodeHeader, encodeHeader, toHeaderText } from './header-value.ts';
+import { decodeHeader, encodeHeader, toHeaderText } from './headers.ts';
 
 it('any text is encoded as a legal header value and decoded again', () => {
   fc.assert(

@@ -1,27 +1,25 @@
 // Talks to servers of the stateless era: every request carries its envelope and headers, questions arrive as results
 // and are answered with a retry, and changes arrive on a stream that we open.
-import type { LogEntry, Progress } from '../../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage } from '../../../../protocol/message.ts';
-import { toNotification } from '../../../../protocol/message.ts';
-import { isInteraction } from '../../../../protocol/interaction.ts';
-import type { EncodedParams } from '../../../../protocol/raw/encoded-params.ts';
-import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../../protocol/raw/raw-object.ts';
-import type { ResultObject } from '../../../../protocol/raw/raw-object.ts';
-import type { OutgoingCall, Sender, ServerEvents, ServerView } from '../../../../protocol/server-view.ts';
-import { CALL_METHODS } from '../../../../protocol/methods.ts';
-import { pages } from '../../../../protocol/pages.ts';
-import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
-import { readChange } from '../../speak/read-change.ts';
-import type { ServerDialect, Wire } from '../../speak/server-dialect.ts';
-import { WireRequest } from '../../speak/wire-request.ts';
+import type { LogEntry, Progress } from '../../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
+import { toNotification } from '../../../protocol/message.ts';
+import { isInteraction } from '../../../protocol/interaction.ts';
+import type { EncodedParams } from '../../../protocol/raw/encoded-params.ts';
+import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import type { OutgoingCall, Sender, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
+import { CALL_METHODS } from '../../../protocol/methods.ts';
+import { pages } from '../../../protocol/pages.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { readChange } from '../speak/read-change.ts';
+import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
+import { WireRequest } from '../speak/wire-request.ts';
 import { answerQuestions, asksHuman, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
-import { fromFlowError } from '../flow-extension.ts';
+import { fromFlowError } from './flow-extension.ts';
 import { subscriptionOf } from './listen-stream.ts';
-import { OutgoingEnvelope } from './outgoing-envelope.ts';
-import type { StatelessIdentity } from './outgoing-envelope.ts';
-import { toHeaders } from './outgoing-headers.ts';
-import { RisingProgress } from '../rising-progress.ts';
-import { ToolSchemas } from './tool-schemas.ts';
+import { OutgoingEnvelope } from './envelope.ts';
+import type { StatelessIdentity } from './envelope.ts';
+import { ToolSchemas, toHeaders } from './headers.ts';
 import { SubscriptionStream } from './subscription-stream.ts';
 
 /** Rounds of questions that a call may ask before it is given up. */
@@ -111,7 +109,7 @@ export class StatelessServerDialect implements ServerDialect {
     this.#watch.stop();
   }
 
-  invalid(reason: string): GatewayError {
+  #invalid(reason: string): GatewayError {
     return new GatewayError('UPSTREAM_INVALID', { server: this.wire.name, reason });
   }
 
@@ -140,7 +138,7 @@ export class StatelessServerDialect implements ServerDialect {
   read(request: StatelessRequest, result: unknown): ResultObject | Promise<ResultObject> {
     const { method } = request;
     request.isAnswered = true;
-    if (!isResultObject(result)) throw this.invalid(`${method} answered without a result object`);
+    if (!isResultObject(result)) throw this.#invalid(`${method} answered without a result object`);
     const type = fieldOf(result, 'resultType') ?? 'complete';
     if (type === 'input_required') return this.#answer(request, toPlainObject(result));
     const isPassedOn = type === 'complete' && result instanceof RawObject && CALL_METHODS.has(method);
@@ -150,9 +148,9 @@ export class StatelessServerDialect implements ServerDialect {
   async #answer({ call, round, progress }: StatelessRequest, asking: JsonObject): Promise<ResultObject> {
     // Checked before the user is asked: a discarded answer is worse than no question.
     if (round === MAX_QUESTION_ROUNDS)
-      throw this.invalid(`${call.method} asked more than ${MAX_QUESTION_ROUNDS} times`);
+      throw this.#invalid(`${call.method} asked more than ${MAX_QUESTION_ROUNDS} times`);
     const problem = whyNotAnswerable(call.method, asking);
-    if (problem !== undefined) throw this.invalid(problem);
+    if (problem !== undefined) throw this.#invalid(problem);
     if (call.suspends && !(call.isUnproven && asksHuman(asking))) return toSuspension(asking);
     const params = await answerQuestions(call, asking, this.#events);
     progress?.nextRound();
@@ -194,7 +192,7 @@ export class StatelessServerDialect implements ServerDialect {
 
   #toNeutral(method: string, { resultType = 'complete', ...rest }: JsonObject): ResultObject {
     if (resultType === 'task') return { task: rest };
-    if (resultType !== 'complete') throw this.invalid(`unknown resultType ${String(resultType)}`);
+    if (resultType !== 'complete') throw this.#invalid(`unknown resultType ${String(resultType)}`);
     return method === 'tools/list' ? this.#learned(rest) : rest;
   }
 
@@ -238,5 +236,26 @@ class StatelessRequest extends WireRequest {
 
   override read(result: unknown): ResultObject | Promise<ResultObject> {
     return this.#dialect.read(this, result);
+  }
+}
+
+/** Keeps progress rising across the rounds of a call, because they share one progress token. */
+class RisingProgress {
+  readonly #tell: (progress: Progress) => void;
+  #highest = -Infinity;
+  #floor = -Infinity;
+
+  constructor(tell: (progress: Progress) => void) {
+    this.#tell = tell;
+  }
+
+  tell(progress: Progress): void {
+    if (progress.progress <= this.#floor) return;
+    this.#highest = Math.max(this.#highest, progress.progress);
+    this.#tell(progress);
+  }
+
+  nextRound(): void {
+    this.#floor = this.#highest;
   }
 }

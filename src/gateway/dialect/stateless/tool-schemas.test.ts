@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ToolSchemas } from './tool-schemas.ts';
+import { ToolSchemas } from './headers.ts';
 
 const tool = (name: string, header: unknown) => ({
   name,

@@ -2,17 +2,17 @@
 // as it came; answers of earlier rounds are not repeated. A question that cannot be answered ends the call, because the
 // era has no way to tell the server why.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '../../../../protocol/message.ts';
-import { isObject } from '../../../../protocol/message.ts';
-import type { OutgoingCall, ServerEvents } from '../../../../protocol/server-view.ts';
-import { toSuspended } from '../../../../protocol/suspended-call.ts';
-import type { ResumedCall, SuspendedCall } from '../../../../protocol/suspended-call.ts';
-import { CALL_METHODS } from '../../../../protocol/methods.ts';
-import { rejectOnAbort } from '../../../../shared/timing.ts';
-import { GatewayError } from '../../../../shared/errors.ts';
-import { MAX_STATE_MS } from '../../../../shared/limits.ts';
-import { readAsk } from '../../ask.ts';
-import { META } from '../../meta.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import type { OutgoingCall, ServerEvents } from '../../../protocol/server-view.ts';
+import { toSuspended } from '../../../protocol/suspended-call.ts';
+import type { ResumedCall, SuspendedCall } from '../../../protocol/suspended-call.ts';
+import { CALL_METHODS } from '../../../protocol/methods.ts';
+import { rejectOnAbort } from '../../../shared/timing.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { MAX_STATE_MS } from '../../../shared/limits.ts';
+import { readAsk } from '../ask.ts';
+import { META } from '../meta.ts';
 
 /** A result without questions asks only to try again later. */
 const PACE_MS = 250;

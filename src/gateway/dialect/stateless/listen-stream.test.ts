@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { JsonObject } from '../../../../protocol/message.ts';
-import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
-import type { RecordedCall } from '../../fake-wire.contract.ts';
-import { FakeWire, later, settled } from '../../fake-wire.contract.ts';
-import { META } from '../../meta.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import type { RecordedCall } from '../fake-wire.contract.ts';
+import { FakeWire, later, settled } from '../fake-wire.contract.ts';
+import { META } from '../meta.ts';
 import { ListenStream } from './listen-stream.ts';
 
 const ACK = 'notifications/subscriptions/acknowledged';

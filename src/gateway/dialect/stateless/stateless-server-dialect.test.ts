@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../protocol/message.ts';
-import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
-import type { RecordedCall } from '../../fake-wire.contract.ts';
-import { FakeWire, fakeEvents, settled } from '../../fake-wire.contract.ts';
-import { META } from '../../meta.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import type { RecordedCall } from '../fake-wire.contract.ts';
+import { FakeWire, fakeEvents, settled } from '../fake-wire.contract.ts';
+import { META } from '../meta.ts';
 import { StatelessServerDialect } from './stateless-server-dialect.ts';
 
 const identity = { info: { name: 'me', version: '1' }, capabilities: { elicitation: { form: {} } } };

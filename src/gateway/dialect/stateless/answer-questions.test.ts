@@ -1,8 +1,8 @@
 // How long a gateway takes the answers to the questions of a server.
 import { expect, it } from 'vitest';
-import { readSuspended } from '../../../../protocol/suspended-call.ts';
-import { MAX_STATE_MS } from '../../../../shared/limits.ts';
-import { META } from '../../meta.ts';
+import { readSuspended } from '../../../protocol/suspended-call.ts';
+import { MAX_STATE_MS } from '../../../shared/limits.ts';
+import { META } from '../meta.ts';
 import { toSuspension } from './answer-questions.ts';
 
 it.each([

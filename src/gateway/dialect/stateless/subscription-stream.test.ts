@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { JsonObject } from '../../../../protocol/message.ts';
-import { ProtocolError } from '../../../../shared/errors.ts';
-import type { RecordedCall } from '../../fake-wire.contract.ts';
-import { FakeWire, fakeEvents, later, settled } from '../../fake-wire.contract.ts';
-import { META } from '../../meta.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { ProtocolError } from '../../../shared/errors.ts';
+import type { RecordedCall } from '../fake-wire.contract.ts';
+import { FakeWire, fakeEvents, later, settled } from '../fake-wire.contract.ts';
+import { META } from '../meta.ts';
 import { StatelessServerDialect } from './stateless-server-dialect.ts';
 
 const ALL = {

@@ -11,7 +11,7 @@ import type {
   Root,
   Tool,
 } from '@modelcontextprotocol/client';
-import { isWithin } from '../gateway/dialect/is-within.ts';
+import { isWithin } from '../gateway/dialect/notifications.ts';
 import { followTask } from '../gateway/tasks/follow-task.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import { START_ID } from '../protocol/interaction.ts';

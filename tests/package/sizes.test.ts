@@ -16,7 +16,6 @@ const LARGER: Record<string, number> = {};
 const SMALLER = [
   'src/cli/serving/logged-arguments.ts',
   'src/config/settings.ts',
-  'src/gateway/dialect/is-within.ts',
   'src/gateway/load-front-pages.ts',
   'src/protocol/event-store.ts',
   'src/shared/canonical-json.ts',

@@ -10,6 +10,7 @@ import { createServeContext } from './serve/serve-context.ts';
 import type { ServeContext, ServeContextOptions } from './serve/serve-context.ts';
 import { META } from './meta.ts';
 import type { Outlet } from './serve/served-exchange.ts';
+import { Conversation } from './serve/conversation.ts';
 
 /** What fake clocks have in common: a time, and what waits for a later one. */
 export class FakeTimers implements Clock {
@@ -158,3 +159,34 @@ export function enveloped(
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** A conversation with one client whose messages the test sends. */
+export function converse(handle?: Handle, options?: ServeContextOptions) {
+  const target = new FakeTarget(handle);
+  const context = fakeContext(target, options);
+  const back: Message[] = [];
+  const exits: number[] = [];
+  const conversation = new Conversation(
+    context,
+    'me',
+    { send: (message) => void back.push(message) },
+    {
+      onExit: (status) => void exits.push(status),
+    },
+  );
+  const put = (message: unknown): RecordingOutlet => {
+    const outlet = new RecordingOutlet();
+    conversation.receive(message as Message, outlet);
+    return outlet;
+  };
+  const call = (id: string | number, method: string, params?: JsonObject) => put(request(id, method, params));
+  const tell = (method: string, params?: JsonObject) => put({ jsonrpc: '2.0', method, ...(params && { params }) });
+  const open = (params: JsonObject = { protocolVersion: '2025-11-25' }) => {
+    const outlet = call('init', 'initialize', params);
+    tell('notifications/initialized');
+    return outlet.ends[0] as RecordedAnswer;
+  };
+  return { target, context, back, exits, conversation, put, call, tell, open };
+}
+
+export const answerOf = (outlet: RecordingOutlet): RecordedAnswer => outlet.ends[0] as RecordedAnswer;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isWithin } from './is-within.ts';
+import { isWithin } from './notifications.ts';
 
 it.each([
   ['a://x', 'a://x', true],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { toHandshakeError } from './handshake/errors.ts';
+import { toHandshakeError } from './handshake/handshake-client-dialect.ts';
 import { featuresOf } from './revisions.ts';
 import type { ServedExchange } from './serve/served-exchange.ts';
 import { toStatelessError } from './stateless/serve-stateless.ts';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import type { Target, Watcher } from '../../protocol/target.ts';
-import { answerOf, converse } from './fake-conversation.contract.ts';
-import { settled } from './fake-context.contract.ts';
+import { answerOf, converse, settled } from './fake-context.contract.ts';
 
 const opening = { protocolVersion: '2025-11-25', capabilities: { roots: {}, elicitation: {} } };
 

@@ -22,7 +22,7 @@ import type { Log } from '../../shared/log.ts';
 import { arrivedVia, viaFrom } from '../../shared/via.ts';
 import { OutgoingRequest } from '../codec/json-rpc.ts';
 import { META } from '../dialect/meta.ts';
-import { readProgress } from '../dialect/progress.ts';
+import { readProgress } from '../dialect/notifications.ts';
 import type { ServerDialect, Wire } from '../dialect/speak/server-dialect.ts';
 import { toWireRequest } from '../dialect/speak/wire-request.ts';
 import type { WireForm, WireRequest } from '../dialect/speak/wire-request.ts';

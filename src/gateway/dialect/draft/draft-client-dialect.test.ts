@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { answerOf, converse } from '../fake-conversation.contract.ts';
+import { answerOf, converse } from '../fake-context.contract.ts';
 import { fromInvocation, toInvocation } from './invocation.ts';
 
 const DRAFT = { mcpVersion: '2025-06-18', clientCapabilities: { supportsProgress: true, supportsCancellation: true } };

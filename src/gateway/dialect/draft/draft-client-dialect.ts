@@ -9,17 +9,20 @@ import { isInteraction } from '../../../protocol/interaction.ts';
 import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
-import type { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import type { ProtocolError } from '../../../shared/errors.ts';
 import type { Conversation } from '../serve/conversation.ts';
 import { splitMeta } from '../meta.ts';
-import { DRAFT_VERSION } from '../revisions.ts';
+import { DRAFT_VERSION, featuresOf } from '../revisions.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
-import type { ClientDialect } from '../serve/client-dialect.ts';
-import { toDraftError } from './errors.ts';
-import { listDraftEntries } from './list-draft-entries.ts';
+import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
 import { toInvocation } from './invocation.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { plainError, toWire } from '../plain-error.ts';
+import { deriveExchange } from '../../../protocol/derived-exchange.ts';
+import { pages } from '../../../protocol/pages.ts';
+import { toHandshakeEntry } from '../handshake/results.ts';
 
-export interface DraftClient {
+interface DraftClient {
   supportsProgress: boolean;
   supportsCancellation: boolean;
   info: Implementation;
@@ -79,10 +82,23 @@ export class DraftClientDialect implements ClientDialect {
     return method === 'tools/call' ? toInvocation(toPlainObject(answer)) : toPlainObject(answer);
   }
 
-  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage {
-    const { id } = exchange.request;
-    const spelled = toDraftError(error, exchange);
-    return 'result' in spelled ? toResult(id, spelled.result) : toErrorMessage(id, spelled.error);
+  /** A missing argument is 4001 without data, an unknown tool is -32001. */
+  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ErrorAnswer {
+    if (!(error instanceof GatewayError)) return { error: plainError(error) };
+    const { code, details } = error;
+    switch (code) {
+      case 'INVALID_ARGUMENTS': {
+        const parameter = String(details.parameter);
+        if (details.missing) return { error: toWire(4001, `Missing required parameter '${parameter}'`) };
+        return { error: toWire(-32602, 'Invalid params', { parameter, error: details.error }) };
+      }
+      case 'TOOL_NOT_FOUND':
+        return { error: toWire(-32001, 'Tool not found', `Tool '${String(details.name)}' does not exist`) };
+      case 'CLIENT_CANNOT_BE_ASKED':
+        return { result: { status: 'error', output: { message: error.message } } };
+      default:
+        return { error: plainError(error, exchange.id) };
+    }
   }
 
   /** The acknowledgement of a cancellation is the answer of the cancelled request. */
@@ -126,4 +142,17 @@ export class DraftClientDialect implements ClientDialect {
 
 function toAdded(tool: { name: string; description?: string | undefined }): JsonObject {
   return isObject(tool) && tool.description === undefined ? { name: tool.name } : { ...tool };
+}
+
+/** Reads all pages of a list, because the dialect's bare arrays have no cursor. */
+async function listDraftEntries(exchange: Exchange, target: Target, key: string): Promise<JsonObject[]> {
+  const entries: JsonObject[] = [];
+  const fetch = async ({ cursor }: JsonObject) => toPlainObject(await target.handle(withCursor(exchange, cursor)));
+  for await (const page of pages({ key, fetch })) entries.push(...(page[key] as JsonObject[]));
+  return entries.map((entry) => toHandshakeEntry(entry, featuresOf(DRAFT_VERSION)));
+}
+
+/** The same exchange with another cursor. */
+function withCursor(exchange: Exchange, cursor: unknown): Exchange {
+  return deriveExchange(exchange, { params: cursor === undefined ? exchange.params : { ...exchange.params, cursor } });
 }

@@ -6,7 +6,7 @@ import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/s
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { answerAsk } from '../speak/answer-ask.ts';
+import { answerAsk } from '../ask.ts';
 import { plainError } from '../plain-error.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
 import { fromInvocation } from './invocation.ts';

@@ -3,7 +3,7 @@ import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import type { ErrorCode } from '../../../shared/error-table.ts';
-import { answerOf, converse } from '../fake-conversation.contract.ts';
+import { answerOf, converse } from '../fake-context.contract.ts';
 
 const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', 'DRAFT-2025-v3', '2025-11-25'];
 

@@ -1,27 +1,32 @@
 // Serves clients of the handshake era, 2024-11-05 to 2025-11-25. It never writes `resultType`, `requestState`,
 // `inputRequests`, cache hints or error codes of the stateless era.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestMessage,
+  ResponseMessage,
+  WireError,
+} from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import { TASK_METHODS } from '../../../protocol/methods.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import type { ProtocolError } from '../../../shared/errors.ts';
+import { MISSING, toInvalid } from '../../../protocol/params.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { missingCapability } from '../ask.ts';
 import type { Conversation } from '../serve/conversation.ts';
-import { isLogLevel, writeLog } from '../log-level.ts';
-import { META, splitMeta } from '../meta.ts';
-import { writeProgress } from '../progress.ts';
+import { isLogLevel, writeLog, writeProgress } from '../notifications.ts';
+import { META, splitMeta, TASKS_EXTENSION } from '../meta.ts';
 import { NEWEST_HANDSHAKE, featuresOf } from '../revisions.ts';
 import type { Features } from '../revisions.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
-import type { ClientDialect } from '../serve/client-dialect.ts';
-import { toHandshakeCapabilities } from './capabilities.ts';
-import { toHandshakeError } from './errors.ts';
+import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
 import { toOlderAsk } from './older-asks.ts';
 import type { OlderAsk } from './older-asks.ts';
 import { toTask, toHandshakeResult } from './results.ts';
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import { plainError, toWire } from '../plain-error.ts';
 
 /** Methods of other dialects. */
 const FOREIGN = new Set(['tools/invoke', 'shutdown', 'server/discover', 'subscriptions/listen', 'tasks/update']);
@@ -93,10 +98,8 @@ export class HandshakeClientDialect implements ClientDialect {
     return toHandshakeResult(method, answer, this.#features);
   }
 
-  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage {
-    const { id } = exchange.request;
-    const spelled = toHandshakeError(error, exchange, this.#features);
-    return 'result' in spelled ? toResult(id, spelled.result) : toErrorMessage(id, spelled.error);
+  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ErrorAnswer {
+    return toHandshakeError(error, exchange, this.#features);
   }
 
   /** A cancelled request is not answered. */
@@ -148,10 +151,7 @@ export class HandshakeClientDialect implements ClientDialect {
   }
 
   toAsk(ask: Ask): OlderAsk {
-    const { choiceForms, samplingTools } = this.#features;
-    // The newest revision asks in the neutral form, except for an address, which has an id there.
-    const isNeutral = choiceForms && samplingTools && ask.params !== undefined && ask.params.mode !== 'url';
-    const spelled: OlderAsk = isNeutral ? { method: ask.method, params: ask.params! } : toOlderAsk(ask, this.#features);
+    const spelled = toOlderAsk(ask, this.#features);
     if (ask.key === undefined && !ask.human) return spelled;
     const { params } = spelled;
     const own = { ...(ask.key !== undefined && { [META.key]: ask.key }), ...(ask.human && { [META.human]: true }) };
@@ -169,8 +169,7 @@ export class HandshakeClientDialect implements ClientDialect {
 
   #choose(level: unknown): JsonObject {
     if (!isLogLevel(level)) {
-      const error = level === undefined ? 'Required parameter missing' : 'Unknown log level';
-      throw new GatewayError('INVALID_PARAMS', { parameter: 'level', error });
+      throw toInvalid('level', level === undefined ? MISSING : 'Unknown log level');
     }
     this.#conversation.setLevel(level);
     return {};
@@ -188,4 +187,76 @@ function toServerInfo(info: JsonObject, features: Features): JsonObject {
   if (features.icons) return info;
   const { icons, description, websiteUrl, title, ...rest } = info;
   return features.structured && title !== undefined ? { ...rest, title } : rest;
+}
+
+/** A key is present exactly if the area is supported. */
+function toHandshakeCapabilities(capabilities: ServerCapabilities, features: Features): JsonObject {
+  const { tasks, completions, extensions, ...rest } = capabilities as JsonObject;
+  return {
+    ...rest,
+    ...(features.completionsFlag && completions !== undefined && { completions }),
+    ...(features.tasks && tasks !== undefined && { tasks }),
+    ...withoutTasksExtension(extensions as JsonObject | undefined),
+  };
+}
+
+/** MCP Apps and others use `extensions` here too; the tasks extension does not exist before the stateless era. */
+function withoutTasksExtension(extensions: JsonObject | undefined): JsonObject {
+  if (!extensions) return {};
+  const { [TASKS_EXTENSION]: tasks, ...others } = extensions;
+  return Object.keys(others).length > 0 ? { extensions: others } : {};
+}
+
+/**
+ * 2025-03-26 uses the codes of the mcp-chain reference, every other revision the official ones. From 2025-11-25 on, bad
+ * arguments are a result that the model can read and correct.
+ */
+export function toHandshakeError(
+  error: GatewayError | ProtocolError,
+  exchange: ServedExchange,
+  features: Features,
+): ErrorAnswer {
+  if (error instanceof ProtocolError) return { error: plainError(error) };
+  const { code, details } = error;
+  if (code === 'INVALID_ARGUMENTS') {
+    if (features.argumentErrorsInResults) return asResult(error.message);
+    return { error: toWire(-32602, 'Invalid params', { parameter: details.parameter, error: details.error }) };
+  }
+  if (code === 'CLIENT_CANNOT_BE_ASKED') {
+    const { requiredCapabilities: required, origin } = details;
+    const message = origin instanceof ProtocolError ? origin.message : error.message;
+    if (exchange.method === 'tools/call') return asResult(message, required && { [META.required]: required });
+    return { error: toWire(-32603, message, required && { requiredCapabilities: required }) };
+  }
+  const { origin } = details;
+  const wire = features.chainCodes ? chainError(error) : undefined;
+  if (wire && !(origin instanceof ProtocolError && origin.code === wire.code)) return { error: wire };
+  // Servers use several codes for "not found", and this era allows all of them.
+  if (origin instanceof ProtocolError) return { error: plainError(origin) };
+  const resource = code === 'RESOURCE_NOT_FOUND';
+  return {
+    error: resource ? toWire(-32002, 'Resource not found', { uri: details.uri }) : plainError(error, exchange.id),
+  };
+}
+
+function asResult(text: string, meta?: unknown): ErrorAnswer {
+  const result = { content: [{ type: 'text', text }], isError: true };
+  return { result: isObject(meta) ? { ...result, _meta: meta } : result };
+}
+
+function chainError({ code, details }: GatewayError): WireError | undefined {
+  switch (code) {
+    case 'TOOL_NOT_FOUND':
+      return toWire(-32001, 'Tool not found', `Tool '${String(details.name)}' does not exist`);
+    case 'RESOURCE_NOT_FOUND':
+      return toWire(-32002, 'Resource not found', `Resource '${String(details.uri)}' does not exist`);
+    case 'PROMPT_NOT_FOUND':
+      return toWire(-32003, 'Prompt not found', `Prompt '${String(details.name)}' does not exist`);
+    case 'TOOL_UNREACHABLE':
+      return toWire(-32004, 'Tool execution failed', details.reason);
+    case 'ACCESS_DENIED':
+      return toWire(-32005, 'Resource access denied', `Access to '${String(details.uri)}' is denied`);
+    default:
+      return undefined;
+  }
 }

@@ -1,15 +1,14 @@
 // Converts results to a handshake revision: drops or converts what the revision lacks. The newest revision gets its
 // result untouched where nothing changes, and unparsed where it came that way.
 import type { JsonObject } from '../../../protocol/message.ts';
-import { isObject } from '../../../protocol/message.ts';
+import { isObject, present } from '../../../protocol/message.ts';
 import { RawObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { withoutEnvelope, withoutStatelessKeys } from '../meta.ts';
 import type { Features } from '../revisions.ts';
-import { toOlderContent } from './content.ts';
-import { toHandshakeEntry } from './list-entry.ts';
-import { wrapStructured } from './structured.ts';
+import { copyNumbers } from '../../../protocol/raw/exact-numbers.ts';
+import { dictionary } from '../../../shared/containers/dictionary.ts';
 
 export function toHandshakeResult(method: string, given: ResultObject, features: Features): ResultObject {
   if (!(given instanceof RawObject)) return toRead(method, withoutEnvelope(given), features);
@@ -125,3 +124,126 @@ export function fromTask(task: JsonObject): TaskState {
     ...(typeof pollInterval === 'number' && { pollIntervalMs: pollInterval }),
   };
 }
+
+/**
+ * Converts content blocks for revisions before 2025-06-18, which brought resource links. Audio came with 2025-03-26.
+ * Returns the same array if no block changes.
+ */
+function toOlderContent(content: JsonObject[], features: Features): JsonObject[] {
+  const older = content.map((block, index) => toBlock(block, index, features));
+  return older.some((block, index) => block !== content[index]) ? older : content;
+}
+
+function toBlock(given: JsonObject, index: number, features: Features): JsonObject {
+  const block = toAnnotated(given);
+  if (block.type === 'resource_link') return { type: 'text', text: linkText(block) };
+  if (block.type === 'audio' && !features.audio) {
+    const { data, mimeType } = block;
+    return { type: 'resource', resource: { uri: `content://audio/${index}`, mimeType, blob: data } };
+  }
+  return block;
+}
+
+/** `lastModified` exists from 2025-06-18 on. */
+function toAnnotated(holder: JsonObject): JsonObject {
+  const { annotations } = holder;
+  if (!isObject(annotations) || annotations.lastModified === undefined) return holder;
+  const { lastModified: _, ...older } = annotations;
+  return { ...holder, annotations: older };
+}
+
+function linkText({ name, uri, mimeType }: JsonObject): string {
+  const type = typeof mimeType === 'string' ? ` (${mimeType})` : '';
+  return `${String(name ?? uri)} — ${String(uri)}${type}`;
+}
+
+const known = new Map<Features, WeakMap<JsonObject, JsonObject>>();
+
+/**
+ * Drops fields that a revision lacks, for clients that validate strictly. The same definition objects are listed
+ * repeatedly, so each is converted once.
+ */
+export function toHandshakeEntry(entry: JsonObject, features: Features): JsonObject {
+  let cache = known.get(features);
+  if (!cache) known.set(features, (cache = new WeakMap()));
+  let listed = cache.get(entry);
+  if (!listed) cache.set(entry, (listed = shape(entry, features)));
+  return listed;
+}
+
+function shape(entry: JsonObject, features: Features): JsonObject {
+  let { icons, execution, title, outputSchema, _meta, ...rest } = entry;
+  if (features.icons) rest = { ...rest, ...present({ icons }) };
+  if (features.tasks) rest = { ...rest, ...present({ execution }) };
+  if (features.structured)
+    rest = { ...rest, ...present({ title, outputSchema: wrapOutputSchema(outputSchema), _meta }) };
+  else rest = toAnnotated(rest);
+  if (!features.structured && Array.isArray(rest.arguments)) {
+    rest = { ...rest, arguments: rest.arguments.map(withoutTitle) };
+  }
+  if ('inputSchema' in rest && !features.toolAnnotations) delete rest.annotations;
+  return rest;
+}
+
+function withoutTitle({ title, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+/**
+ * For a result that has structured content. 2024-11-05 and 2025-03-26 lack it, later revisions require an object: any
+ * other value is wrapped as `result`, as the official SDK does.
+ */
+function wrapStructured(result: JsonObject, features: Features): JsonObject {
+  if (features.structured && isObject(result.structuredContent)) return result;
+  const { structuredContent: dropped, ...rest } = result;
+  const content = withText(Array.isArray(rest.content) ? (rest.content as JsonObject[]) : [], dropped);
+  return features.structured ? { ...rest, content, structuredContent: { result: dropped } } : { ...rest, content };
+}
+
+/**
+ * The schema of the wrapped value; undefined if the value may or may not be an object, because no single schema
+ * describes both the wrapped and the plain form.
+ */
+export function wrapOutputSchema(schema: unknown): unknown {
+  if (!isObject(schema) || schema.type === 'object') return schema;
+  if (mayBeObject(schema.type)) return undefined;
+  const { $schema, ...inner } = schema;
+  return {
+    ...($schema !== undefined && { $schema }),
+    type: 'object',
+    properties: { result: reroot(inner) },
+    required: ['result'],
+  };
+}
+
+/** For clients without structured content, adds it as text. */
+function withText(content: JsonObject[], value: unknown): JsonObject[] {
+  if (content.some((block) => block.type === 'text')) return content;
+  return [...content, { type: 'text', text: JSON.stringify(value) }];
+}
+
+function mayBeObject(type: unknown): boolean {
+  return type === undefined || (Array.isArray(type) && type.includes('object'));
+}
+
+/** Moves local references one level down; data keywords and embedded documents are left alone. */
+function reroot(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(reroot);
+  if (!isObject(schema) || typeof schema.$id === 'string') return schema;
+  const moved: JsonObject = dictionary();
+  for (const [key, value] of Object.entries(schema)) {
+    const pointer = (key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && /^#(\/|$)/.test(value);
+    if (pointer) moved[key] = `#/properties/result${value.slice(1)}`;
+    else if (MAP_KEYWORDS.has(key) && isObject(value)) moved[key] = rerootAll(value);
+    else moved[key] = DATA_KEYWORDS.has(key) ? value : reroot(value);
+  }
+  return copyNumbers(schema, moved);
+}
+
+/** Schemas by name, where a property may be called `default` or `$ref`. */
+function rerootAll(schemas: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, reroot(schema)]));
+}
+
+const MAP_KEYWORDS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);

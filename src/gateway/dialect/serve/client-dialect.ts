@@ -1,7 +1,13 @@
 // A dialect of connections that begin with `initialize`, towards clients: its methods and its encoding of results,
 // errors and notifications. The conversation around it (ids, cancellation, questions) is the same for all.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestMessage,
+  ResponseMessage,
+  WireError,
+} from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import type { GatewayError, ProtocolError } from '../../../shared/errors.ts';
@@ -21,7 +27,7 @@ export interface ClientDialect {
   serve(exchange: Exchange, target: Target): unknown;
   /** Encodes the result. */
   spell(exchange: Exchange, answer: ResultObject): unknown;
-  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage;
+  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ErrorAnswer;
   /** The answer to a cancelled request; undefined if the dialect sends none. */
   toCancelled(exchange: ServedExchange): ResponseMessage | undefined;
   /** The id that a cancellation names; undefined for any other notification. */
@@ -33,3 +39,6 @@ export interface ClientDialect {
   /** The request to the client, and how to convert its answer if that is needed. */
   toAsk(ask: Ask): { method: string; params?: JsonObject; fromAnswer?: (answer: JsonObject) => JsonObject };
 }
+
+/** An error, or a result that tells the model about it. */
+export type ErrorAnswer = { result: JsonObject } | { error: WireError };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { answerOf, converse } from '../fake-conversation.contract.ts';
-import { settled } from '../fake-context.contract.ts';
+import { answerOf, converse, settled } from '../fake-context.contract.ts';
 
 const never = () => new Promise<never>(() => {});
 

@@ -24,17 +24,14 @@ import { toError } from '../../../shared/to-error.ts';
 import { arrivedVia, runVia } from '../../../shared/via.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
 import type { ServeContext } from './serve-context.ts';
-import { INITIALIZED, OPEN_METHODS, chooseClientDialect, answerInitialize } from './initialize.ts';
+import { INITIALIZED, OPEN_METHODS, chooseClientDialect } from './initialize.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
-import { isWithinAny } from '../is-within.ts';
-import { logFailure } from './log-failure.ts';
-import { isAtLeast, isLogLevel } from '../log-level.ts';
+import { isWithinAny, isAtLeast, isLogLevel, PROGRESS } from '../notifications.ts';
+import { logFailure, ServedExchange } from './served-exchange.ts';
 import type { Outlet } from './served-exchange.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { plainError } from '../plain-error.ts';
-import { PROGRESS } from '../progress.ts';
 import type { ClientDialect } from './client-dialect.ts';
-import { ServedExchange } from './served-exchange.ts';
 
 /** Carries messages that belong to no request. */
 export interface BackChannel extends Pick<Outlet, 'send'> {
@@ -206,7 +203,8 @@ export class Conversation {
 
   #initialize(request: RequestMessage, outlet: Outlet): void {
     try {
-      const { dialect, result } = answerInitialize(request, this);
+      const dialect = chooseClientDialect(request.params ?? {}, this);
+      const result = dialect.welcome();
       this.#begin(dialect);
       outlet.end(toResult(request.id, result));
     } catch (thrown) {
@@ -263,7 +261,9 @@ export class Conversation {
     logFailure(this.context.log, exchange, error);
     // Clients of this era read an error only from the body of a 200, but what paces them, such as a proxy, reads the status.
     const status = error instanceof GatewayError && error.code === 'RATE_LIMITED' ? error.row.status : undefined;
-    this.#finish(exchange, dialect.toError(error, exchange), status);
+    const { id } = exchange.request;
+    const answer = dialect.toError(error, exchange);
+    this.#finish(exchange, 'result' in answer ? toResult(id, answer.result) : toErrorMessage(id, answer.error), status);
   }
 
   #finish(exchange: ServedExchange, answer: ResponseMessage, status?: number): void {

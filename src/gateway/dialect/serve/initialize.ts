@@ -1,6 +1,6 @@
-// Answers `initialize` and so chooses the dialect of the connection. A string `protocolVersion` means MCP at that
+// Chooses the dialect of a connection by its `initialize`. A string `protocolVersion` means MCP at that
 // revision, else a string `mcpVersion` means draft; the two forms share no required key, so the choice is certain.
-import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { MISSING, readOptionalObject, toInvalid } from '../../../protocol/params.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
@@ -8,20 +8,11 @@ import { checkIntroductionSize, readClientInfo, readIntroduction } from './detec
 import { DraftClientDialect } from '../draft/draft-client-dialect.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
 import { DRAFT, DRAFT_VERSION, negotiateRevision } from '../revisions.ts';
-import type { ClientDialect } from './client-dialect.ts';
 
 /** Served before the handshake: health check and the Flow declaration. */
 export const OPEN_METHODS: ReadonlySet<string> = new Set(['ping', 'capabilities', 'initialize']);
 /** After these, the client may be asked questions. */
 export const INITIALIZED: ReadonlySet<string> = new Set(['notifications/initialized', 'initialized']);
-
-export function answerInitialize(
-  request: RequestMessage,
-  conversation: Conversation,
-): { dialect: ClientDialect; result: JsonObject } {
-  const dialect = chooseClientDialect(request.params ?? {}, conversation);
-  return { dialect, result: dialect.welcome() };
-}
 
 /** The dialect for a client that opened with these parameters. */
 export function chooseClientDialect(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
-import { logFailure } from './log-failure.ts';
+import { logFailure } from './served-exchange.ts';
 
 function logged(error: GatewayError | ProtocolError): Record<string, unknown>[] {
   const lines: string[] = [];

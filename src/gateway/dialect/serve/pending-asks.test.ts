@@ -3,8 +3,7 @@ import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message } from '../../../protocol/message.ts';
 import { checkQuestions } from '../../../shared/containers/open-questions.contract.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
-import { answerOf, converse } from '../fake-conversation.contract.ts';
-import { RecordingOutlet, request, settled } from '../fake-context.contract.ts';
+import { answerOf, converse, RecordingOutlet, request, settled } from '../fake-context.contract.ts';
 
 const asks = {
   protocolVersion: '2025-11-25',

@@ -10,7 +10,7 @@ import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import { toError } from '../../../shared/to-error.ts';
-import { readProgress } from '../progress.ts';
+import { readProgress } from '../notifications.ts';
 import type { ServedExchange } from './served-exchange.ts';
 
 interface Question {

@@ -6,6 +6,9 @@ import { toNotification } from '../../../protocol/message.ts';
 import { CLIENT_GONE, Cancellation } from '../../../shared/cancellation.ts';
 import { createCounter, randomId } from '../../../shared/crypto/ids.ts';
 import type { SplitParams } from '../meta.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { ProtocolError } from '../../../shared/errors.ts';
+import type { Log } from '../../../shared/log.ts';
 
 /**
  * Where the answer to one incoming message goes. Transports in accept/ implement it, dialects use it. After `end` nothing may be sent; transports
@@ -112,4 +115,22 @@ export abstract class ServedExchange implements Exchange {
   abstract log(entry: LogEntry): void;
   abstract canAsk(ask: Ask): boolean;
   abstract ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
+}
+
+/**
+ * Logs a failed exchange under the id that the client's error carries. The client's own mistakes are not logged: an
+ * operator cannot fix them.
+ */
+export function logFailure(
+  log: Log,
+  about: Pick<Exchange, 'id' | 'method' | 'server'>,
+  error: GatewayError | ProtocolError,
+): void {
+  if (!(error instanceof GatewayError) || error.row.fault === 'client') return;
+  const { id: exchange, method, server } = about;
+  const { code, message, cause, details } = error;
+  if (code === 'INTERNAL') log.error({ exchange, method, cause }, 'exchange.failed');
+  else if (code === 'STEP_FAILED') log.error({ exchange, method, step: details.step, cause }, 'exchange.failed');
+  else
+    log.warn({ exchange, method, ...(server !== undefined && { server }), code, reason: message }, 'exchange.failed');
 }

@@ -10,7 +10,7 @@ import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import type { OutgoingCall } from '../../../protocol/server-view.ts';
 import { SmallMemo } from '../../../shared/containers/small-memo.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { isLogLevel } from '../log-level.ts';
+import { isLogLevel } from '../notifications.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import { isStateless } from '../revisions.ts';
 import { checkIntroductionSize } from '../serve/detect.ts';

@@ -6,7 +6,7 @@ import { isObject, toNotification, toResult } from '../../../protocol/message.ts
 import type { Change } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
-import { isWithin } from '../is-within.ts';
+import { isWithin } from '../notifications.ts';
 import { META } from '../meta.ts';
 import type { RunningRequest } from './serve-stateless.ts';
 import { stamp } from './results.ts';

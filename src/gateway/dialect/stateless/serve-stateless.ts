@@ -18,7 +18,7 @@ import type { SuspendedCall } from '../../../protocol/suspended-call.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
-import { logFailure } from '../serve/log-failure.ts';
+import { logFailure } from '../serve/served-exchange.ts';
 import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
 import type { SplitParams } from '../meta.ts';
 import { withServerWords, plainError, toWire } from '../plain-error.ts';

@@ -11,7 +11,7 @@ import type { OutgoingCall, Sender, ServerEvents, ServerView } from '../../../pr
 import { CALL_METHODS } from '../../../protocol/methods.ts';
 import { pages } from '../../../protocol/pages.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
-import { readChange } from '../speak/read-change.ts';
+import { readChange } from '../notifications.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
 import { WireRequest } from '../speak/wire-request.ts';
 import { answerQuestions, asksHuman, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';

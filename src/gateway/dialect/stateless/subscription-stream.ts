@@ -5,7 +5,7 @@ import type { JsonObject, NotificationMessage } from '../../../protocol/message.
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { hasEnded } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { readChange } from '../speak/read-change.ts';
+import { readChange } from '../notifications.ts';
 import { ListenStream, subscriptionOf } from './listen-stream.ts';
 import type { StatelessServerDialect } from './stateless-server-dialect.ts';
 import { isObject } from '../../../protocol/message.ts';

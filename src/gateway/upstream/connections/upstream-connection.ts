@@ -5,7 +5,7 @@ import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { SubscribeOptions } from '../../../protocol/server-view.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { isAtLeast, isLogLevel } from '../../dialect/log-level.ts';
+import { isAtLeast, isLogLevel } from '../../dialect/notifications.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
 import { AskRouting } from '../questions/ask-routing.ts';
 import type { ClientIntroduction } from './connection-signature.ts';

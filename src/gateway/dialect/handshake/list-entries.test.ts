@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { featuresOf } from '../revisions.ts';
-import { toHandshakeEntry } from './list-entry.ts';
-import { wrapOutputSchema } from './structured.ts';
+import { toHandshakeEntry, wrapOutputSchema } from './results.ts';
 
 const tool = {
   name: 't',

@@ -3,9 +3,8 @@
 import type { Tool, CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
-import { checkWithJsonSchema } from '../protocol/schema/json-schema.ts';
-import { toReason } from '../protocol/schema/schema-problem.ts';
-import type { SchemaVerdict } from '../protocol/schema/schema-problem.ts';
+import { checkWithJsonSchema, toReason } from '../protocol/json-schema.ts';
+import type { SchemaVerdict } from '../protocol/json-schema.ts';
 import type { Log } from '../shared/log.ts';
 
 type Check = (value: unknown) => SchemaVerdict;

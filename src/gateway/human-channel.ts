@@ -2,8 +2,7 @@
 // cannot be asked.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { RecordAudit } from '../protocol/audit.ts';
-import type { OpenPages } from '../protocol/target.ts';
-import type { Layer } from '../protocol/layer.ts';
+import type { OpenPages, Layer } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import type { Limits } from '../shared/limits.ts';

@@ -12,8 +12,7 @@
 //
 // Steps and servers are replaced together while clients stay connected, so they are one target (routed-chain.ts). `parley wrap` and
 // `createServer` leave out the layers that they do not need; this file loads none of them.
-import type { Layer } from '../protocol/layer.ts';
-import type { Target } from '../protocol/target.ts';
+import type { Layer, Target } from '../protocol/target.ts';
 
 export interface PipelineLayers {
   audit?: Layer | undefined;

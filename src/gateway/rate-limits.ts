@@ -3,13 +3,12 @@
 // 1. A caller is a principal, else a network address: who opens a new session gets no new allowance.
 // 2. What follows from a counted call is not counted: lists that the gateway needs, answers to questions, tasks that are looked after.
 // 3. A request that one rate refuses uses up no other.
-import { TargetLayer } from '../protocol/layer.ts';
-import type { Layer } from '../protocol/layer.ts';
+import { TargetLayer } from '../protocol/target.ts';
+import type { Layer, HandleResult, Target } from '../protocol/target.ts';
 import { callerOfClient } from '../protocol/exchange.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { isFollowUp } from '../protocol/interaction.ts';
 import { RUN_METHODS } from '../protocol/methods.ts';
-import type { HandleResult, Target } from '../protocol/target.ts';
 import { BoundedMap } from '../shared/containers/bounded-map.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';

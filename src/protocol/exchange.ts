@@ -7,7 +7,7 @@ import type { RuleDecision } from './audit.ts';
 import type { JsonObject } from './message.ts';
 import type { AuditedCall } from './audit.ts';
 import type { GatewayTool } from './gateway-tool.ts';
-import type { ResumedCall } from './suspended-call.ts';
+import type { ResumedCall } from './target.ts';
 
 /** How a client connected. Headers hold credentials: use them for decisions, not for logs. */
 export interface ClientConnection {
@@ -202,7 +202,7 @@ export interface ClientChannel {
   whenTaken?(callback: () => void): void;
   /** Closes the answer's stream if the client can resume it; otherwise does nothing. */
   releaseStream(retryMs: number): void;
-  /** The call may return questions (suspended-call.ts) instead of asking them. */
+  /** The call may return questions (`SuspendedCall`) instead of asking them. */
   readonly maySuspend?: boolean | undefined;
 }
 

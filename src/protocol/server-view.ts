@@ -68,7 +68,7 @@ export interface OutgoingCall extends CallOptions {
   logLevel?: LoggingLevel | undefined;
   /** Runs it as a task if the server can. */
   task?: { ttl?: number | undefined } | undefined;
-  /** Returns a result with questions (suspended-call.ts) instead of answering them. */
+  /** Returns a result with questions (`SuspendedCall`) instead of answering them. */
   suspends?: boolean | undefined;
   /** Nobody vouches for the client: questions for a human are not returned to it. */
   isUnproven?: boolean | undefined;

@@ -1,12 +1,27 @@
 // The types that authors of steps use. A step sees every exchange on its way to a target and the outcome on its way
 // back; it may read, change, answer, refuse or ask. The brand of an outcome makes a forgotten `return next()` a type
 // error.
-import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type {
+  Implementation,
+  ServerCapabilities,
+  CallToolRequestParams,
+  CallToolResult,
+  CompleteRequestParams,
+  CompleteResult,
+  GetPromptRequestParams,
+  GetPromptResult,
+  ListPromptsResult,
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ListToolsResult,
+  PaginatedRequestParams,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+} from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { Log } from '../shared/log.ts';
 import type { RecordAudit } from './audit.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
-import type { FormAnswerOf, FormAsk } from './schema/form-answer.ts';
 import type { JsonObject } from './message.ts';
 import type { Change } from './target.ts';
 
@@ -139,3 +154,85 @@ export interface StepExchange extends Exchange {
   ask<const A extends FormAsk>(ask: A, signal?: AbortSignal): Promise<FormAnswerOf<A>>;
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
 }
+
+interface Untyped {
+  params: JsonObject;
+  result: JsonObject;
+}
+
+interface OfUri extends Untyped {
+  params: { uri: string; _meta?: JsonObject };
+}
+
+interface OfTask extends Untyped {
+  params: { taskId: string; _meta?: JsonObject };
+}
+
+/**
+ * The methods that steps see, with the types of their params and results. Custom methods can be added by declaration
+ * merging:
+ * declare module 'mcp-parley' { interface StepMethods { 'acme/run': { params: { job: string }; result: { id: string } }
+ * } }
+ */
+interface StepMethods {
+  'tools/list': { params: PaginatedRequestParams; result: ListToolsResult };
+  'tools/call': { params: CallToolRequestParams; result: CallToolResult };
+  'prompts/list': { params: PaginatedRequestParams; result: ListPromptsResult };
+  'prompts/get': { params: GetPromptRequestParams; result: GetPromptResult };
+  'resources/list': { params: PaginatedRequestParams; result: ListResourcesResult };
+  'resources/templates/list': { params: PaginatedRequestParams; result: ListResourceTemplatesResult };
+  'resources/read': { params: ReadResourceRequestParams; result: ReadResourceResult };
+  'resources/subscribe': OfUri;
+  'resources/unsubscribe': OfUri;
+  'completion/complete': { params: CompleteRequestParams; result: CompleteResult };
+  'tasks/get': OfTask;
+  'tasks/result': OfTask;
+  'tasks/cancel': OfTask;
+  'tasks/update': OfTask;
+  'tasks/list': Untyped;
+  'notifications/roots/list_changed': Untyped;
+}
+
+export type StepMethod = keyof StepMethods;
+
+/** The outcome of a method. */
+type OutcomeOf<M extends StepMethod> = Omit<Outcome, 'result'> & { result: StepMethods[M]['result'] };
+
+/** A step for one or several methods, with the protocol's types for params and results. */
+export type StepFunctionOf<M extends StepMethod> = (
+  exchange: Omit<StepExchange, 'method' | 'params'> & { readonly method: M; params: StepMethods[M]['params'] },
+  next: () => Promise<OutcomeOf<M>>,
+  lookUp: LookUp,
+  originOf?: OriginOf,
+) => Outcome | OutcomeOf<M> | Promise<Outcome | OutcomeOf<M>>;
+
+/** A form question. The type of its answer is derived from its schema, so that reading it needs no cast. */
+export type FormAsk = Ask & {
+  method: 'elicitation/create';
+  params: { requestedSchema: { properties: object; required?: readonly string[] } };
+};
+
+/** Only an accepted form has content. */
+export type FormAnswerOf<A extends FormAsk> =
+  | { action: 'accept'; content: ContentOf<A['params']['requestedSchema']> }
+  | { action: 'decline' | 'cancel'; content?: undefined };
+
+/** Optional fields may be missing; not every client checks answers. */
+type ContentOf<S extends FormAsk['params']['requestedSchema']> = JsonObject & {
+  readonly [K in keyof S['properties']]:
+    | ValueOf<S['properties'][K]>
+    | (S extends { required: readonly (infer R)[] } ? (K extends R ? never : undefined) : undefined);
+};
+
+/** If the type was not a literal, TypeScript only knows that it is a string. */
+type ValueOf<P> = P extends { enum: readonly (infer E)[] }
+  ? E
+  : P extends { type: 'boolean' }
+    ? boolean
+    : P extends { type: 'number' | 'integer' }
+      ? number
+      : P extends { type: 'string' }
+        ? string
+        : P extends { type: 'array' }
+          ? readonly string[]
+          : string | number | boolean | readonly string[];

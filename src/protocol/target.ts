@@ -7,6 +7,8 @@ import type { PageLogin } from './login-pages.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 import type { Family } from '../shared/metric.ts';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
+import { isObject } from './message.ts';
+import { RawObject } from './raw/raw-object.ts';
 
 export interface Target {
   readonly info: Implementation;
@@ -26,7 +28,7 @@ export interface Target {
   /**
    * Answers one request. The result is in the newest form, without what dialects add (`resultType`, `serverInfo`).
    * Lists may carry `ttlMs` and `cacheScope`; a call that became a task returns `{ task }`; one that returns questions
-   * says so (suspended-call.ts); completion values may be `{ value, description }`. Failures are thrown as GatewayError
+   * is a `SuspendedCall`; completion values may be `{ value, description }`. Failures are thrown as GatewayError
    * or ProtocolError. A large unparsed result may be a RawObject.
    */
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject;
@@ -144,4 +146,105 @@ export interface PagesHost {
   trustsLinks?: boolean | undefined;
   /** How a browser proves who its user is. */
   pageLogin?: PageLogin | undefined;
+}
+
+/** A layer wraps a target. It handles what concerns it and passes everything else on. */
+export type Layer = (next: Target) => Target;
+
+/** Passes everything on; subclasses override what they are about. */
+export class TargetLayer implements Target {
+  protected readonly target: Target;
+
+  constructor(target: Target) {
+    this.target = target;
+  }
+
+  handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
+    return this.target.handle(exchange);
+  }
+
+  get info(): Implementation {
+    return this.target.info;
+  }
+
+  get instructions(): string | undefined {
+    return this.target.instructions;
+  }
+
+  get isPerUser(): boolean | undefined {
+    return this.target.isPerUser;
+  }
+
+  get status(): Target['status'] {
+    return this.target.status;
+  }
+
+  greeting(client: ClientView): JsonObject | undefined {
+    return this.target.greeting?.(client);
+  }
+
+  setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
+    return this.target.setLevel?.(level, client);
+  }
+
+  capabilities(client: ClientView): ServerCapabilities {
+    return this.target.capabilities(client);
+  }
+
+  async ready(opening?: ClientOpening): Promise<void> {
+    await this.target.ready?.(opening);
+  }
+
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    return this.target.watch(listener, watcher);
+  }
+
+  async subscribe(uri: string, client: ClientView): Promise<void> {
+    await this.target.subscribe?.(uri, client);
+  }
+
+  async followTask(taskId: string, client: ClientView): Promise<void> {
+    await this.target.followTask?.(taskId, client);
+  }
+
+  notify(notification: NotificationMessage, client: ClientView): void {
+    this.target.notify?.(notification, client);
+  }
+
+  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
+    return this.target.inputSchema?.(tool, client);
+  }
+}
+
+/**
+ * A call that returns questions and is repeated with the answers; nothing is kept in between. The questions travel in the
+ * result under a reserved key, so that steps pass them on like any other result.
+ */
+export interface SuspendedCall {
+  questions: { [key: string]: { method: string; params?: JsonObject | undefined } };
+  /** Returned unchanged with the answers, if present. */
+  state: string | undefined;
+  /** How long the answers may take. Default: as long as other calls wait for theirs. */
+  lastsMs?: number | undefined;
+}
+
+/** The answers when the call is repeated. */
+export interface ResumedCall {
+  state: string | undefined;
+  answers: JsonObject;
+  /** The server that asked, if there are several. */
+  server: string | undefined;
+}
+
+const KEY = 'mcp-parley/suspended';
+
+export function toSuspended(suspended: SuspendedCall): JsonObject {
+  return { [KEY]: suspended };
+}
+
+/** Undefined for an unparsed result: those are never suspended. */
+export function readSuspended(result: ResultObject): SuspendedCall | undefined {
+  if (!isObject(result) || result instanceof RawObject) return undefined;
+  const suspended = result[KEY];
+  return isObject(suspended) && isObject(suspended.questions) ? (suspended as unknown as SuspendedCall) : undefined;
 }

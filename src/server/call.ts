@@ -12,8 +12,7 @@ import type { ClientView, Exchange, TraceContext, Ask } from '../protocol/exchan
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Asker, Call, FormAnswer } from './types.ts';
-import { toReason } from '../protocol/schema/schema-problem.ts';
-import { cachedSchemaCheck } from '../protocol/schema/json-schema.ts';
+import { toReason, cachedSchemaCheck } from '../protocol/json-schema.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/crypto/ids.ts';
 import { describeProblem } from '../protocol/form/answer-problem.ts';

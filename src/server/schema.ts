@@ -3,8 +3,8 @@
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
-import { checkWithJsonSchema } from '../protocol/schema/json-schema.ts';
-import type { SchemaVerdict, SchemaProblem } from '../protocol/schema/schema-problem.ts';
+import { checkWithJsonSchema } from '../protocol/json-schema.ts';
+import type { SchemaVerdict, SchemaProblem } from '../protocol/json-schema.ts';
 import type { MaybePromise, Schema } from './types.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { MISSING } from '../protocol/params.ts';

@@ -5,7 +5,7 @@ import type { Gateway, GatewayOptions } from 'mcp-parley';
 import { respond } from 'mcp-parley/middleware';
 import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
 import type { AuditEvent } from '../../src/protocol/audit.ts';
-import { toSuspended } from '../../src/protocol/suspended-call.ts';
+import { toSuspended } from '../../src/protocol/target.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { openSession } from '../helpers/mcp-http.ts';
 import { until } from '../helpers/until.ts';

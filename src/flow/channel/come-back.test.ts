@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { readSuspended } from '../../protocol/suspended-call.ts';
+import { readSuspended } from '../../protocol/target.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';

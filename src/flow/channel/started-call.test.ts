@@ -4,7 +4,7 @@ import { until } from '../../../tests/helpers/until.ts';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { START_ID } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { readSuspended } from '../../protocol/suspended-call.ts';
+import { readSuspended } from '../../protocol/target.ts';
 import { RESULT_READ_MS } from '../../shared/limits.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';

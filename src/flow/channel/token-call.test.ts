@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
-import { readSuspended } from '../../protocol/suspended-call.ts';
+import { readSuspended } from '../../protocol/target.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { manualClock } from '../testing/manual-clock.ts';

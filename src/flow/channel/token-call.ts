@@ -4,8 +4,8 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { toSuspended } from '../../protocol/suspended-call.ts';
-import type { ResumedCall } from '../../protocol/suspended-call.ts';
+import { toSuspended } from '../../protocol/target.ts';
+import type { ResumedCall } from '../../protocol/target.ts';
 import { META } from '../../gateway/dialect/meta.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';

@@ -2,14 +2,12 @@
 // 1. Nothing from a peer reaches the body unchecked, and nothing is coerced: "5" is not a number.
 // 2. Absent, null and "" count as no answer, so the default applies, if there is one.
 import { isObject } from '../../protocol/message.ts';
-import { cachedSchemaCheck } from '../../protocol/schema/json-schema.ts';
-import { toReason } from '../../protocol/schema/schema-problem.ts';
+import { cachedSchemaCheck, toReason } from '../../protocol/json-schema.ts';
 import { checkChoiceAnswer, checkChoicesAnswer } from './check-choice.ts';
 import { checkFileAnswer } from './check-file.ts';
 import { toComplaint } from './complaint.ts';
 import type { Complaint, Field, Kind } from './question.ts';
-import { checkNumber, checkText } from '../../protocol/form/check-field.ts';
-import { hasFormat } from '../../protocol/form/text-format.ts';
+import { checkNumber, checkText, hasFormat } from '../../protocol/form/check-field.ts';
 
 export type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };
 

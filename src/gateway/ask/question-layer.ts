@@ -4,7 +4,7 @@
 // those.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
-import { TargetLayer } from '../../protocol/layer.ts';
+import { TargetLayer } from '../../protocol/target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { handleWithGatewayTool } from '../../protocol/gateway-tool.ts';

@@ -5,13 +5,11 @@
 import { nameIn } from '../../protocol/audit.ts';
 import type { AuditedCall, RecordAudit } from '../../protocol/audit.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
-import { TargetLayer } from '../../protocol/layer.ts';
+import { TargetLayer, readSuspended, hasEnded } from '../../protocol/target.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { readSuspended } from '../../protocol/suspended-call.ts';
-import { hasEnded } from '../../protocol/target.ts';
 import type { HandleResult, Target, TaskState } from '../../protocol/target.ts';
 import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { ticksOf } from '../../shared/clock.ts';

@@ -5,8 +5,8 @@
 // 2. The bytes contain no line end, so they fit into a line, an event or a frame.
 // 3. No key of the message or the result occurs twice, because readers would disagree on which one counts.
 import type { RequestId, ResultMessage } from '../../protocol/message.ts';
-import { RawBytes } from '../../protocol/raw/raw-bytes.ts';
-import type { RawMember } from '../../protocol/raw/raw-bytes.ts';
+import { RawBytes } from '../../protocol/raw/raw-object.ts';
+import type { RawMember } from '../../protocol/raw/raw-object.ts';
 import { isId } from './json-rpc.ts';
 import type { ReadLimits, ShapeExcess } from './json-shape.ts';
 

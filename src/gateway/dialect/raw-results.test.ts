@@ -2,9 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../protocol/message.ts';
-import { RawObject, toPlainObject } from '../../protocol/raw/raw-object.ts';
+import { RawObject, toPlainObject, RawText } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { RawText } from '../../protocol/raw/raw-text.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { readRaw } from '../codec/raw-message.ts';
 import { readFastResult } from '../codec/fast-messages.ts';

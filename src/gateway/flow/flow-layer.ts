@@ -1,7 +1,7 @@
 // Lets an MCP Flow client play any tool. A tool whose server speaks Flow is played there; any other is called, and its
 // questions become prompts of a session that is kept here. Clients without Flow notice nothing.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import { TargetLayer } from '../../protocol/layer.ts';
+import { TargetLayer } from '../../protocol/target.ts';
 import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import {

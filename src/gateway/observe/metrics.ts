@@ -1,6 +1,6 @@
 // The counters of one gateway. Each gateway has its own, so that two in one process do not mix.
 import type { Exchange } from '../../protocol/exchange.ts';
-import { TargetLayer } from '../../protocol/layer.ts';
+import { TargetLayer } from '../../protocol/target.ts';
 import type { Change, HandleResult, Target, Watcher } from '../../protocol/target.ts';
 import type { Family, Sample } from '../../shared/metric.ts';
 import { TEXT_TYPE, writeFamilies } from './exposition.ts';

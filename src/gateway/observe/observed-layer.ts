@@ -1,5 +1,5 @@
 // Wraps a target so that each exchange can be observed.
-import { TargetLayer } from '../../protocol/layer.ts';
+import { TargetLayer } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { Handle, HandleResult, Target } from '../../protocol/target.ts';
 

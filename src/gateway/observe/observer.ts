@@ -2,8 +2,7 @@
 // resulting calls. A disabled feature costs nothing.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
-import type { Layer } from '../../protocol/layer.ts';
-import type { Handle, Target, Watcher } from '../../protocol/target.ts';
+import type { Layer, Handle, Target, Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Family } from '../../shared/metric.ts';
 import { metricsPage, createReadyPage, healthPage } from './health.ts';

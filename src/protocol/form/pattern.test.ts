@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { cpuMs } from '../../shared/cpu-time.contract.ts';
-import { checkWithJsonSchema } from '../schema/json-schema.ts';
+import { checkWithJsonSchema } from '../json-schema.ts';
 import { checkAsWhole, matchesPattern } from './pattern.ts';
 import { validateAnswer } from './validate-answer.ts';
 

@@ -14,8 +14,7 @@ import { commandExists } from '../../../gateway/upstream/sandbox/find-on-path.ts
 import { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
-import type { Layer } from '../../../protocol/layer.ts';
-import type { Handle } from '../../../protocol/target.ts';
+import type { Layer, Handle } from '../../../protocol/target.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { createSealer } from '../../../shared/crypto/seal.ts';
 import { keysFrom } from '../../../shared/crypto/state-keys.ts';

@@ -3,7 +3,7 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
-import { TargetLayer } from '../../../protocol/layer.ts';
+import { TargetLayer } from '../../../protocol/target.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import { ProtocolError } from '../../../shared/errors.ts';

@@ -13,7 +13,7 @@ import type { JournalEntry, Header, Wait } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import { toShortId } from '../session-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { toReason } from '../../../protocol/schema/schema-problem.ts';
+import { toReason } from '../../../protocol/json-schema.ts';
 import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { TurnRunner } from './turn-runner.ts';

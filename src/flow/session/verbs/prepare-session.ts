@@ -4,7 +4,7 @@ import { toMs } from '../../authoring/span.ts';
 import type { FoundQuestion } from '../../explore/exploration.ts';
 import { createHeader } from '../../journal.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
-import { toReason } from '../../../protocol/schema/schema-problem.ts';
+import { toReason } from '../../../protocol/json-schema.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { storeArgs, findUnknownArgs } from '../values/stored-args.ts';
 import type { StoredArgs } from '../values/stored-args.ts';

@@ -6,7 +6,7 @@ import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { ClosedRound, QuestionRound, RoundAnswer } from '../question-round.ts';
 import type { PageOwners } from './page-owners.ts';
 import type { PageWords } from './locales/page-words.ts';
-import { toSize } from '../../../protocol/form/check-file-value.ts';
+import { toSize } from '../../../protocol/form/check-field.ts';
 import { HEADERS, renderNotice } from './render/render-page.ts';
 import { fill } from './locales/page-words.ts';
 

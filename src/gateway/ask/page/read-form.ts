@@ -6,8 +6,8 @@ import type { SchemaField, ChoiceField, ChoicesField } from '../../../protocol/f
 import type { CheckedValue, AnswerProblem } from '../../../protocol/form/answer-problem.ts';
 import type { RoundAnswer } from '../question-round.ts';
 import type { Section } from './render/sections.ts';
-import { hasFormat } from '../../../protocol/form/text-format.ts';
-import { findOption } from '../../../protocol/form/field-options.ts';
+import { hasFormat } from '../../../protocol/form/check-field.ts';
+import { findOption } from '../../../protocol/form/schema-field.ts';
 
 interface UploadedFile {
   readonly name: string;

@@ -4,7 +4,7 @@
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
-import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';

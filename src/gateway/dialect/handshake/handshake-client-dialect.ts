@@ -1,14 +1,8 @@
 // Serves clients of the handshake era, 2024-11-05 to 2025-11-25. It never writes `resultType`, `requestState`,
 // `inputRequests`, cache hints or error codes of the stateless era.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type {
-  JsonObject,
-  NotificationMessage,
-  RequestMessage,
-  ResponseMessage,
-  WireError,
-} from '../../../protocol/message.ts';
-import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, WireError } from '../../../protocol/message.ts';
+import { isObject, toNotification } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import { TASK_METHODS } from '../../../protocol/methods.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { RawText } from '../../../protocol/raw/raw-text.ts';
+import { RawText } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { featuresOf } from '../revisions.ts';
 import { fromTask, toHandshakeResult, toTask } from './results.ts';

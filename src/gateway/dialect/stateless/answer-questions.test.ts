@@ -1,6 +1,6 @@
 // How long a gateway takes the answers to the questions of a server.
 import { expect, it } from 'vitest';
-import { readSuspended } from '../../../protocol/suspended-call.ts';
+import { readSuspended } from '../../../protocol/target.ts';
 import { MAX_STATE_MS } from '../../../shared/limits.ts';
 import { META } from '../meta.ts';
 import { toSuspension } from './answer-questions.ts';

@@ -3,10 +3,8 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { RawObject } from '../../../protocol/raw/raw-object.ts';
-import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import { RawText } from '../../../protocol/raw/raw-text.ts';
-import type { EncodedMembers } from '../../../protocol/raw/raw-text.ts';
+import { RawObject, RawText } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject, EncodedMembers } from '../../../protocol/raw/raw-object.ts';
 import type { Target, TaskState } from '../../../protocol/target.ts';
 import { LIST_METHODS } from '../../../protocol/methods.ts';
 import { arrivedVia } from '../../../shared/via.ts';

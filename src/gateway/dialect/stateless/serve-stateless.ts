@@ -13,8 +13,8 @@ import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { CALL_METHODS, WIRE_NOTIFICATIONS } from '../../../protocol/methods.ts';
 import { toInvalid } from '../../../protocol/params.ts';
-import { readSuspended } from '../../../protocol/suspended-call.ts';
-import type { SuspendedCall } from '../../../protocol/suspended-call.ts';
+import { readSuspended } from '../../../protocol/target.ts';
+import type { SuspendedCall } from '../../../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
 import type { ServeContext } from '../serve/serve-context.ts';

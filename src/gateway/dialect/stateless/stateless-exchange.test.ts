@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { checkQuestions } from '../../../shared/containers/open-questions.contract.ts';
-import { toSuspended } from '../../../protocol/suspended-call.ts';
+import { toSuspended } from '../../../protocol/target.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { FakeClock, FakeTarget, RecordingOutlet, enveloped, fakeContext, settled } from '../fake-context.contract.ts';
 import type { RecordedAnswer } from '../fake-context.contract.ts';

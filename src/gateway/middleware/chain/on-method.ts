@@ -1,6 +1,5 @@
 // Creates steps for some methods only. Other methods bypass them at no cost.
-import type { StepFunctionOf, StepMethod } from '../../../protocol/step-methods.ts';
-import type { Step, StepFunction } from '../../../protocol/step.ts';
+import type { StepFunctionOf, StepMethod, Step, StepFunction } from '../../../protocol/step.ts';
 import { LIST_METHODS } from '../../../protocol/methods.ts';
 
 /** For methods of the protocol; a misspelled one does not compile. */

@@ -8,7 +8,7 @@ import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { PageWords } from '../locales/page-words.ts';
 import { fill } from '../locales/page-words.ts';
-import { toSize } from '../../../../protocol/form/check-file-value.ts';
+import { toSize } from '../../../../protocol/form/check-field.ts';
 
 export interface FieldView {
   readonly field: SchemaField;

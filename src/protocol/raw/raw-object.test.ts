@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../message.ts';
 import { writeExactly } from './exact-numbers.ts';
-import { RawText } from './raw-text.ts';
+import { RawText } from './raw-object.ts';
 
 const of = (text: string) => new RawText(JSON.parse(text) as JsonObject, text);
 

@@ -1,15 +1,14 @@
 // Checks values against JSON Schemas with ajv. To start fast, ajv is loaded and the schema compiled on the first check;
 // only a schema with references is compiled at once, because external ones are refused. Nothing is fetched, and formats
 // are not checked.
-import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import type * as Draft07 from 'ajv';
 import type * as Draft2020 from 'ajv/dist/2020.js';
-import type { JsonObject } from '../message.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { checkAsWhole, toGuardedPattern } from '../form/pattern.ts';
-import { toSchemaProblem } from './schema-problem.ts';
-import type { SchemaVerdict } from './schema-problem.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import type { ErrorObject, Options, ValidateFunction } from 'ajv';
+import type { JsonObject } from './message.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { checkAsWhole, toGuardedPattern } from './form/pattern.ts';
+import { BoundedMap } from '../shared/containers/bounded-map.ts';
+import { MISSING } from './params.ts';
 
 type Draft = 'draft-07' | 'draft-2020-12';
 type Extent = 'first' | 'all';
@@ -125,4 +124,45 @@ const kept = new BoundedMap<string, (value: unknown) => SchemaVerdict>(MAX_KEPT)
  */
 export function cachedSchemaCheck(schema: JsonObject, option: string): (value: unknown) => SchemaVerdict {
   return kept.getOrCreate(JSON.stringify(schema), () => checkWithJsonSchema(schema, option));
+}
+
+/** What is wrong with a value: the part and the reason. */
+export interface SchemaProblem {
+  /** The dotted path; empty for the whole value. */
+  path: string;
+  error: string;
+  /** A required part is missing. */
+  missing: boolean;
+}
+
+export type SchemaVerdict = { value: unknown; problems?: undefined } | { problems: SchemaProblem[] };
+
+function toSchemaProblem(error: ErrorObject): SchemaProblem {
+  const params = error.params as Record<string, unknown>;
+  const extra = params['additionalProperty'] ?? params['unevaluatedProperty'];
+  if (error.keyword === 'required') return problem(error, MISSING, params['missingProperty']);
+  if (extra !== undefined) return problem(error, 'Unknown parameter', extra);
+  if (error.keyword === 'enum') return problem(error, `Must be one of ${JSON.stringify(params['allowedValues'])}`);
+  return problem(error, capitalized(error.message ?? 'is not valid'));
+}
+
+/** All problems in one sentence; long lists are shortened. */
+export function toReason(problems: SchemaProblem[]): string {
+  const words = problems.slice(0, 10).map(({ path, error }) => (path === '' ? error : `${path}: ${error}`));
+  return [...words, ...(problems.length > 10 ? [`and ${problems.length - 10} more`] : [])].join('; ');
+}
+
+function problem(error: ErrorObject, words: string, key?: unknown): SchemaProblem {
+  const keys = error.instancePath.split('/').slice(1).map(unescaped);
+  const path = (key === undefined ? keys : [...keys, String(key)]).join('.');
+  return { path, error: words, missing: error.keyword === 'required' };
+}
+
+/** RFC 6901 §4. */
+function unescaped(key: string): string {
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function capitalized(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }

@@ -9,7 +9,7 @@ import { InternalExchange } from '../protocol/internal-exchange.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { StepGreeting, OriginOf, Step } from '../protocol/step.ts';
 import type { Change, ClientOpening, Handle, Target, Watcher } from '../protocol/target.ts';
-import { OncePerTick } from '../shared/containers/once-per-tick.ts';
+import { OncePerTick } from '../shared/containers/memo.ts';
 import { nameBehind, originBehind, passAsk, passChange } from './middleware/chain/server-initiated.ts';
 import { createChain, createScope } from './middleware/chain/chain.ts';
 import type { ChainOptions } from './middleware/chain/chain.ts';

@@ -1,6 +1,6 @@
 // The neutral model of one request and everything sent back for it. Targets, steps and flows see only this; dialect/
 // does the encoding.
-import { networkOf } from '../shared/net/network-of.ts';
+import { networkOf } from '../shared/http.ts';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { RuleDecision } from './audit.ts';

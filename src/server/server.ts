@@ -7,9 +7,8 @@ import type { OpenPages, PagesHost, Change, Target, Watcher } from '../protocol/
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import { systemClock } from '../shared/clock.ts';
 import { refuseShort } from '../shared/crypto/state-keys.ts';
-import { GatewayError } from '../shared/errors.ts';
+import { GatewayError, toError } from '../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
-import { toError } from '../shared/to-error.ts';
 import { Changes } from './changes.ts';
 import { complete } from './completion.ts';
 import { toPage } from './list-pages.ts';

@@ -1,7 +1,7 @@
 // What looks suspicious in a definition and may be harmless: it is said in the log and in the status, and changes nothing. It works offline, on the
 // text alone.
 import type { JsonObject } from '../../protocol/message.ts';
-import { hasCovert } from '../../shared/text/covert.ts';
+import { hasCovert } from '../../shared/text/hidden.ts';
 import { suspiciousIn } from '../../shared/text/suspicious.ts';
 import type { TextFinding } from '../../shared/text/suspicious.ts';
 

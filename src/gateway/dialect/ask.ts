@@ -4,10 +4,9 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask } from '../../protocol/exchange.ts';
 import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { META } from './meta.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
-import { toError } from '../../shared/to-error.ts';
 import { plainError, toWire } from './plain-error.ts';
 import { writeProgress } from './notifications.ts';
 

@@ -14,7 +14,7 @@ import type { ListArea } from '../../protocol/methods.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import { OncePerTick } from '../../shared/containers/once-per-tick.ts';
+import { OncePerTick } from '../../shared/containers/memo.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
 import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';

@@ -9,11 +9,10 @@ import type { JsonObject, WireError } from '../../protocol/message.ts';
 import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { toError } from '../../shared/to-error.ts';
 
 /** How often clients should poll. */
 const POLL_MS = 500;

@@ -8,7 +8,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { MaybeTask, TaskChannel } from './task-channel.ts';
 import { readObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
 import { Task } from './task.ts';
@@ -16,7 +16,6 @@ import type { OpenAsk } from './task.ts';
 import type { Change } from '../../protocol/target.ts';
 import { MemoryOwnedTable } from '../../shared/containers/owned-table.ts';
 import type { OwnedTable } from '../../shared/containers/owned-table.ts';
-import { toError } from '../../shared/to-error.ts';
 
 /** The work of a call; `say` reports its status to the client. */
 export type TaskWork<T extends ResultObject = JsonObject> = (

@@ -3,7 +3,7 @@
 // 2. The clock of a call restarts with each sign of life, stops while a question is open, and has an upper bound.
 import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
-import { DeadlineList } from '../../shared/deadline-list.ts';
+import { DeadlineList } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';

@@ -3,7 +3,7 @@
 // 2. Each caller has a limit of its own. Clients without a login share an owner, but are counted as separate callers.
 // 3. Nothing waits for ever: what is overdue is gone, even if its timer is late.
 // 4. It leaves once: taken, removed or given up. It may leave a tombstone, for its owner alone.
-import { DeadlineItem, DeadlineList } from '../deadline-list.ts';
+import { DeadlineItem, DeadlineList } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { BoundedMap } from './bounded-map.ts';
 

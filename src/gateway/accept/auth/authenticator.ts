@@ -9,7 +9,7 @@ import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import { LOGIN_TRIES } from '../../../shared/limits.ts';
-import { networkOf } from '../../../shared/net/network-of.ts';
+import { networkOf } from '../../../shared/http.ts';
 import { RateLimiter, readRate } from '../../../shared/rate.ts';
 import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';

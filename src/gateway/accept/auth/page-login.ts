@@ -16,7 +16,7 @@ import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { LOGIN_TRIES, MAX_LOGGED_OUT } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import { cookiesNamed, toSetCookie } from '../../../shared/net/browser-request.ts';
-import { addressOf, networkOf } from '../../../shared/net/network-of.ts';
+import { addressOf, networkOf } from '../../../shared/http.ts';
 import { RateLimiter, readRate } from '../../../shared/rate.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { FRONT_PATH } from './front/front-options.ts';

@@ -6,7 +6,7 @@ import { anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { ticksOf } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
-import { addressOf } from '../../../shared/net/network-of.ts';
+import { addressOf } from '../../../shared/http.ts';
 import { writeMessage, toEncodedText } from '../../codec/json-rpc.ts';
 import { RequestReader } from '../../codec/fast-messages.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { GatewayError } from '../../../shared/errors.ts';
 import { FairShares } from '../../../shared/containers/fair-shares.ts';
-import { networkOf } from '../../../shared/net/network-of.ts';
+import { networkOf } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { isLoopback } from '../guard.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';

@@ -10,7 +10,7 @@ import { writeMessage } from '../../codec/json-rpc.ts';
 import { plainError } from '../../dialect/plain-error.ts';
 import { answerJson, retryAfter } from './post-outlet.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
-import { addressOf } from '../../../shared/net/network-of.ts';
+import { addressOf } from '../../../shared/http.ts';
 
 interface RefusalContext {
   audit?: RecordAudit | undefined;

@@ -7,7 +7,7 @@ import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { UNCOUNTED_BYTES, HeldShare } from '../../../shared/held-bytes.ts';
 import type { HttpResponse, HttpRequest } from '../../../shared/http.ts';
-import { addressOf } from '../../../shared/net/network-of.ts';
+import { addressOf } from '../../../shared/http.ts';
 
 const HEAD = {
   'content-type': 'text/event-stream',

@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
 import { LOCAL, anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { addressOf } from '../../../shared/net/network-of.ts';
+import { addressOf } from '../../../shared/http.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import { boundVia } from '../../../shared/via.ts';

@@ -6,10 +6,15 @@
 // 4. A link or state that does not work gives no reason.
 import { randomId } from '../../../shared/crypto/ids.ts';
 import { isSameSecret, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
-import { cookiesNamed, isOwnOrigin, isSecureVisit, toSetCookie } from '../../../shared/net/browser-request.ts';
-import { toError } from '../../../shared/to-error.ts';
+import {
+  cookiesNamed,
+  isOwnOrigin,
+  isSecureVisit,
+  toSetCookie,
+  readPost,
+} from '../../../shared/net/browser-request.ts';
+import { toError } from '../../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import { readPost } from '../../../shared/net/read-post.ts';
 import { html } from '../page/render/html.ts';
 import { HEADERS, renderNotice, renderPage } from '../page/render/render-page.ts';
 import { loggedPrincipal } from '../../../shared/anonymous.ts';

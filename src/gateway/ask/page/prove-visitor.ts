@@ -2,12 +2,11 @@
 // is neither can log in, or enter the code that the operator's terminal shows. It learns nothing about the question before that.
 import type { PageLogin } from '../../../protocol/login-pages.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
-import { isOwnOrigin } from '../../../shared/net/browser-request.ts';
+import { isOwnOrigin, readPost } from '../../../shared/net/browser-request.ts';
 import type { AnswerTrust } from '../trust/answer-trust.ts';
 import { isForHuman } from '../trust/answer-trust.ts';
 import type { Pairings } from '../trust/pairings.ts';
 import type { QuestionRound } from '../question-round.ts';
-import { readPost } from '../../../shared/net/read-post.ts';
 import { BUTTON_BYTES, toCookie, isOurForm, toCsrf } from './serve-round.ts';
 import { renderOpenQuestions, renderPairing } from './render/render-pairing.ts';
 import type { PairingView } from './render/render-pairing.ts';

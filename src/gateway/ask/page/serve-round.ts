@@ -5,11 +5,10 @@ import { renderWaiting } from './render/render-page.ts';
 import type { FilledForm } from './read-form.ts';
 import { toSections } from './render/sections.ts';
 import type { PageVisit } from './page-visit.ts';
-import { isOwnOrigin, isSecureVisit, toSetCookie } from '../../../shared/net/browser-request.ts';
+import { isOwnOrigin, isSecureVisit, toSetCookie, readPost } from '../../../shared/net/browser-request.ts';
 import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 import { cookieName } from './page-owners.ts';
 import { readForm } from './read-form.ts';
-import { readPost } from '../../../shared/net/read-post.ts';
 
 export function showRound(visit: PageVisit): void {
   const { request, reply, owners, handle, round, browser, closed } = visit;

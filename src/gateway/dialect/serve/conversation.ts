@@ -18,9 +18,8 @@ import { isNotification, isRequest, toErrorMessage, toNotification, toResult } f
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import { GatewayError, toError } from '../../../shared/errors.ts';
 import { ShortLivedMap } from '../../../shared/containers/short-lived-map.ts';
-import { toError } from '../../../shared/to-error.ts';
 import { arrivedVia, runVia } from '../../../shared/via.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
 import type { ServeContext } from './serve-context.ts';

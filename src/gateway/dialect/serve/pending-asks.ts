@@ -7,9 +7,8 @@ import { isError, isObject, toNotification } from '../../../protocol/message.ts'
 import type { Ask } from '../../../protocol/exchange.ts';
 import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
-import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { GatewayError, ProtocolError, toError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
-import { toError } from '../../../shared/to-error.ts';
 import { readProgress } from '../notifications.ts';
 import type { ServedExchange } from './served-exchange.ts';
 

@@ -3,7 +3,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
-import { SmallMemo } from '../../../shared/containers/small-memo.ts';
+import { SmallMemo } from '../../../shared/containers/memo.ts';
 import { TASKS_EXTENSION } from '../meta.ts';
 import { featuresOf, isStateless } from '../revisions.ts';
 

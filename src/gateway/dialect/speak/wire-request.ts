@@ -8,7 +8,7 @@ import type { OutgoingParams } from '../../../protocol/raw/encoded-params.ts';
 import { RawObject, RawText } from '../../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, SentRequest } from '../../../protocol/server-view.ts';
 import type { Abortable, Cancellation } from '../../../shared/cancellation.ts';
-import { DeadlineItem } from '../../../shared/deadline-list.ts';
+import { DeadlineItem } from '../../../shared/clock.ts';
 import { toServerError } from '../../../shared/errors.ts';
 
 /** What a request does while it waits. */

@@ -8,7 +8,7 @@ import { MISSING, toInvalid } from '../../../protocol/params.ts';
 import { EncodedParams } from '../../../protocol/raw/encoded-params.ts';
 import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import type { OutgoingCall } from '../../../protocol/server-view.ts';
-import { SmallMemo } from '../../../shared/containers/small-memo.ts';
+import { SmallMemo } from '../../../shared/containers/memo.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { isLogLevel } from '../notifications.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';

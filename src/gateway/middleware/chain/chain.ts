@@ -11,7 +11,7 @@ import { createCounter } from '../../../shared/crypto/ids.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
-import { toError } from '../../../shared/to-error.ts';
+import { toError } from '../../../shared/errors.ts';
 import { originBehind } from './server-initiated.ts';
 import { ChainExchange } from './chain-exchange.ts';
 import type { ChainContext, OwnerOf } from './chain-exchange.ts';

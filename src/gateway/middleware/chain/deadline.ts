@@ -3,8 +3,8 @@
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Hooks, StepExchange } from '../../../protocol/step.ts';
-import { DeadlineItem } from '../../../shared/deadline-list.ts';
-import type { DeadlineList } from '../../../shared/deadline-list.ts';
+import { DeadlineItem } from '../../../shared/clock.ts';
+import type { DeadlineList } from '../../../shared/clock.ts';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';

@@ -1,8 +1,7 @@
 // Errors of steps, under the name of the step. For a foreign error the client gets only the step and the id of the exchange,
 // because its message may hold anything; the log has the error itself.
-import { GatewayError } from '../../../shared/errors.ts';
+import { GatewayError, toError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
-import { toError } from '../../../shared/to-error.ts';
 
 /** Parley errors are kept, whether the step threw them or passed them on. */
 export function toStepError(step: string, thrown: unknown, exchange = ''): GatewayError | ProtocolError {

@@ -3,8 +3,7 @@
 // before serving any counts as failing.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { toError } from '../../../shared/to-error.ts';
+import { GatewayError, toError } from '../../../shared/errors.ts';
 import { arrivedVia, isLoop, writeVia } from '../../../shared/via.ts';
 import { unlessLate } from '../../../shared/timing.ts';
 import { Backoff } from './backoff.ts';

@@ -9,7 +9,7 @@ import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import type { HttpRequest } from '../../../../shared/http.ts';
 import { MAX_VISIT_CHARS, MAX_VISIT_PARAMETER_CHARS } from '../../../../shared/limits.ts';
-import { addressOf, networkOf } from '../../../../shared/net/network-of.ts';
+import { addressOf, networkOf } from '../../../../shared/http.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { createSealer } from '../../../../shared/crypto/seal.ts';

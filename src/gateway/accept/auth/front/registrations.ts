@@ -3,7 +3,7 @@
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { REGISTRATIONS } from '../../../../shared/limits.ts';
-import { networkOf, widerNetworkOf } from '../../../../shared/net/network-of.ts';
+import { networkOf, widerNetworkOf } from '../../../../shared/http.ts';
 import { RateLimiter, readRate } from '../../../../shared/rate.ts';
 
 type Whose = keyof typeof REGISTRATIONS;

@@ -1,8 +1,7 @@
 // Cancels requests that take too long: the client gets an error, and the server a cancellation. Time spent asking the user does
 // not count; by default, progress restarts the time.
 import type { Step } from '../../../../protocol/step.ts';
-import { DeadlineList } from '../../../../shared/deadline-list.ts';
-import { systemClock } from '../../../../shared/clock.ts';
+import { DeadlineList, systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { StepDeadline } from '../../chain/deadline.ts';
 import { toNameRule, toToolRules } from '../filter/name-rule.ts';

@@ -1,8 +1,7 @@
 // The parts of a result that a model reads: texts, and structured content as JSON. Pictures, sound and other bytes are not among them.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
-import { withoutCovert } from '../../../../shared/text/covert.ts';
-import { withoutHidden } from '../../../../shared/text/hidden.ts';
+import { withoutCovert, withoutHidden } from '../../../../shared/text/hidden.ts';
 
 /** One text on its way to a model. */
 export interface ScreenPart {

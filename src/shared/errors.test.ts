@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from './error-table.ts';
 import type { ErrorCode } from './error-table.ts';
-import { GatewayError, ProtocolError } from './errors.ts';
-import { toError } from './to-error.ts';
+import { GatewayError, ProtocolError, toError } from './errors.ts';
 
 describe('a thrown value', () => {
   it('of our own passes unchanged', () => {

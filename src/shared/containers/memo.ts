@@ -1,5 +1,4 @@
-// Memoizes values by the identity of what they were made from. Only a few are kept: a peer that sends ever new ones
-// only evicts the others. Large ones are not kept, because they would outlive their peer.
+// Memoizes values by the identity of what they were made from.
 
 const KEPT = 8;
 /** The size limit of the keys: names, texts and values. */
@@ -10,6 +9,10 @@ interface Kept<V> {
   readonly value: V;
 }
 
+/**
+ * Only a few values are kept: a peer that sends ever new ones only evicts the others. Large ones are not kept, because
+ * they would outlive their peer.
+ */
 export class SmallMemo<V> {
   readonly #kept: Kept<V>[] = [];
   #next = 0;
@@ -44,4 +47,24 @@ function isLarge(things: readonly unknown[]): boolean {
     }
   }
   return false;
+}
+
+/**
+ * Memoizes a value derived from an object until the current synchronous work is done, for an object that is handed to
+ * many receivers.
+ */
+export class OncePerTick<K extends object, V> {
+  #of: K | undefined;
+  #made: V | undefined;
+
+  from(value: K, make: (value: K) => V): V {
+    if (value === this.#of) return this.#made as V;
+    this.#made = make(value);
+    this.#of = value;
+    // The same object may mean something new later.
+    queueMicrotask(() => {
+      if (this.#of === value) this.#of = this.#made = undefined;
+    });
+    return this.#made;
+  }
 }

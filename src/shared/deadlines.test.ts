@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../gateway/dialect/fake-context.contract.ts';
-import { DeadlineItem, DeadlineList } from './deadline-list.ts';
+import { DeadlineItem, DeadlineList } from './clock.ts';
 
 class Recorded extends DeadlineItem {
   readonly #name: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SmallMemo } from './small-memo.ts';
+import { SmallMemo } from './memo.ts';
 
 test('a small memo finds values by the identity of their keys', () => {
   const [one, other] = [{}, {}];

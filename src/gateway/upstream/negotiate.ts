@@ -16,7 +16,7 @@ import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Route } from './address.ts';
 import type { Link } from './links/link.ts';
 import type { RpcPeer } from './rpc-peer.ts';
-import { retryOpening } from './connections/retry-opening.ts';
+import { retryOpening } from './connections/backoff.ts';
 
 /** Errors of the older transport that say less than those of the newer one, because most servers do not have it. */
 const USELESS = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED', 'UPSTREAM_INVALID'] as const;

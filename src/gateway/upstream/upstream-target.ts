@@ -1,46 +1,34 @@
 // A server behind the gateway as a target for requests. It connects on demand, reconnects after a loss, and keeps what is known
 // of the server while it is away.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
-import { isInteraction } from '../../protocol/interaction.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { WIRE_NOTIFICATIONS, isRequestMethod } from '../../protocol/methods.ts';
 import { systemClock } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
-import type { Log } from '../../shared/log.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import type { CallContext } from './server-call.ts';
 import { ServerRequests } from './server-requests.ts';
-import { ChangeListeners } from './connections/change-listeners.ts';
-import type { SpokenEra } from '../dialect/revisions.ts';
+import { ConnectionEvents } from './connections/connection-events.ts';
+import { Watchers } from './connections/watchers.ts';
 import { isCommandAddress } from './address.ts';
-import { ClientPresence } from './connections/client-presence.ts';
-import { ProcessCap } from './connections/process-cap.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { ElicitationCompletions } from './questions/elicitation-completions.ts';
 import { ConnectionPool } from './connections/connection-pool.ts';
 import { FlowBridge } from './flow-bridge.ts';
-import { CHANGEABLE_LISTS, catchUp, onServerChange } from './connections/on-server-change.ts';
-import type { ChangeContext } from './connections/on-server-change.ts';
-import { OpenCall } from './questions/open-call.ts';
-import { superviseUpstream } from './connections/supervise-upstream.ts';
-import type { SupervisedConnection } from './connections/supervised-connection.ts';
 import { TaskBridge } from './tasks/task-bridge.ts';
 import { withTasksOf } from './tasks/task-support.ts';
 import { isLoginNeeded } from './login/login-tool.ts';
 import { toAwayError } from './target-errors.ts';
 import type { ServerTarget, TargetStatus, UpstreamTargetOptions } from './target-options.ts';
-import type { Upstream } from './upstream.ts';
 
 const WAIT_MS = 60_000;
 const ROOTS_CHANGED = 'notifications/roots/list_changed';
-const OF_THE_GATEWAY = { method: 'resources/subscribe', subject: 'resources/subscribe' };
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 /** The most likely kind of client, before one is known. */
 const ANYBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
@@ -48,24 +36,18 @@ const ANYBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
 export class UpstreamTarget implements ServerTarget {
   readonly name: string;
   readonly #options: UpstreamTargetOptions;
-  readonly #log: Log;
-  readonly #clock: Clock;
   readonly #connections: ConnectionPool;
-  readonly #listeners: ChangeListeners;
+  readonly #watchers: Watchers;
+  readonly #events: ConnectionEvents;
   readonly #tasks: TaskBridge;
   readonly #flow: FlowBridge;
-  readonly #completions: ElicitationCompletions;
   readonly #requests: ServerRequests;
   readonly #unlisten: () => void;
-  readonly #clients = new ClientPresence();
-  /** Undefined if the server runs elsewhere. */
-  readonly #processes: ProcessCap | undefined;
 
   constructor(options: UpstreamTargetOptions) {
     this.name = options.name;
     this.#options = options;
-    this.#log = (options.log ?? createLog()).child({ server: options.name });
-    const clock = (this.#clock = options.clock ?? systemClock);
+    const { clock = systemClock } = options;
     this.#connections = new ConnectionPool({
       share: options.share ?? 'auto',
       clock,
@@ -73,43 +55,36 @@ export class UpstreamTarget implements ServerTarget {
       waitMs: options.timeoutMs ?? WAIT_MS,
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
       pin: options,
-      open: (connection) => this.#supervise(connection),
-      hasRoom: (wanted) => this.#processes?.hasRoom(wanted) ?? true,
-      onClaim: (one, client) => (this.#clients.hasLeft(client) ? this.#leave(client) : this.#attend(one, client)),
+      open: (connection) => this.#events.supervise(connection),
+      hasRoom: (wanted) => this.#events.processes?.hasRoom(wanted) ?? true,
+      onClaim: (one, client) => (this.#watchers.hasLeft(client) ? this.#leave(client) : this.#attend(one, client)),
     });
-    if (isCommandAddress(options.address)) {
-      this.#processes = new ProcessCap({
-        server: options.name,
-        max: options.limits?.maxProcesses ?? DEFAULT_LIMITS.maxProcesses,
-        connections: () => this.#connections.all,
-        isKept: (connection) => this.#isKept(connection),
-      });
-    }
-    this.#completions = new ElicitationCompletions(clock);
-    this.#listeners = new ChangeListeners((client) => this.#connections.known(client));
+    this.#watchers = new Watchers((client) => this.#connections.known(client));
     const calls: CallContext = { connections: this.#connections, clock, timeoutMs: options.timeoutMs };
     this.#flow = new FlowBridge(calls);
     this.#tasks = new TaskBridge({
       tools: (client) => this.#connections.serverFor(client).tools,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
-      tell: (change) => this.#listeners.tellAll(change),
+      tell: (change) => this.#watchers.tellAll(change),
       calls,
     });
-    this.#requests = this.#createRequests(calls);
-    this.#unlisten = options.definitions?.onAccepted((kind) => this.#listeners.tellAll({ kind })) ?? (() => {});
-  }
-
-  #createRequests(calls: CallContext): ServerRequests {
-    const { name, logIn, definitions } = this.#options;
-    return new ServerRequests({
-      name,
+    const shared = { tasks: this.#tasks, flow: this.#flow, completions: new ElicitationCompletions(clock) };
+    this.#requests = new ServerRequests({
+      ...shared,
+      name: options.name,
       calls,
-      definitions,
-      tasks: this.#tasks,
-      flow: this.#flow,
-      completions: this.#completions,
-      logIn: logIn && ((exchange) => this.#logIn(exchange)),
+      definitions: options.definitions,
+      logIn: options.logIn && ((exchange) => this.#logIn(exchange)),
     });
+    this.#events = new ConnectionEvents({
+      ...shared,
+      target: options,
+      connections: this.#connections,
+      watchers: this.#watchers,
+      log: (options.log ?? createLog()).child({ server: options.name }),
+      clock,
+    });
+    this.#unlisten = options.definitions?.onAccepted((kind) => this.#watchers.tellAll({ kind })) ?? (() => {});
   }
 
   get info(): Implementation {
@@ -175,14 +150,14 @@ export class UpstreamTarget implements ServerTarget {
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
-    const leaving = [this.#listeners.add(listener, watcher?.client)];
-    if (watcher) leaving.push(this.#clients.add(watcher), this.#flow.attend(watcher, this.#connections));
+    const leaving = [this.#watchers.add(listener, watcher)];
+    if (watcher) leaving.push(this.#flow.attend(watcher, this.#connections));
     const { supervised } = watcher ? this.#meet(watcher.client) : this.#connections.prepare(undefined);
     if (supervised.current) supervised.current.watch();
     else if (watcher?.client.dialect === 'stateless') void supervised.get().catch(() => {}); // as for `ready`
     return () => {
       for (const leave of leaving.splice(0)) leave();
-      if (watcher && !this.#clients.has(watcher.client)) this.#leave(watcher.client);
+      if (watcher && !this.#watchers.has(watcher.client)) this.#leave(watcher.client);
     };
   }
 
@@ -238,7 +213,10 @@ export class UpstreamTarget implements ServerTarget {
 
   async close(): Promise<void> {
     this.#tasks.close();
-    await Promise.all([...this.#connections.all.map((one) => one.supervised.close()), this.#processes?.settled()]);
+    await Promise.all([
+      ...this.#connections.all.map((one) => one.supervised.close()),
+      this.#events.processes?.settled(),
+    ]);
   }
 
   /** Afterwards the connection is opened at once, which tells the clients of new lists. */
@@ -262,7 +240,7 @@ export class UpstreamTarget implements ServerTarget {
 
   /** Lets the client answer questions that arrive on its own connection outside of calls. */
   #attend({ asks }: UpstreamConnection, client: ClientView): void {
-    const ask = this.#clients.askOf(client);
+    const ask = this.#watchers.askOf(client);
     if (ask) asks.attend(ask);
     else asks.dismiss();
   }
@@ -273,102 +251,5 @@ export class UpstreamTarget implements ServerTarget {
     const own = this.#connections.drop(client);
     own?.asks.dismiss();
     void own?.supervised.retire();
-  }
-
-  #contextOf(connection: UpstreamConnection): ChangeContext {
-    return {
-      tools: this.#connections.serverOf(connection).tools,
-      tasks: this.#tasks,
-      taskOwners: this.#connections.taskOwners,
-      completions: this.#completions,
-      definitions: this.#options.definitions,
-      listeners: this.#listeners,
-    };
-  }
-
-  #supervise(connection: UpstreamConnection): SupervisedConnection {
-    const events = {
-      onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
-      pausesCalls: true,
-      maxAsked: this.#options.limits?.maxInFlight,
-      onPing: (ask: Ask, signal: AbortSignal) => connection.asks.ping(ask, signal),
-      onLateAsk: (ask: Ask, signal: AbortSignal) => connection.asks.putLate(ask, signal),
-      track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#connections.habits }),
-      onUnnamed: (change: UnattributedChange) => this.#onUnnamed(connection, change),
-      onChange: (change: Change) => onServerChange(change, connection, this.#contextOf(connection)),
-      onNotice: (notification: NotificationMessage) => this.#flow.notice(notification, connection),
-    };
-    return superviseUpstream(connection, this.#options, {
-      events,
-      onOpen: (upstream, isAgain) => this.#onOpen(connection, upstream, isAgain),
-      onIdle: () => this.#connections.forget(connection),
-      isKept: () => this.#isKept(connection),
-      admit: () => this.#processes?.admit(connection),
-      onClosing: (closed) => this.#processes?.noteClosing(closed),
-      log: this.#log,
-      clock: this.#clock,
-    });
-  }
-
-  /** A present client keeps its own connection and those of its subscriptions; one connection is always kept for lists. */
-  #isKept(connection: UpstreamConnection): boolean {
-    if (connection.hasSubscriber((client) => this.#clients.isPresent(client))) return true;
-    if (connection.isShared && this.#options.idleMs !== undefined) return false;
-    if (this.#clients.isAnyPresent((client) => this.#connections.known(client) === connection)) return true;
-    return connection.isShared && !this.#connections.all.some((one) => one !== connection && one.supervised.isLive);
-  }
-
-  /** Servers ask for roots as soon as they are connected, maybe before any call or client. */
-  #onAsk(connection: UpstreamConnection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
-    if (isInteraction(ask.method)) return this.#flow.put(ask, connection, signal);
-    if (ask.method !== 'roots/list') return connection.asks.put(ask, signal);
-    const { roots } = this.#options;
-    if (connection.hasOurRoots && roots) return roots();
-    if (!this.#isForNobody(connection)) return connection.asks.put(ask, signal);
-    connection.isForNobody = true;
-    return Promise.resolve({ roots: [] });
-  }
-
-  /** Whether a shared connection declares roots, but no single client can answer for it. */
-  #isForNobody(connection: UpstreamConnection): boolean {
-    if (!connection.isShared || !connection.capabilities.roots || connection.asks.isExpecting) return false;
-    const { sole } = this.#clients;
-    const isFree = sole && this.#clients.askOf(sole) && this.#connections.isOnly(sole);
-    return !isFree || this.#connections.known(sole) !== connection || this.#connections.home(sole) !== connection;
-  }
-
-  /**
-   * Handles a message that names no call. Stateless servers log for a request, handshake servers for a session: there it reaches
-   * a client only if no other client has used the connection, since it may belong to a call that was answered long ago.
-   */
-  #onUnnamed(connection: UpstreamConnection, change: UnattributedChange): void {
-    const { sole, clients, latest } = connection.asks;
-    const isPerCall = connection.supervised.current?.server.dialect === 'stateless';
-    const caller = isPerCall ? connection.asks.soleOfPrincipal : undefined;
-    if (caller) return caller.tell(change);
-    if (!isPerCall) for (const client of this.#listeners.clientsAt(connection)) clients.add(client);
-    // A stateless client object lives for one request, so the latest one says nothing.
-    if (!isPerCall && latest && latest.dialect !== 'stateless') clients.add(latest);
-    const isForeign = !isPerCall && sole !== undefined && !connection.users.isAlone(sole.client);
-    if (clients.size > 1 || isForeign) this.#log.debug({ kind: change.kind }, 'unnamed.not-told');
-    else if (sole && !sole.isGone) sole.tell(change);
-    else onServerChange(change, connection, this.#contextOf(connection));
-  }
-
-  #onOpen(connection: UpstreamConnection, upstream: Upstream, isAgain: boolean): void {
-    const { server } = upstream;
-    this.#connections.learn(connection, server);
-    const known = this.#connections.serverOf(connection);
-    const isNews = known.view === undefined;
-    known.learn(server);
-    if (!this.#listeners.isEmpty) upstream.watch();
-    if (isAgain) catchUp(upstream, connection, this.#contextOf(connection));
-    else if (isNews) this.#tellNews(server, connection.era);
-  }
-
-  /** Tells present clients what the server offers, now that it is known. */
-  #tellNews({ capabilities }: ServerView, era: SpokenEra): void {
-    const isServed = (client: ClientView | undefined): boolean => !client || this.#connections.eraFor(client) === era;
-    for (const kind of CHANGEABLE_LISTS) if (capabilities[kind]) this.#listeners.tellAll({ kind }, isServed);
   }
 }

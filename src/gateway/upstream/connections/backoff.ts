@@ -1,5 +1,7 @@
-// Computes the delay before the next reconnection attempt. It grows exponentially, and jitter over its upper half keeps links
-// that lost the same server from retrying at the same moment. Holds no timer.
+// The waits between attempts to reach a server.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../../../shared/errors.ts';
+
 export interface BackoffOptions {
   firstMs?: number | undefined;
   maxMs?: number | undefined;
@@ -7,6 +9,7 @@ export interface BackoffOptions {
   random?: (() => number) | undefined;
 }
 
+/** Grows exponentially. Jitter over the upper half keeps links that lost the same server from retrying at the same moment. Holds no timer. */
 export class Backoff {
   readonly #firstMs: number;
   readonly #maxMs: number;
@@ -35,4 +38,41 @@ export class Backoff {
   reset(): void {
     this.#failures = 0;
   }
+}
+
+const ATTEMPTS = 4;
+/** A longer wait is reported to the caller instead. */
+const MAX_WAIT_MS = 30_000;
+
+interface RetryOpeningOptions {
+  backoff?: Backoff;
+  signal?: AbortSignal | undefined;
+  /** Tests pass their own. */
+  pause?: (ms: number) => Promise<unknown>;
+}
+
+/**
+ * Retries opening a connection to a server that is busy or starting. Only an opening is safe to retry here, because the server has not acted yet; a failed
+ * call carries `retryAfterMs` and its caller decides.
+ */
+export async function retryOpening<T>(work: () => Promise<T>, patience: RetryOpeningOptions = {}): Promise<T> {
+  const { backoff = new Backoff({ firstMs: 250 }), signal } = patience;
+  const { pause = (ms) => sleep(ms, undefined, { signal }) } = patience;
+  for (;;) {
+    try {
+      return await work();
+    } catch (thrown) {
+      const waitMs = waitAfter(thrown, backoff.nextMs());
+      if (waitMs === undefined || backoff.failures >= ATTEMPTS) throw thrown;
+      await pause(waitMs);
+    }
+  }
+}
+
+/** Undefined if waiting would not help. */
+function waitAfter(thrown: unknown, backoffMs: number): number | undefined {
+  if (!(thrown instanceof GatewayError)) return undefined;
+  const passing = thrown.code === 'UPSTREAM_BUSY' || [502, 503, 504].includes(Number(thrown.details.status));
+  const waitMs = Math.max(backoffMs, thrown.retryAfterMs ?? 0);
+  return passing && waitMs <= MAX_WAIT_MS ? waitMs : undefined;
 }

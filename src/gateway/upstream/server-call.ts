@@ -16,7 +16,7 @@ import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { withTasks } from '../dialect/stateless/envelope.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
-import { isLoginNeeded } from './login/login-tool.ts';
+import { isLoginNeeded } from './login/server-login.ts';
 import type { AskHandler } from './questions/ask-routing.ts';
 import { coalesce } from './questions/coalesce.ts';
 import { OpenCall, subjectOf } from './questions/open-call.ts';

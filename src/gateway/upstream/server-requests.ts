@@ -1,8 +1,9 @@
 // Answers each request in the way that its method needs, and translates the server's errors.
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { hasStartId, isInteraction, withOwnStartId } from '../../protocol/interaction.ts';
+import { hasStartId, isInteraction, withOwnStartId, LANGUAGES } from '../../protocol/interaction.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { CALL_METHODS, TASK_METHODS } from '../../protocol/methods.ts';
 import { pages } from '../../protocol/pages.ts';
@@ -13,8 +14,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { FlowBridge } from './flow-bridge.ts';
 import type { KnownServer } from './known-server.ts';
-import { withLanguages } from './languages.ts';
-import { LOGIN_TOOL, isLoginNeeded, loggedIn, loginTool } from './login/login-tool.ts';
+import { isLoginNeeded } from './login/server-login.ts';
 import type { ElicitationCompletions } from './questions/elicitation-completions.ts';
 import type { SentReceipts } from './receipts.ts';
 import { ServerCall } from './server-call.ts';
@@ -24,6 +24,7 @@ import { toTargetError } from './target-errors.ts';
 import type { ErrorSource } from './target-errors.ts';
 import type { ListChecks } from './target-options.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
+import { languagesOf } from '../../shared/text/accept-language.ts';
 
 export interface ServerRequestsOptions {
   name: string;
@@ -35,6 +36,9 @@ export interface ServerRequestsOptions {
   logIn?: ((exchange: Exchange) => Promise<void>) | undefined;
   definitions?: ListChecks | undefined;
 }
+
+/** The one tool of a server that shows nothing until somebody has logged in. Calling it is how a conversation begins the login. */
+const LOGIN_TOOL = 'login';
 
 type AnswerRequest = (exchange: Exchange, server: ViewedServer) => Promise<ResultObject>;
 
@@ -243,4 +247,30 @@ function mayRunAsTask({ awaitsTask, task }: Exchange, { dialect }: ServerView): 
 
 function withOwnStart(exchange: Exchange): Exchange {
   return deriveExchange(exchange, { params: withOwnStartId(exchange.params, exchange.client.principal) });
+}
+
+/** Tells a server with flows which languages the client prefers: its Accept-Language header ends at this gateway. */
+function withLanguages(exchange: Exchange): Exchange {
+  const header = exchange.client.connection?.headers?.['accept-language'];
+  if (header === undefined || header === '*') return exchange; // `*` is what fetch sends by itself
+  const { _meta: meta } = exchange.params;
+  const own = isObject(meta) ? meta : {};
+  if (LANGUAGES in own) return exchange; // a gateway in front has said it
+  const languages = languagesOf(header).join(', ');
+  return deriveExchange(exchange, { params: { ...exchange.params, _meta: { ...own, [LANGUAGES]: languages } } });
+}
+
+function loginTool(server: string): JsonObject {
+  return {
+    name: LOGIN_TOOL,
+    title: `Log in at ${server}`,
+    description: `${server} needs a login before its tools can be used. Call this tool when the user wants to use ${server}: it gives the user a link, and the tools of ${server} follow once they have logged in.`,
+    inputSchema: { type: 'object', properties: {} },
+  };
+}
+
+function loggedIn(server: string): JsonObject {
+  return {
+    content: [{ type: 'text', text: `The user is logged in at ${server}. List the tools again to see its tools.` }],
+  };
 }

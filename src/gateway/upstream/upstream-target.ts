@@ -23,7 +23,7 @@ import { ConnectionPool } from './connections/connection-pool.ts';
 import { FlowBridge } from './flow-bridge.ts';
 import { TaskBridge } from './tasks/task-bridge.ts';
 import { withTasksOf } from './tasks/task-support.ts';
-import { isLoginNeeded } from './login/login-tool.ts';
+import { isLoginNeeded } from './login/server-login.ts';
 import { toAwayError } from './target-errors.ts';
 import type { ServerTarget, TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 

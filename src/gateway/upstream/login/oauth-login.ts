@@ -20,7 +20,7 @@ import { DpopKey } from './dpop-key.ts';
 import type { LoginClient, LoginRecord, LoginTokens } from './login-store.ts';
 import { OAuthRequests, loginFailure } from './oauth-requests.ts';
 import type { TokenParty } from './oauth-requests.ts';
-import { loginKey } from './server-login.ts';
+import { isLoginNeeded, loginKey } from './server-login.ts';
 import type { LoginAttempt, LoginRefusal, ServerLogin, ServerLoginOptions } from './server-login.ts';
 import { TokenRefresh, isStale } from './token-refresh.ts';
 
@@ -116,7 +116,7 @@ export class OAuthLogin implements ServerLogin {
 
   async settle(thrown: unknown, signal?: AbortSignal): Promise<boolean> {
     const { interact } = this.#options;
-    if (!(thrown instanceof GatewayError) || thrown.code !== 'UPSTREAM_LOGIN_NEEDED' || !interact) return false;
+    if (!isLoginNeeded(thrown) || !interact) return false;
     if (this.#interacting === undefined && ++this.#logins > MAX_LOGINS) return false;
     // Calls that need a login at the same time wait for the same one.
     this.#interacting ??= interact(this, signal).finally(() => (this.#interacting = undefined));

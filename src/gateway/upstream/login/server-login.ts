@@ -1,5 +1,6 @@
 // The login of the gateway (or of `connect`) at one server, as its HTTP connections see it. This file loads nothing of OAuth: that
 // happens when the server refuses a request, when a login is configured, or when tokens of an earlier login are stored.
+import { GatewayError } from '../../../shared/errors.ts';
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -181,4 +182,8 @@ export function loginKey(url: URL, login: LoginOptions = {}, account?: string): 
     .join(' ')
     .trimEnd();
   return account === undefined ? key : `${key} ${JSON.stringify({ account })}`;
+}
+
+export function isLoginNeeded(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.code === 'UPSTREAM_LOGIN_NEEDED';
 }

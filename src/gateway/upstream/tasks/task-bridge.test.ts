@@ -15,7 +15,7 @@ import type { AskHandler } from '../questions/ask-routing.ts';
 import { fakeCalls } from '../fake-calls.contract.ts';
 import { ServerCall } from '../server-call.ts';
 import type { CallRules } from '../server-call.ts';
-import { TaskBridge } from './task-bridge.ts';
+import { TaskBridge, delayAbort } from './task-bridge.ts';
 import { runsTasks } from './task-support.ts';
 
 const handshake = {
@@ -252,5 +252,36 @@ describe('whether a server runs tasks', () => {
     expect(runsTasks({ ...handshake, capabilities: { tasks: {} } })).toBe(false);
     expect(runsTasks({ ...stateless, capabilities: { tasks: { requests: { tools: { call: {} } } } } })).toBe(false);
     expect(runsTasks({ ...handshake, dialect: 'draft' })).toBe(false);
+  });
+});
+
+describe('calling off a call that may create a task', () => {
+  it('a cancellation is delayed so that the server can report the task id', () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const { signal } = delayAbort(controller.signal, clock);
+    controller.abort();
+    expect(signal.aborted).toBe(false);
+    clock.advance(1000);
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('no timer or listener is left when the call is over', () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const { signal, end } = delayAbort(controller.signal, clock);
+    controller.abort();
+    end();
+    expect(clock.timers).toBe(0);
+    clock.advance(1000);
+    expect(signal.aborted).toBe(false);
+  });
+
+  it('the delay counts from the start if the signal was already aborted', () => {
+    const clock = new FakeClock();
+    const { signal } = delayAbort(AbortSignal.abort(), clock);
+    expect(clock.timers).toBe(1);
+    clock.advance(1000);
+    expect(signal.aborted).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
 // Translates tasks between a client and a server of different eras. The client's task is kept here and follows the server's call,
 // which may be a task of the server's own kind or an ordinary call. If both sides know the same kind, tasks pass unchanged.
-import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
+import type { ClientView, Exchange, Ask } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { InternalExchange } from '../../../protocol/internal-exchange.ts';
 import { fieldOf, toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
@@ -17,12 +17,14 @@ import { followTask } from '../../tasks/follow-task.ts';
 import { Tasks } from '../../tasks/tasks.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
-import { delayAbort } from './delayed-abort.ts';
 import { ServerCall } from '../server-call.ts';
 import type { CallContext } from '../server-call.ts';
-import { AwaitedTask } from './awaited-task.ts';
-import type { StatusListener } from './awaited-task.ts';
 import { isCrossing, runsTasks } from './task-support.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { META } from '../../dialect/meta.ts';
+import { Cancellation } from '../../../shared/cancellation.ts';
+import type { Abortable } from '../../../shared/cancellation.ts';
+import { onAbort } from '../../../shared/timing.ts';
 
 export interface TaskBridgeOptions {
   /** The tools as this client sees them. */
@@ -34,6 +36,9 @@ export interface TaskBridgeOptions {
 
 /** How long a call stays an ordinary one; most questions and status messages come long before. */
 const GRACE_MS = 1000;
+
+type Send = ServerCall['request'];
+type StatusListener = (statusMessage: string) => void;
 
 export class TaskBridge {
   readonly #options: TaskBridgeOptions;
@@ -210,4 +215,92 @@ export class TaskBridge {
     if (tools.misses(name)) for await (const _ of pages({ key: 'tools', fetch })) if (!tools.misses(name)) break;
     return tools.get(name)?.taskSupport;
   }
+}
+
+/** A call that runs as a task of a handshake server. The task's questions arrive on the request that waits for its result, and go to the client of the call. */
+class AwaitedTask {
+  readonly #exchange: Exchange;
+  readonly #say: StatusListener;
+  readonly #clock: Clock;
+  #taskId: string | undefined;
+  #send: Send | undefined;
+
+  constructor(exchange: Exchange, { say, clock }: { say: StatusListener; clock: Clock }) {
+    this.#exchange = exchange;
+    this.#say = say;
+    this.#clock = clock;
+  }
+
+  /** `followed` maps task ids to the listeners for status notifications. */
+  async run(send: Send, followed: Map<string, StatusListener>): Promise<ResultObject> {
+    this.#send = send;
+    const created = await this.#create(send);
+    const task = fieldOf(created, 'task');
+    if (!isObject(task)) return created;
+    const { signal } = this.#exchange; // the signal of the task that the call may have become, not of the original request
+    const taskId = (this.#taskId = String(task.taskId));
+    followed.set(taskId, this.#say);
+    try {
+      if (signal.aborted) throw new GatewayError('CANCELLED');
+      return withoutRelated(toPlainObject(await send({ method: 'tasks/result', params: { taskId }, signal })));
+    } catch (thrown) {
+      // A task that has just ended cannot be cancelled.
+      if (signal.aborted) {
+        await send({ method: 'tasks/cancel', params: { taskId }, signal: undefined }).catch(() => {});
+      }
+      throw thrown;
+    } finally {
+      followed.delete(taskId);
+    }
+  }
+
+  async #create(send: Send): Promise<ResultObject> {
+    const { signal, end } = delayAbort(this.#exchange.signal, this.#clock);
+    try {
+      return await send({ task: { ttl: this.#exchange.task?.ttl }, signal });
+    } finally {
+      end();
+    }
+  }
+
+  /** Reads the task's status first: if it has a message, the call becomes a task, and its questions belong to that task. */
+  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const params = { taskId: this.#taskId };
+    const state = this.#taskId && (await this.#send?.({ method: 'tasks/get', params }).catch(() => undefined));
+    const message = state ? fieldOf(state, 'statusMessage') : undefined;
+    if (typeof message === 'string') this.#say(message);
+    return this.#exchange.ask(withoutTask(ask), signal);
+  }
+}
+
+function withoutTask(ask: Ask): Ask {
+  if (!ask.params) return ask;
+  const { _meta, task, ...params } = ask.params;
+  return { ...ask, params };
+}
+
+function withoutRelated(result: JsonObject): JsonObject {
+  if (!isObject(result._meta) || !(META.relatedTask in result._meta)) return result;
+  const { [META.relatedTask]: _task, ...meta } = result._meta;
+  const { _meta, ...rest } = result;
+  return Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
+}
+
+const A_WHILE_MS = 1000;
+
+/**
+ * Delays the cancellation of a call that may create a task: the server might create one whose id is never learned, so that it could not be cancelled. Call
+ * `end` when the call is over.
+ */
+export function delayAbort(signal: Abortable, clock: Clock): { signal: Abortable; end: () => void } {
+  const late = new Cancellation();
+  let stop = (): void => {};
+  const stopListening = onAbort(signal, () => {
+    stop = clock.after(A_WHILE_MS, () => late.abort(signal.reason));
+  });
+  const end = (): void => {
+    stop();
+    stopListening();
+  };
+  return { signal: late, end };
 }

@@ -26,7 +26,7 @@ const INTERNALS = ['_entries/internals'];
 const CHUNKS = {
   start: /^cli\/(?:compile-cache|dispatch|terminal\/print|signals)$/, // all of main
   base: /^(?:shared\/(?!net\/)|protocol\/)/, // `net` brings undici, and comes late
-  wrap: /^(?:cli\/commands\/wrap\/wrap|gateway\/upstream\/links\/inbox|gateway\/codec\/paced-reader)$/, // and what all links and ports share
+  wrap: /^(?:cli\/commands\/wrap\/wrap|gateway\/upstream\/links\/inbox|gateway\/codec\/(?:paced-reader|sse))$/, // and what all links and ports share
   commands: /^gateway\/upstream\/links\/stdio$/, // one of these two is loaded with it
   urls: /^gateway\/upstream\/links\/streamable-http$/,
   http: /^gateway\/accept\/http\/http-endpoint$/,

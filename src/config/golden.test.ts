@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from './read/load-config.ts';
 import { normalizeConfig } from './normalize-config.ts';
 import { formatProblem } from './check/config-problems.ts';
-import { printConfig } from './print-config.ts';
+import { printConfig } from './redact-config.ts';
 import type { ConfigInput } from './check/schema.ts';
 
 const FOLDER = fileURLToPath(new URL('../../tests/config/', import.meta.url));

@@ -1,16 +1,27 @@
 // Normalizes a valid configuration. Pure and idempotent.
 import { resolve } from 'node:path';
-import { normalizeAsk, normalizeRoot } from './normalize-ask.ts';
-import { normalizeAuth } from './normalize-auth.ts';
-import { normalizeLogin } from './normalize-login.ts';
-import type { FlowsConfig, ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
+import type {
+  FlowsConfig,
+  ListenConfig,
+  ParleyConfig,
+  ServerConfig,
+  AskConfig,
+  RootConfig,
+  AuthConfig,
+  LoginConfig,
+  ModelConfig,
+} from './config.ts';
 import { TRANSPORTS } from './check/schema.ts';
 import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './check/schema.ts';
 import { toServerName } from './check/server-names.ts';
 import { splitStep, normalizeStep } from './normalize-step.ts';
-import { listServers } from './check/validate-config.ts';
+import { listServers, isFileUri } from './check/validate-config.ts';
 import { isPem } from './redact-config.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './settings.ts';
+import { pathToFileURL } from 'node:url';
+import type { AskInput, ModelInput, RootInput } from './check/ask-shape.ts';
+import type { TrustOption } from '../gateway/ask/trust/answer-trust.ts';
+import type { AuthInput } from './check/auth-shape.ts';
 
 /** Claude Code ignores smaller values as well, since `timeout` is in milliseconds. */
 const MIN_TIMEOUT_MS = 1000;
@@ -39,10 +50,10 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       limits: { ...limits },
       rate: input.rate && defined({ ...input.rate }),
       keys: typeof keys === 'string' ? [keys] : [...keys],
-      roots: input.roots?.map((root) => normalizeRoot(root, folder)),
-      ask: input.ask && normalizeAsk(input.ask),
+      roots: input.roots?.map((root) => toRoot(root, folder)),
+      ask: input.ask && toAsk(input.ask),
       publicUrl: input.publicUrl,
-      auth: input.auth && normalizeAuth(input.auth, folder),
+      auth: input.auth && toAuth(input.auth, folder),
       observe: input.observe && defined(input.observe),
       audit: toAudit(input.audit),
       flows: input.flows && toFlows(input.flows, folder),
@@ -92,7 +103,7 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
   };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;
   if (server.command === undefined && url !== undefined) {
-    const auth = normalizeLogin(server, folder);
+    const auth = toLogin(server, folder);
     return defined({ url, headers: { ...server.headers }, auth, transport: transportOf(server, url), ...settings });
   }
   const { command = '', args = [], env = {}, cwd, sandbox } = server;
@@ -179,4 +190,51 @@ function freeze<T>(value: T): T {
     for (const inner of Object.values(value)) freeze(inner);
   }
   return value;
+}
+
+function toAsk({ channels = ['page', 'relay'], trust, model }: AskInput): AskConfig {
+  return defined({
+    channels: [...new Set(channels)],
+    trust: trust as TrustOption | undefined,
+    model: model && toModel(model),
+  });
+}
+
+function toModel({ url = '', headers = {}, model = [], ...rest }: ModelInput): ModelConfig {
+  const models = typeof model === 'string' ? [model] : [...model];
+  return { url, headers: { ...headers }, model: models, ...defined(rest) };
+}
+
+/** Text that is neither a path nor a file URI has been refused before. */
+function toRoot(root: RootInput, folder: string): RootConfig {
+  if (typeof root === 'string') return toRoot(isFileUri(root) ? { uri: root } : { path: root }, folder);
+  const { path = '.', uri = pathToFileURL(resolve(folder, path)).href, name } = root;
+  return defined({ uri, name });
+}
+
+function toAuth({ keyFile, issuers, front, ...rest }: AuthInput, folder: string): AuthConfig {
+  const at = (path: string | undefined) => (path === undefined ? undefined : resolve(folder, path));
+  return defined({
+    ...rest,
+    keyFile: at(keyFile),
+    issuers: issuers?.map((issuer) => (typeof issuer === 'string' ? { issuer } : issuer)),
+    front: front && defined({ ...front, folder: at(front.folder) }),
+  }) as AuthConfig;
+}
+
+/** How to log in at a server, with one spelling of each key. Undefined if the entry says nothing about it. */
+function toLogin({ auth, oauth, scopes: codex }: ServerInput, folder: string): LoginConfig | undefined {
+  if (auth === undefined && oauth === undefined && codex === undefined) return undefined;
+  const { CLIENT_ID, CLIENT_SECRET, idp, clientKey, assertionFile, ...rest } = auth ?? {};
+  const at = (path: string | undefined): string | undefined => path && resolve(folder, path);
+  return defined({
+    ...rest,
+    clientId: rest.clientId ?? CLIENT_ID ?? oauth?.clientId,
+    clientSecret: rest.clientSecret ?? CLIENT_SECRET,
+    clientKey: clientKey !== undefined && isPem(clientKey) ? clientKey : at(clientKey),
+    scopes: rest.scopes ?? codex,
+    assertionFile: at(assertionFile),
+    idp: idp && defined({ ...idp, idTokenFile: at(idp.idTokenFile) }),
+    callbackPort: rest.callbackPort ?? oauth?.callbackPort,
+  });
 }

@@ -1,10 +1,10 @@
-// Removes secrets from a normalized configuration for display. Values from the environment appear as ${NAME}; other values that are or may
+// Keeps the secrets of a configuration out of what is shown: removes them from a normalized configuration, from problems and from the log. Values from the environment appear as ${NAME}; other values that are or may
 // be secrets are hidden.
 import type { AuthConfig, FlowsConfig, LoginConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { MASKED } from '../shared/secrets/secrets.ts';
-import { disguiseArgument, disguiseUrl, isSecret } from '../shared/secrets/secret-shapes.ts';
+import { disguiseArgument, disguiseUrl, isSecret, registerSecret } from '../shared/secrets/secret-shapes.ts';
 import type { Disguise } from '../shared/secrets/secret-shapes.ts';
-import { withReferences } from './references.ts';
+import type { ConfigProblem } from './check/config-problems.ts';
 
 export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, string> = new Map()): ParleyConfig {
   const show = (text: string) => withReferences(text, used);
@@ -129,4 +129,76 @@ function map<T extends object>(record: T, change: (value: T[keyof T]) => T[keyof
 /** Whether the text is a key or certificate itself, not the name of a file. */
 export function isPem(text: string): boolean {
   return text.includes('-----BEGIN');
+}
+
+/** Replaces long values first, as one may contain another. Values under four characters occur by chance. */
+function withReferences(text: string, used: ReadonlyMap<string, string>): string {
+  const whole = used.get(text);
+  if (whole !== undefined) return whole;
+  const values = [...used.keys()].filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
+  return values.reduce((shown, value) => shown.replaceAll(value, () => used.get(value)!), text);
+}
+
+export function problemsWithReferences(problems: ConfigProblem[], used: ReadonlyMap<string, string>): ConfigProblem[] {
+  if (used.size === 0) return problems;
+  return problems.map((one) => ({
+    ...one,
+    message: withReferences(one.message, used),
+    hint: withReferences(one.hint, used),
+  }));
+}
+
+/**
+ * Keeps the secrets of a configuration out of Parley's own words: the values of its references, and what `redactConfig` hides. Those of servers
+ * are kept where servers are opened (upstream/address.ts), as programs open some without a configuration.
+ */
+export function registerConfigSecrets(config: ParleyConfig | undefined, used: ReadonlyMap<string, string>): void {
+  for (const [value, reference] of used) registerSecret(isStored(reference) ? 'secret' : nameIn(reference), value);
+  if (!config) return;
+  const { keys, flows, auth, ask, listen } = config;
+  keepHidden({ keys, flows, auth, ask, listen }, redactConfig(config));
+}
+
+/** A file or the output of a command, which nobody uses for anything else. */
+function isStored(reference: string): boolean {
+  return /^\$\{(?:file|cmd):/.test(reference);
+}
+
+function nameIn(reference: string): string {
+  return /[A-Za-z_]\w*(?=(?::-[\s\S]*)?\}$)/.exec(reference)?.[0] ?? '';
+}
+
+function keepHidden(value: unknown, shown: unknown): void {
+  if (typeof value === 'string' && shown === MASKED) return registerSecret('secret', value);
+  if (typeof value !== 'object' || value === null || typeof shown !== 'object' || shown === null) return;
+  for (const [key, inner] of Object.entries(value)) keepHidden(inner, (shown as Record<string, unknown>)[key]);
+}
+
+const MAX_WIDTH = 100;
+
+/** A normalized configuration as JSON without secrets, with short values on one line. */
+export function printConfig(config: ParleyConfig, used: ReadonlyMap<string, string> = new Map()): string {
+  return print(redactConfig(config, used), '');
+}
+
+function print(value: unknown, indent: string): string {
+  const line = oneLine(value);
+  // The top level is always expanded, so that a small configuration looks like a large one.
+  if (typeof value !== 'object' || value === null || (indent !== '' && indent.length + line.length <= MAX_WIDTH))
+    return line;
+  const inner = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const entries = Array.isArray(value)
+    ? value.map((item) => print(item, inner))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${print(item, inner)}`);
+  return entries.length === 0
+    ? line
+    : `${open}\n${entries.map((entry) => inner + entry).join(',\n')}\n${indent}${close}`;
+}
+
+function oneLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(oneLine).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${oneLine(item)}`);
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }

@@ -11,7 +11,6 @@ export const ADDED: Record<string, string[]> = {
     'gateway/account-logins.ts',
     'gateway/ask/login/',
     'protocol/login-pages.ts',
-    'config/normalize-login.ts',
     'config/check/login-shape.ts',
     'cli/login/',
     'cli/args/login-commands.ts',
@@ -21,7 +20,6 @@ export const ADDED: Record<string, string[]> = {
     'gateway/accept/auth/',
     'gateway/accept/login.ts',
     'gateway/load-front-pages.ts',
-    'config/normalize-auth.ts',
     'config/check/auth-shape.ts',
     'config/check/check-auth.ts',
     'cli/commands/key.ts',
@@ -71,7 +69,6 @@ export const ADDED: Record<string, string[]> = {
   'secrets kept out of what Parley says, and requests kept out of its network': [
     'shared/secrets/',
     'shared/net/',
-    'config/register-config-secrets.ts',
     'config/redact-config.ts',
   ],
 };

@@ -5,7 +5,7 @@ import type { ConfigProblem } from '../../config/check/config-problems.ts';
 import { configSchema } from '../../config/check/json-schema.ts';
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
-import { printConfig } from '../../config/print-config.ts';
+import { printConfig } from '../../config/redact-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';

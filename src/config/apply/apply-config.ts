@@ -1,12 +1,11 @@
 // Updates a running gateway to a new configuration, and changes only what differs.
 import type { ServerEntry } from '../../gateway/server-entry.ts';
 import type { Step } from '../../protocol/step.ts';
-import { keepEntry, toEntries, toGroups } from './build-gateway.ts';
+import { keepEntry, toEntries, toGroups, buildSteps } from './build-gateway.ts';
 import type { ParleyConfig } from '../config.ts';
 import { requireExpressions } from '../check/rules/rule-expressions.ts';
 import { compareConfigs } from './compare-configs.ts';
-import { buildSteps } from './build-steps.ts';
-import type { BuiltSteps, BuildStepOptions } from './build-steps.ts';
+import type { BuiltSteps, BuildStepOptions } from './build-gateway.ts';
 
 export interface GatewayUpdate {
   /** All servers, in order. An unchanged server keeps the same entry object. */

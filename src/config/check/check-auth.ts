@@ -3,8 +3,8 @@ import { isForEverybody, issuerProblem } from '../../gateway/accept/auth/front/f
 import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import type { AuthInput } from './auth-shape.ts';
 import type { CheckContext } from './check-shape.ts';
-import { toPathId } from '../read/source-positions.ts';
-import type { ConfigPath } from '../read/source-positions.ts';
+import { toPathId } from './config-problems.ts';
+import type { ConfigPath } from './config-problems.ts';
 import type { ConfigInput, ServerInput } from './schema.ts';
 
 type KeyInput = NonNullable<AuthInput['keys']>[number];

@@ -3,9 +3,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { commandExists } from '../../gateway/upstream/sandbox/find-on-path.ts';
-import { toPathId } from '../read/source-positions.ts';
-import type { ConfigPath } from '../read/source-positions.ts';
-import type { ConfigProblems } from './config-problems.ts';
+import { toPathId } from './config-problems.ts';
+import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput, ServerInput } from './schema.ts';
 import { listServers } from './validate-config.ts';
 

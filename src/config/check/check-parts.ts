@@ -6,12 +6,10 @@ import { GatewayError } from '../../shared/errors.ts';
 import { readTls } from '../apply/build-gateway.ts';
 import { toPemPair } from '../normalize-config.ts';
 import type { LoadedConfig } from '../read/load-config.ts';
-import { toPathId } from '../read/source-positions.ts';
-import type { ConfigPath } from '../read/source-positions.ts';
+import { toPathId, ConfigProblems } from './config-problems.ts';
+import type { ConfigPath, ConfigProblem } from './config-problems.ts';
 import { expressionProblem } from './rules/rule-expressions.ts';
-import { ConfigProblems } from './config-problems.ts';
-import type { ConfigProblem } from './config-problems.ts';
-import { problemsWithReferences } from '../references.ts';
+import { problemsWithReferences } from '../redact-config.ts';
 import { isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
 
 export interface CheckPartsOptions {

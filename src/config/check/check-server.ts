@@ -1,8 +1,7 @@
 // Checks the keys of one server against each other. Problems never repeat values of variables, headers and URLs, which may be secrets.
 import { eraOf } from '../../gateway/dialect/revisions.ts';
-import { toPathId } from '../read/source-positions.ts';
-import type { ConfigPath } from '../read/source-positions.ts';
-import type { ConfigProblems } from './config-problems.ts';
+import { toPathId } from './config-problems.ts';
+import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import { TRANSPORTS } from './schema.ts';
 import type { ServerInput, TransportWord } from './schema.ts';
 

@@ -1,8 +1,7 @@
 // Checks a value against a shape. Reports all differences and returns what matches, with text from variables converted to numbers and
 // flags. Null counts as absent, as YAML reads an empty value as null.
-import { toPathId } from '../read/source-positions.ts';
-import type { ConfigPath } from '../read/source-positions.ts';
-import type { ConfigProblems } from './config-problems.ts';
+import { toPathId } from './config-problems.ts';
+import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { Shape } from './shape.ts';
 import { didYouMean } from './suggest.ts';
 

@@ -2,9 +2,8 @@
 import { STEP_ORDER, findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
 import type { StepFactory } from '../../gateway/middleware/chain/step-order.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toPathId } from '../read/source-positions.ts';
-import type { ConfigPath } from '../read/source-positions.ts';
-import type { ConfigProblems } from './config-problems.ts';
+import { toPathId } from './config-problems.ts';
+import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
 import { isStepFile, splitStep } from '../normalize-step.ts';
 import { didYouMean } from './suggest.ts';

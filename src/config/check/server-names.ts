@@ -1,7 +1,6 @@
 // Names of servers and groups. They are the prefix of tool names (`server__tool`: letters, digits, _ and -, at most 64) and part of the
 // path /mcp/<name>, so they use the same characters.
-import type { ConfigPath } from '../read/source-positions.ts';
-import type { ConfigProblems } from './config-problems.ts';
+import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 
 /** Leaves room for the name of the tool. */
 const MAX_LENGTH = 48;

@@ -2,8 +2,7 @@
 // Code). Runs before variables are filled in.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { ConfigPath, SourcePositions } from './source-positions.ts';
-import type { ConfigProblems } from '../check/config-problems.ts';
+import type { ConfigPath, SourcePositions, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS } from '../check/schema.ts';
 
 interface ClientFormatContext {

@@ -2,12 +2,13 @@
 // ${NAME:-default}, ${input:id}, ${workspaceFolder}, ${userHome} and a few more; and ${file:path} and ${cmd:command} as only Parley does.
 // An unset variable is a problem. $${ is an escaped ${.
 // Other text stays unchanged, as it may be meant for a shell.
-import { basename, sep } from 'node:path';
-import { toPathId } from './source-positions.ts';
-import type { ConfigPath } from './source-positions.ts';
-import type { ConfigProblems } from '../check/config-problems.ts';
+import { basename, sep, resolve } from 'node:path';
+import { toPathId } from '../check/config-problems.ts';
+import type { ConfigPath, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
-import type { SecretSource } from './secret-sources.ts';
+import { execFileSync } from 'node:child_process';
+import { MAX_SECRET_FILE_BYTES } from '../../shared/limits.ts';
+import { readRegularFile } from './read-regular-file.ts';
 
 export interface Variables {
   env: Readonly<Record<string, string | undefined>>;
@@ -21,7 +22,7 @@ export interface Variables {
   command: SecretSource | { refusal: string } | undefined;
 }
 
-export interface InterpolatedConfig {
+interface InterpolatedConfig {
   value: Record<string, unknown>;
   /** Paths of text that came from variables. */
   filled: ReadonlySet<string>;
@@ -202,4 +203,51 @@ function inputsOf({ inputs }: Record<string, unknown>): Map<string, Input> {
     if (typeof id === 'string') found.set(id, input as Input);
   }
   return found;
+}
+
+/** Throws an Error that says what went wrong, without any of the content. */
+type SecretSource = (text: string) => string;
+
+const TIMEOUT_MS = 30_000;
+
+/** `~/` is the home folder; other paths are relative to the file. */
+export function readSecretFile(written: string, { folder, home }: { folder: string; home: string }): string {
+  const path = written.startsWith('~/') ? resolve(home, written.slice(2)) : resolve(folder, written);
+  const content = attempt(() => readRegularFile(path, MAX_SECRET_FILE_BYTES), `the file ${written} cannot be read`);
+  return withoutNewline(content.toString('utf8'));
+}
+
+/**
+ * Its output without the last line break. What it writes to stderr is shown to the user. A command is started without a shell, and only for the
+ * user's own file: the author of a project's file must not be able to run programs by it being read.
+ */
+export function runSecretCommand(written: string, env: Readonly<Record<string, string | undefined>>): string {
+  const [command, ...args] = toWords(written);
+  if (command === undefined) throw new Error('${cmd:…} names no command');
+  const options = { env: { ...env }, encoding: 'utf8', timeout: TIMEOUT_MS, maxBuffer: MAX_SECRET_FILE_BYTES } as const;
+  const run = () =>
+    execFileSync(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'], windowsHide: true });
+  const value = withoutNewline(attempt(run, `the command ${command} failed`));
+  if (value === '') throw new Error(`the command ${command} printed nothing`);
+  return value;
+}
+
+/** Words are separated by spaces; quotes keep them together. */
+export function toWords(text: string): string[] {
+  const words = text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+  return words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, double, single) => String(double ?? single)));
+}
+
+function attempt<T>(work: () => T, problem: string): T {
+  try {
+    return work();
+  } catch (thrown) {
+    const { code, status, signal } = thrown as { code?: string; status?: number | null; signal?: string | null };
+    const why = code ?? (typeof status === 'number' ? `exit code ${status}` : (signal ?? 'unknown'));
+    throw new Error(`${problem} (${why})`, { cause: thrown });
+  }
+}
+
+function withoutNewline(text: string): string {
+  return text.replace(/\r?\n$/, '');
 }

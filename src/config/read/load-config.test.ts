@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig, readConfig } from './load-config.ts';
 import { normalizeConfig } from '../normalize-config.ts';
-import { printConfig } from '../print-config.ts';
+import { printConfig } from '../redact-config.ts';
 import { TOP_KEYS } from '../check/schema.ts';
 import type { ConfigInput } from '../check/schema.ts';
 

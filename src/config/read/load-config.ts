@@ -1,31 +1,28 @@
 // Loads a configuration: find, read, parse, fill in variables, validate, normalize. Never throws for the content of the file, but returns a
 // list of problems. Reads only the environment that it is given.
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { enabledServers, isForFlowsOnly } from '../config.ts';
 import type { ParleyConfig } from '../config.ts';
 import { checkOnDisk } from '../check/check-on-disk.ts';
-import { readEnvFiles } from './env-file.ts';
 import { findConfig } from './find-config.ts';
 import { userFolder } from '../../shared/secrets/own-folders.ts';
 import type { Environment } from './find-config.ts';
-import { interpolate } from './interpolate.ts';
+import { interpolate, readSecretFile, runSecretCommand } from './interpolate.ts';
 import type { Variables } from './interpolate.ts';
 import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
 import { readBounded, readRegularFile } from './read-regular-file.ts';
-import { readSecretFile, runSecretCommand } from './secret-sources.ts';
-import { omitBrokenServers, omitOwnEntries } from '../apply/omit-servers.ts';
-import { problemsWithReferences } from '../references.ts';
-import { registerConfigSecrets } from '../register-config-secrets.ts';
+import { omitBrokenServers, omitOwnEntries } from './omit-servers.ts';
+import { problemsWithReferences, registerConfigSecrets } from '../redact-config.ts';
 import { normalizeConfig } from '../normalize-config.ts';
 import { normalizeClientFormats } from './client-formats.ts';
-import type { OwnAddress } from '../apply/own-entry.ts';
+import type { OwnAddress } from './omit-servers.ts';
 import { parseConfig } from './parse-config.ts';
-import type { SourcePositions } from './source-positions.ts';
+import type { SourcePositions, ConfigProblem } from '../check/config-problems.ts';
 import { ConfigProblems } from '../check/config-problems.ts';
-import type { ConfigProblem } from '../check/config-problems.ts';
 import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
 import type { ConfigInput } from '../check/schema.ts';
-import { validateConfig } from '../check/validate-config.ts';
+import { validateConfig, listServers } from '../check/validate-config.ts';
+import { parseEnv } from 'node:util';
 
 export interface LoadOptions extends Environment {
   /** For tests. */
@@ -209,4 +206,25 @@ function readText(path: string): string {
 /** A file that the configuration names. */
 function readNamed(path: string): string {
   return readRegularFile(path, MAX_CONFIG_FILE_BYTES).toString('utf8');
+}
+
+/** Reads `envFile` (VS Code and Cursor) of each server into its `env`, which wins; returns their paths. `read` throws if it cannot read a file. */
+export function readEnvFiles(
+  config: ConfigInput,
+  { folder, read, problems }: { folder: string; read: (path: string) => string; problems: ConfigProblems },
+): string[] {
+  return listServers(config).flatMap(({ path, server }) => {
+    if (server.envFile === undefined || server.command === undefined || server.disabled) return [];
+    const file = resolve(folder, server.envFile);
+    try {
+      server.env = { ...(parseEnv(read(file)) as Record<string, string>), ...server.env };
+    } catch {
+      problems.error(
+        [...path, 'envFile'],
+        `cannot read ${file}`,
+        'Check the path; it starts at the folder of this file.',
+      );
+    }
+    return [file];
+  });
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from './parse-config.ts';
 import { parseJson, ConfigSyntaxError } from './parse-json.ts';
-import { SourcePositions } from './source-positions.ts';
+import { SourcePositions } from '../check/config-problems.ts';
 
 describe('JSON', () => {
   it('is read as JSON.parse reads it', () => {

@@ -1,12 +1,12 @@
 // Parses a configuration, with the position of every key and value. JSON may have comments and trailing commas. YAML and TOML are
 // recognized by the name of the file, or by its beginning.
 import { parseJson, ConfigSyntaxError } from './parse-json.ts';
-import { parseToml } from './parse-toml.ts';
-import { parseYaml } from './parse-yaml.ts';
-import { SourcePositions } from './source-positions.ts';
-import { ConfigProblems } from '../check/config-problems.ts';
+import { SourcePositions, ConfigProblems } from '../check/config-problems.ts';
+import type * as Yaml from 'yaml';
+import type { Document, ParsedNode } from 'yaml';
+import type { ConfigPath } from '../check/config-problems.ts';
 
-export interface ParsedConfig {
+interface ParsedConfig {
   /** Undefined if the text cannot be parsed. */
   value: Record<string, unknown> | undefined;
   places: SourcePositions;
@@ -60,4 +60,129 @@ function toObject(value: unknown, problems: ConfigProblems): Record<string, unkn
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   problems.error([], 'a configuration is an object', 'Start with { "mcpServers": { … } }.');
   return undefined;
+}
+
+/** YAML 1.2. Loads the parser with the first such file, as most configurations are JSON. */
+function parseYaml(text: string, places: SourcePositions): unknown {
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  const yaml = require('yaml') as typeof Yaml;
+  const document = yaml.parseDocument(text, { prettyErrors: false, merge: true });
+  const [error] = document.errors;
+  if (error) {
+    const hint = error.code === 'DUPLICATE_KEY' ? 'Keep one of the two.' : 'Check indentation, quotes and colons here.';
+    throw new ConfigSyntaxError(error.pos[0], lowerFirst(error.message), hint);
+  }
+  noteYamlPlaces(document.contents, [], { yaml, places });
+  return toValue(document);
+}
+
+function noteYamlPlaces(node: unknown, path: ConfigPath, noting: { yaml: typeof Yaml; places: SourcePositions }): void {
+  const { yaml, places } = noting;
+  const offset = (node as ParsedNode | null)?.range?.[0];
+  if (offset !== undefined) places.noteValue(path, offset);
+  if (yaml.isSeq(node)) node.items.forEach((item, index) => noteYamlPlaces(item, [...path, index], noting));
+  if (!yaml.isMap(node)) return;
+  for (const { key, value } of node.items) {
+    const inner = [...path, yaml.isScalar(key) ? String(key.value) : String(key)];
+    const keyOffset = (key as ParsedNode | null)?.range?.[0];
+    if (keyOffset !== undefined) places.noteKey(inner, keyOffset);
+    noteYamlPlaces(value, inner, noting);
+  }
+}
+
+/** Aliases can multiply; the parser refuses those that grow too large. */
+function toValue(document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (thrown) {
+    throw new ConfigSyntaxError(0, lowerFirst((thrown as Error).message), 'Use fewer aliases.');
+  }
+}
+
+function lowerFirst(message: string): string {
+  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`.replace(/\.$/, '');
+}
+
+/** The part of smol-toml that is used. */
+interface TomlParser {
+  parse(text: string): Record<string, unknown>;
+}
+
+interface TomlError extends Error {
+  /** Both start at 1. */
+  line: number;
+  column: number;
+}
+
+const TABLE = /^\s*(\[[^[\]]+\])\s*(?:#.*)?$/;
+const KEY = /^(\s*)((?:[\w.-]|"[^"]*"|'[^']*')+)\s*=\s*/;
+
+/**
+ * TOML, as Codex writes it. Loads its parser with the first such file. The parser gives no positions, so those of tables and of keys at the start
+ * of a line are found by scanning the text.
+ */
+function parseToml(text: string, places: SourcePositions): unknown {
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  const toml = require('smol-toml') as TomlParser;
+  const value = readToml(toml, text);
+  noteTomlPlaces(toml, text, places);
+  return toPlain(value);
+}
+
+/** Takes only the first line of the message, as the others quote the file. */
+function readToml(toml: TomlParser, text: string): unknown {
+  try {
+    return toml.parse(text);
+  } catch (thrown) {
+    const { message, line, column } = thrown as TomlError;
+    const [said = ''] = message.replace(/^Invalid TOML document: /, '').split('\n');
+    throw new ConfigSyntaxError(offsetOf(text, line, column), said, 'Check quotes, brackets and equals signs here.');
+  }
+}
+
+function noteTomlPlaces(toml: TomlParser, text: string, places: SourcePositions): void {
+  let table: ConfigPath = [];
+  let offset = 0;
+  for (const line of text.split('\n')) {
+    const [, head] = TABLE.exec(line) ?? [];
+    const [whole = '', indent = '', key] = KEY.exec(line) ?? [];
+    if (head !== undefined) {
+      table = pathIn(toml, head);
+      places.noteKey(table, offset + line.indexOf('['));
+    } else if (key !== undefined) {
+      const path = [...table, ...pathIn(toml, `${key} = {}`)];
+      places.noteKey(path, offset + indent.length);
+      places.noteValue(path, offset + whole.length);
+    }
+    offset += line.length + 1;
+  }
+}
+
+/** The only path in a short text; empty if it is not TOML, such as a line of a longer value. */
+function pathIn(toml: TomlParser, text: string): string[] {
+  const path: string[] = [];
+  try {
+    let inner: unknown = toml.parse(text);
+    while (typeof inner === 'object' && inner !== null && Object.keys(inner).length === 1) {
+      const [[key, value]] = Object.entries(inner) as [[string, unknown]];
+      path.push(key);
+      inner = value;
+    }
+  } catch {
+    return [];
+  }
+  return path;
+}
+
+/** Dates are used as text. */
+function toPlain(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toPlain(inner)]));
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  const before = text.split('\n').slice(0, line - 1);
+  return before.reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
 }

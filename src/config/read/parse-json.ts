@@ -1,6 +1,6 @@
 // Parses JSON with comments and trailing commas, and records the position of each key and value. Strict otherwise, with readable error
 // messages.
-import type { ConfigPath, SourcePositions } from './source-positions.ts';
+import type { ConfigPath, SourcePositions } from '../check/config-problems.ts';
 
 /** The first syntax error of a text. */
 export class ConfigSyntaxError extends Error {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from './load-config.ts';
 import type { LoadedConfig } from './load-config.ts';
-import { toWords } from './secret-sources.ts';
+import { toWords } from './interpolate.ts';
 
 let home: string;
 beforeAll(() => {

@@ -4,9 +4,8 @@ import { readOneRule } from '../../../gateway/middleware/steps/rules/read-rules.
 import type { RuleMark, RuleOptions } from '../../../gateway/middleware/steps/rules/rule.ts';
 import { toList } from '../../../gateway/middleware/steps/rules/rule-lists.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
-import type { ConfigPath } from '../../read/source-positions.ts';
+import type { ConfigPath, ConfigProblems } from '../config-problems.ts';
 import type { CheckContext } from '../check-shape.ts';
-import type { ConfigProblems } from '../config-problems.ts';
 import type { ConfigInput } from '../schema.ts';
 
 interface PlacedRule {

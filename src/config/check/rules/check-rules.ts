@@ -1,8 +1,7 @@
 // Finds words in rules that cannot match: misspelled words of `approve`, and unknown servers. They are warnings, as any word may be the
 // name of a tool.
 import { isGlob } from '../../../gateway/middleware/steps/filter/glob.ts';
-import type { ConfigPath } from '../../read/source-positions.ts';
-import type { ConfigProblems } from '../config-problems.ts';
+import type { ConfigPath, ConfigProblems } from '../config-problems.ts';
 import type { ConfigInput, ServerInput } from '../schema.ts';
 import { splitStep } from '../../normalize-step.ts';
 import { suggest } from '../suggest.ts';

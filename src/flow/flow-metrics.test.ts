@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../client/connect.ts';
 import { createGateway } from '../gateway/gateway.ts';
-import { writeFamilies } from '../gateway/observe/exposition.ts';
-import { parseMetrics } from '../gateway/observe/parse-metrics.contract.ts';
+import { writeFamilies } from '../shared/metric.ts';
+import { parseMetrics } from '../shared/parse-metrics.contract.ts';
 import { createServer } from '../server/create-server.ts';
 import { createLog } from '../shared/log.ts';
 import { until } from '../../tests/helpers/until.ts';

@@ -2,7 +2,7 @@
 import type { RecordAudit } from '../protocol/audit.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Log } from '../shared/log.ts';
-import { KnownNames } from './definitions/known-names.ts';
+import { KnownNames } from './definitions/listed-names.ts';
 import { DefinitionChecks } from './definitions/definition-checks.ts';
 import { toPinPolicy } from './definitions/pins/pin-policy.ts';
 import type { PinOption } from './definitions/pins/pin-policy.ts';

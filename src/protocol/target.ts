@@ -216,6 +216,23 @@ export class TargetLayer implements Target {
   }
 }
 
+/** Wraps a target so that each exchange can be observed. */
+export class ObservedLayer extends TargetLayer {
+  readonly #around: (exchange: Exchange, handle: Handle) => HandleResult;
+  readonly #handle: Handle;
+
+  /** `around` gets each exchange and its handler. */
+  constructor(target: Target, around: (exchange: Exchange, handle: Handle) => HandleResult) {
+    super(target);
+    this.#around = around;
+    this.#handle = (exchange) => target.handle(exchange);
+  }
+
+  override handle(exchange: Exchange): HandleResult {
+    return this.#around(exchange, this.#handle);
+  }
+}
+
 /**
  * A call that returns questions and is repeated with the answers; nothing is kept in between. The questions travel in the
  * result under a reserved key, so that steps pass them on like any other result.

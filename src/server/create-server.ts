@@ -13,7 +13,7 @@ import { HumanChannel } from '../gateway/human-channel.ts';
 import { createPipeline } from '../gateway/pipeline.ts';
 import { createServeContext } from '../gateway/dialect/serve/serve-context.ts';
 import type { ServeContext } from '../gateway/dialect/serve/serve-context.ts';
-import { TEXT_TYPE, writeFamilies } from '../gateway/observe/exposition.ts';
+import { TEXT_TYPE, writeFamilies } from '../shared/metric.ts';
 import { metricsPage } from '../gateway/observe/health.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';

@@ -1,4 +1,5 @@
-// A metric with its values, in the Prometheus model.
+// Metrics with their values in the Prometheus model, and its text format: https://prometheus.io/docs/instrumenting/exposition_formats.
+
 export interface Family {
   name: string;
   help: string;
@@ -26,4 +27,24 @@ export function mergeFamilies(all: readonly Family[]): Family[] {
     }
   }
   return [...families.values()].map(({ byLabels, ...family }) => ({ ...family, samples: [...byLabels.values()] }));
+}
+
+export const TEXT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export function writeFamilies(families: readonly Family[]): string {
+  return families.map(writeFamily).join('\n');
+}
+
+function writeFamily({ name, help, type, samples }: Family): string {
+  const lines = samples.map(({ suffix = '', labels, value }) => `${name}${suffix}${writeLabels(labels)} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function writeLabels(labels: Record<string, string>): string {
+  const pairs = Object.entries(labels).map(([name, text]) => `${name}="${text.replace(/[\\"\n]/g, escaped)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escaped(character: string): string {
+  return character === '\n' ? '\\n' : `\\${character}`;
 }

@@ -1,7 +1,14 @@
 // `parley pins`: shows what servers have changed since they were first used, and accepts it as it was shown.
 import { findConfig } from '../../config/read/find-config.ts';
-import { listPinFiles, pinFolder, readPinFile, updatePinFile } from '../../gateway/definitions/pins/pin-file.ts';
-import { acceptPin, isRemoved, keyOf } from '../../gateway/definitions/pins/pin-record.ts';
+import {
+  listPinFiles,
+  pinFolder,
+  readPinFile,
+  updatePinFile,
+  acceptPin,
+  isRemoved,
+  keyOf,
+} from '../../gateway/definitions/pins/pin-record.ts';
 import type { Pin, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { PinsCommand } from '../args/pins-command.ts';

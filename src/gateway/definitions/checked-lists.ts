@@ -9,12 +9,20 @@ import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import type { Log } from '../../shared/log.ts';
 import { shorten, visible } from '../../shared/visible.ts';
-import { cleanEntry, nameOf } from './clean-entry.ts';
-import { KnownNames } from './known-names.ts';
-import { UniqueNames } from './unique-names.ts';
-import { malformedIn, withSchemaObjects, withoutNulls } from './malformed.ts';
-import { withSafeIcons } from './safe-icons.ts';
-import { softFindings } from './soft-findings.ts';
+import {
+  cleanEntry,
+  nameOf,
+  malformedIn,
+  withSchemaObjects,
+  withoutNulls,
+  withSafeIcons,
+  softFindings,
+} from './entry-checks.ts';
+import { KnownNames, UniqueNames } from './listed-names.ts';
+import { callerOfClient } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
+import type { PinnedLists } from './pins/pinned-lists.ts';
 
 export interface CheckedListsOptions {
   server: string;
@@ -25,8 +33,15 @@ export interface CheckedListsOptions {
   names?: KnownNames | undefined;
 }
 
+/** One page of a list on its way from the server. */
+interface PageFromServer {
+  exchange: Pick<Exchange, 'method' | 'params' | 'client'>;
+  page: JsonObject;
+  server: ServerView;
+}
+
 /** Which page was asked for, and by whom. */
-export interface AskedPage {
+interface AskedPage {
   /** Undefined: the first one. */
   cursor?: unknown;
   caller?: string | undefined;
@@ -40,6 +55,7 @@ export class CheckedLists {
   readonly #reports = new Map<string, string>();
   readonly #names: KnownNames;
   readonly #listed = new UniqueNames();
+  /** Entries of checked pages in which something was found. */
   readonly #suspicious = new WeakSet<JsonObject>();
 
   constructor(options: CheckedListsOptions) {
@@ -52,9 +68,23 @@ export class CheckedLists {
     return [...this.#reports.values()];
   }
 
-  /** Whether something was found in this entry of a checked page. */
-  isSuspicious(entry: JsonObject): boolean {
-    return this.#suspicious.has(entry);
+  /** The page without malformed and hidden parts, and without what is held back by comparison with what is pinned. */
+  async checkPage({ exchange, page, server }: PageFromServer, pins: PinnedLists | undefined): Promise<JsonObject> {
+    const { method, params, client } = exchange;
+    const clean = this.check(method, page, { cursor: params.cursor, caller: callerOf(client, server) });
+    const area = AREA_BY_LIST_METHOD.get(method);
+    const listed = area && clean[area];
+    // Resources are data, and change all the time.
+    if (!pins || !area || area === 'resources' || !Array.isArray(listed)) return clean;
+    const entries = listed.filter(isObject).map((entry) => ({
+      name: nameOf(area, entry),
+      entry,
+      isSuspicious: this.#suspicious.has(entry),
+    }));
+    const { nextCursor } = clean;
+    const shown = await pins.check({ area, entries, client, server, cursor: params.cursor, nextCursor });
+    if (entries.every(({ name }) => shown.has(name))) return clean;
+    return { ...clean, [area]: entries.filter(({ name }) => shown.has(name)).map(({ entry }) => entry) };
   }
 
   /** The page of a list as clients may see it; the same object if nothing is wrong. */
@@ -111,4 +141,9 @@ export class CheckedLists {
     this.#reports.set(line, line);
     this.#options.log.warn({ server: this.#options.server, area, name: shown, what }, event);
   }
+}
+
+/** Callers may get lists of their own, and cursors that are the same. */
+function callerOf(client: ClientView, { dialect }: ServerView): string {
+  return JSON.stringify([callerOfClient(client), client.connection?.session, dialect]);
 }

@@ -4,7 +4,6 @@ import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
-import type { checkListPage } from './check-list-page.ts';
 import type { CheckedLists, CheckedListsOptions } from './checked-lists.ts';
 import type { PinnedLists, PinnedListsOptions } from './pins/pinned-lists.ts';
 
@@ -21,7 +20,6 @@ type FetchList = (method: string, client: ClientView) => Promise<unknown>;
 interface LoadedChecks {
   lists: CheckedLists;
   pins: PinnedLists | undefined;
-  checkListPage: typeof checkListPage;
 }
 
 export class DefinitionChecks {
@@ -55,9 +53,9 @@ export class DefinitionChecks {
 
   /** The page of a list as clients may see it. */
   async check(exchange: Exchange, page: JsonObject, server: ServerView): Promise<JsonObject> {
-    const checks = this.#loaded ?? (await (this.#loading ??= this.#load()));
+    const { lists, pins } = this.#loaded ?? (await (this.#loading ??= this.#load()));
     if (exchange.params.cursor === undefined) this.#fresh.add(exchange.method);
-    return checks.checkListPage({ exchange, page, server }, checks);
+    return lists.checkPage({ exchange, page, server }, pins);
   }
 
   /**
@@ -112,7 +110,7 @@ export class DefinitionChecks {
   async #load(): Promise<LoadedChecks> {
     const { pins: pinned, ...options } = this.#options;
     const { server, log } = options;
-    const [{ CheckedLists }, page] = await Promise.all([import('./checked-lists.ts'), import('./check-list-page.ts')]);
+    const { CheckedLists } = await import('./checked-lists.ts');
     const onAccepted = (area: string): void => {
       const kind = area === 'resourceTemplates' ? 'resources' : area;
       if (kind === 'instructions') return;
@@ -120,7 +118,7 @@ export class DefinitionChecks {
     };
     const pins =
       pinned && new (await import('./pins/pinned-lists.ts')).PinnedLists({ ...pinned, server, log, onAccepted });
-    return (this.#loaded ??= { lists: new CheckedLists(options), pins, checkListPage: page.checkListPage });
+    return (this.#loaded ??= { lists: new CheckedLists(options), pins });
   }
 }
 

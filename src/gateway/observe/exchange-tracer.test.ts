@@ -9,7 +9,7 @@ import { createLog } from '../../shared/log.ts';
 import { createGateway } from '../gateway.ts';
 import type { GatewayOptions } from '../gateway.ts';
 import { registerFakeOtel } from './fake-otel.contract.ts';
-import { toSpanContext } from './trace-context.ts';
+import { toSpanContext } from './exchange-tracer.ts';
 
 const log = createLog({ level: 'silent' });
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -3,15 +3,14 @@
 // 2. The request to the server carries the context of our span. Without a recorder, it carries the client's context unchanged.
 // 3. Attributes follow the conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp), and never include
 //    arguments or results.
-import type { Handle, HandleResult } from '../../protocol/target.ts';
 import type * as OpenTelemetry from '@opentelemetry/api';
-import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
+import type { Handle, HandleResult } from '../../protocol/target.ts';
+import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer, TraceState } from '@opentelemetry/api';
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { Exchange, TraceContext } from '../../protocol/exchange.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { tapOutcome, toMethodLabel } from './metrics.ts';
-import { toSpanContext, toTraceContext } from './trace-context.ts';
 
 type Api = typeof OpenTelemetry;
 
@@ -123,4 +122,32 @@ function attributesOf(exchange: Exchange): Attributes {
 function isNamed(exchange: Exchange): exchange is Exchange & { params: { name: string } } {
   const { method, params } = exchange;
   return (method === 'tools/call' || method === 'prompts/get') && typeof params.name === 'string';
+}
+
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?$/;
+
+/**
+ * The W3C trace context of a message as an OpenTelemetry span context; undefined if it has no valid one. The process's propagator is not used,
+ * because MCP messages always carry W3C headers (SEP-414), whatever that process uses elsewhere.
+ */
+export function toSpanContext(
+  trace: TraceContext | undefined,
+  createTraceState: (raw: string) => TraceState,
+): SpanContext | undefined {
+  const match = TRACEPARENT.exec(trace?.traceparent ?? '');
+  if (!match) return undefined;
+  const [, traceId, spanId, flags] = match as unknown as [string, string, string, string];
+  const state = trace!.tracestate ? { traceState: createTraceState(trace!.tracestate) } : {};
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true, ...state };
+}
+
+/** Baggage is passed on unchanged. */
+function toTraceContext(span: SpanContext, baggage: string | undefined): TraceContext {
+  const { traceId, spanId, traceFlags, traceState } = span;
+  const tracestate = traceState?.serialize();
+  return {
+    traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
+    ...(tracestate && { tracestate }),
+    ...(baggage !== undefined && { baggage }),
+  };
 }

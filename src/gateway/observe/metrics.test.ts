@@ -6,8 +6,8 @@ import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import { Metrics } from './metrics.ts';
-import { parseMetrics } from './parse-metrics.contract.ts';
-import { UpstreamEvents } from './upstream-events.ts';
+import { parseMetrics } from '../../shared/parse-metrics.contract.ts';
+import { UpstreamEvents } from './vitals.ts';
 
 const CLIENT = {
   dialect: 'handshake',

@@ -3,7 +3,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { TargetLayer } from '../../protocol/target.ts';
 import type { Change, HandleResult, Target, Watcher } from '../../protocol/target.ts';
 import type { Family, Sample } from '../../shared/metric.ts';
-import { TEXT_TYPE, writeFamilies } from './exposition.ts';
+import { TEXT_TYPE, writeFamilies } from '../../shared/metric.ts';
 import { vitalFamilies } from './vitals.ts';
 import type { Vitals } from './vitals.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';

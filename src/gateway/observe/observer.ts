@@ -2,6 +2,7 @@
 // resulting calls. A disabled feature costs nothing.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import { ObservedLayer } from '../../protocol/target.ts';
 import type { Layer, Handle, Target, Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Family } from '../../shared/metric.ts';
@@ -10,9 +11,8 @@ import type { ReadyPageOptions } from './health.ts';
 import type { HttpHandler } from '../../shared/http.ts';
 import type { ServerHealth } from './health.ts';
 import { CountedLayer, Metrics } from './metrics.ts';
-import { ObservedLayer } from './observed-layer.ts';
 import { ExchangeTracer, hasTracing } from './exchange-tracer.ts';
-import { UpstreamEvents } from './upstream-events.ts';
+import { UpstreamEvents } from './vitals.ts';
 
 export interface ObserveOptions {
   /** Counters at /metrics. Default: only on ports that are private to this machine. */

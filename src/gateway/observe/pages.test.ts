@@ -10,7 +10,7 @@ import { createGateway } from '../gateway.ts';
 import type { GatewayOptions } from '../gateway.ts';
 import { notReady } from './health.ts';
 import type { ServerHealth } from './health.ts';
-import { parseMetrics } from './parse-metrics.contract.ts';
+import { parseMetrics } from '../../shared/parse-metrics.contract.ts';
 
 const log = createLog({ level: 'silent' });
 /** Under which other machines reach this one. */

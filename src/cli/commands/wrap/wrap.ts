@@ -14,6 +14,7 @@ import { commandExists } from '../../../gateway/upstream/sandbox/find-on-path.ts
 import { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
+import { ObservedLayer } from '../../../protocol/target.ts';
 import type { Layer, Handle } from '../../../protocol/target.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { createSealer } from '../../../shared/crypto/seal.ts';
@@ -172,7 +173,6 @@ function toAuditLayer(name: string, record: RecordAudit): Layer {
 /** Logs one line for each call. */
 async function createCallLogLayer(name: string): Promise<Layer> {
   const { CallLog } = await import('../../serving/call-log.ts');
-  const { ObservedLayer } = await import('../../../gateway/observe/observed-layer.ts');
   const lines = new CallLog();
   const around = (exchange: Exchange, handle: Handle) => {
     const work = async () => handle(exchange);

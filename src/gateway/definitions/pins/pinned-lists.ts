@@ -16,11 +16,24 @@ import type { Log } from '../../../shared/log.ts';
 import { shorten, visible } from '../../../shared/visible.ts';
 import { installedPackage } from './installed-package.ts';
 import type { StartedCommand } from './installed-package.ts';
-import { pinFile, pinFolder, readPinFile, updatePinFile, versionOf, withoutValues } from './pin-file.ts';
+import {
+  pinFile,
+  pinFolder,
+  readPinFile,
+  updatePinFile,
+  versionOf,
+  withoutValues,
+  addListing,
+  pinDigest,
+  isInRecord,
+  isRemoved,
+  keyOf,
+  knownKey,
+  toListed,
+} from './pin-record.ts';
+import type { SeenPage, ListedDefinition, Pin, PinArea, PinRecord } from './pin-record.ts';
 import { isHeld } from './pin-policy.ts';
 import type { PinPolicy } from './pin-policy.ts';
-import { addListing, pinDigest, isInRecord, isRemoved, keyOf, knownKey, toListed } from './pin-record.ts';
-import type { SeenPage, ListedDefinition, Pin, PinArea, PinRecord } from './pin-record.ts';
 
 export interface PinnedListsOptions {
   gateway: string;

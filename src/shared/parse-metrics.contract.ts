@@ -1,6 +1,7 @@
 // Parses the text format of Prometheus into an object: metric, then its labels in alphabetical order, then the value. Rejects any
 // other format.
-export type ParsedMetrics = Record<string, Record<string, number> | undefined>;
+
+type ParsedMetrics = Record<string, Record<string, number> | undefined>;
 
 const SAMPLE = /^([a-z_:][\w:]*)(?:\{(.*)\})? (-?[\d.e+-]+|NaN|\+Inf)$/i;
 const LABEL = /([a-z_]\w*)="((?:[^"\\]|\\.)*)"/gi;

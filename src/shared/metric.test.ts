@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeFamilies } from './exposition.ts';
+import { writeFamilies } from './metric.ts';
 import { parseMetrics } from './parse-metrics.contract.ts';
 
 it('is read back by a parser, whatever a label says', () => {

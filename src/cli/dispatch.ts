@@ -2,7 +2,8 @@
 import { prestart } from '../gateway/upstream/links/server-process.ts';
 import { version } from '../shared/version.ts';
 import { readArgs } from './args/args.ts';
-import type { RunnableCommand, WrapCommand } from './args/command.ts';
+import type { RunnableCommand } from './args/commands.ts';
+import type { WrapCommand } from './args/serving-commands.ts';
 import { usageHelp, toHelp } from './args/help.ts';
 import { onFirstMessage } from './running/first-message.ts';
 import { gatewayId, findStartLoop } from './running/gateway-id.ts';
@@ -21,60 +22,37 @@ export async function dispatch(argv: string[], print: Printer): Promise<number> 
     print.line(command.name === 'help' ? toHelp(command.of) : version());
     return 0;
   }
-  return run(command, print);
+  return (RUN[command.name] as (command: RunnableCommand, print: Printer) => Promise<number>)(command, print);
 }
 
-/** Each case loads only its own command: a client that starts `parley wrap` waits for what `wrap` needs and no more. */
-async function run(command: RunnableCommand, print: Printer): Promise<number> {
-  switch (command.name) {
-    case 'wrap':
-      return prepareWrap(command, print);
-    case 'serve':
-      return (await import('./commands/serve/serve.ts')).runServe(command, print);
-    case 'check':
-      return (await import('./commands/check.ts')).runCheck(command, print);
-    case 'ls':
-      return (await import('./commands/ls.ts')).runLs(command, print);
-    case 'call':
-      return (await import('./commands/call.ts')).runCall(command, print);
-    case 'read':
-      return (await import('./commands/read.ts')).runRead(command, print);
-    case 'prompt':
-      return (await import('./commands/read.ts')).runPrompt(command, print);
-    case 'run':
-      return (await import('./commands/run/run.ts')).runFlowFile(command, print);
-    case 'explore':
-      return (await import('./commands/explore.ts')).runExplore(command, print);
-    case 'flows':
-      return (await import('./commands/flows/flows.ts')).runFlows(command, print);
-    case 'status':
-      return (await import('./commands/status.ts')).runStatus(command, print);
-    case 'trust':
-      return (await import('./commands/trust.ts')).runTrust(command, print);
-    case 'key':
-      return (await import('./commands/key.ts')).runKey(command, print);
-    case 'pair':
-      return (await import('./commands/pair.ts')).runPair(command, print);
-    case 'pins':
-      return (await import('./commands/pins.ts')).runPins(command, print);
-    case 'policy':
-      return (await import('./commands/policy.ts')).runPolicy(command, print);
-    case 'logs':
-      return (await import('./commands/logs.ts')).runLogs(command, print);
-    case 'audit':
-      return (await import('./commands/audit.ts')).runAudit(command, print);
-    case 'login':
-      return (await import('./commands/login.ts')).runLogin(command, print);
-    case 'logout':
-      return (await import('./commands/login.ts')).runLogout(command, print);
-    case 'logins':
-      return (await import('./commands/login.ts')).runLogins(command, print);
-    case 'demo':
-      return (await import('./commands/demo/demo.ts')).runDemo(command, print);
-    case 'completion':
-      return (await import('./commands/completion.ts')).runCompletion(command, print);
-  }
-}
+type Runners = { [Ran in RunnableCommand as Ran['name']]: (command: Ran, print: Printer) => Promise<number> };
+
+/** Each loads only its own command: a client that starts `parley wrap` waits for what `wrap` needs and no more. */
+const RUN: Runners = {
+  wrap: prepareWrap,
+  serve: async (command, print) => (await import('./commands/serve/serve.ts')).runServe(command, print),
+  check: async (command, print) => (await import('./commands/check.ts')).runCheck(command, print),
+  trust: async (command, print) => (await import('./commands/trust.ts')).runTrust(command, print),
+  ls: async (command, print) => (await import('./commands/ls.ts')).runLs(command, print),
+  call: async (command, print) => (await import('./commands/call.ts')).runCall(command, print),
+  read: async (command, print) => (await import('./commands/read.ts')).runRead(command, print),
+  prompt: async (command, print) => (await import('./commands/read.ts')).runPrompt(command, print),
+  run: async (command, print) => (await import('./commands/run/run.ts')).runFlowFile(command, print),
+  explore: async (command, print) => (await import('./commands/explore.ts')).runExplore(command, print),
+  flows: async (command, print) => (await import('./commands/flows/flows.ts')).runFlows(command, print),
+  key: async (command, print) => (await import('./commands/key.ts')).runKey(command, print),
+  status: async (command, print) => (await import('./commands/status.ts')).runStatus(command, print),
+  pins: async (command, print) => (await import('./commands/pins.ts')).runPins(command, print),
+  pair: async (command, print) => (await import('./commands/pair.ts')).runPair(command, print),
+  policy: async (command, print) => (await import('./commands/policy.ts')).runPolicy(command, print),
+  logs: async (command, print) => (await import('./commands/logs.ts')).runLogs(command, print),
+  audit: async (command, print) => (await import('./commands/audit.ts')).runAudit(command, print),
+  login: async (command, print) => (await import('./commands/login.ts')).runLogin(command, print),
+  logout: async (command, print) => (await import('./commands/login.ts')).runLogout(command, print),
+  logins: async (command, print) => (await import('./commands/login.ts')).runLogins(command, print),
+  demo: async (command, print) => (await import('./commands/demo/demo.ts')).runDemo(command, print),
+  completion: async (command, print) => (await import('./commands/completion.ts')).runCompletion(command, print),
+};
 
 async function prepareWrap(command: WrapCommand, print: Printer): Promise<number> {
   const round = findStartLoop();

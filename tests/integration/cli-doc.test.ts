@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT, read } from '../helpers/files.ts';
-import { COMMAND_SPECS } from '../../src/cli/args/command-specs.ts';
+import { COMMANDS } from '../../src/cli/args/commands.ts';
 import { writeDocAudit } from '../helpers/doc-audit.ts';
 import { writeDocStore } from '../helpers/doc-store.ts';
 import { Home } from '../helpers/parley.ts';
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 it('shows every command', () => {
   const shown = blocks.map(({ line }) => line).join('\n');
-  for (const { name } of COMMAND_SPECS) expect(shown).toContain(`parley ${name} --help`);
+  for (const { name } of COMMANDS) expect(shown).toContain(`parley ${name} --help`);
 });
 
 it.each(blocks)('$line', async ({ line, text }) => {

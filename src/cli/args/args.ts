@@ -1,17 +1,13 @@
 // Parses the command line into a typed command. Never throws and never prints: a mistake in the command line is a command, too.
 import { parseArgs } from 'node:util';
-import { suggest } from '../../config/check/suggest.ts';
-import type { Command } from './command.ts';
-import { COMMAND_SPECS, findCommandSpec } from './command-specs.ts';
-import type { CommandSpec } from './command-specs.ts';
-import type { OptionSpec } from './option-specs.ts';
-import { UsageError } from './option-values.ts';
-import type { ParsedArgs } from './option-values.ts';
-import { toCommand } from './to-command.ts';
+import type { ParseArgsConfig } from 'node:util';
+import { hintAt } from './command-spec.ts';
+import type { CommandSpec, TypedCommand } from './command-spec.ts';
+import { COMMANDS, findCommand } from './commands.ts';
+import type { Command, RunnableCommand } from './commands.ts';
+import { UsageError } from './option.ts';
 
-type Options = Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }>;
-
-const GLOBAL: Options = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'V' } };
+const VERSION_OPTION = { version: { type: 'boolean', short: 'V' } } as const;
 const VERSION = new Set(['-V', '-v', '--version', 'version']);
 /** Names that other programs use for the same command. */
 const OTHER_WORDS: Record<string, string> = {
@@ -29,7 +25,7 @@ export function readArgs(argv: string[]): Command {
   if (word === undefined) return readWithoutCommand(argv);
   const rest = argv.toSpliced(at, 1);
   if (word === 'help') return toHelp(rest);
-  const spec = findCommandSpec(word);
+  const spec = findCommand(word);
   if (!spec) return mistake(unknown(word));
   return attempt(spec, () => (word === 'wrap' ? readWrap(spec, rest) : read(spec, rest)));
 }
@@ -48,7 +44,11 @@ function readWithoutCommand(argv: string[]): Command {
 
 /** Before the command is known. An option has the same type in every command. */
 function parseAny(args: string[]) {
-  const options = Object.assign({}, ...COMMAND_SPECS.map((spec) => toOptions(spec.options)), GLOBAL) as Options;
+  const options: ParseArgsConfig['options'] = Object.assign(
+    {},
+    ...COMMANDS.map((spec) => spec.options),
+    VERSION_OPTION,
+  );
   return parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
 }
 
@@ -62,58 +62,45 @@ function attempt(spec: CommandSpec, work: () => Command): Command {
 }
 
 function toHelp([of]: string[]): Command {
-  if (of !== undefined && !findCommandSpec(of)) return mistake(unknown(of));
+  if (of !== undefined && !findCommand(of)) return mistake(unknown(of));
   return { name: 'help', of };
 }
 
 function read(spec: CommandSpec, args: string[]): Command {
   const before = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   if (before.some((arg) => arg === '--help' || arg === '-h')) return { name: 'help', of: spec.name };
-  const end = TALKING.has(spec.name) ? args.indexOf('--') : -1;
-  const command = end === -1 ? undefined : args.slice(end + 1);
+  const end = spec.takesServer ? args.indexOf('--') : -1;
+  const server = end === -1 ? undefined : args.slice(end + 1);
   const { values, positionals } = parse(spec, end === -1 ? args : args.slice(0, end));
-  return values['version'] ? { name: 'version' } : toCommand(spec.name, { values, words: positionals, command });
+  return values['version'] ? { name: 'version' } : toCommand(spec, { values, words: positionals, server });
 }
 
-/** These commands take a server command after `--`. */
-const TALKING = new Set(['ls', 'call', 'read', 'prompt', 'status']);
+function toCommand(spec: CommandSpec, typed: TypedCommand): Command {
+  return { name: spec.name, ...spec.read(typed) } as RunnableCommand;
+}
 
 function unknown(word: string): string {
-  const meant =
-    OTHER_WORDS[word] ??
-    suggest(
-      word,
-      COMMAND_SPECS.map(({ name }) => name),
-    );
-  return `Unknown command "${word}".${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
+  const names = COMMANDS.map(({ name }) => name);
+  const meant = OTHER_WORDS[word];
+  return `Unknown command "${word}".${meant === undefined ? hintAt(word, names) : ` Did you mean "${meant}"?`}`;
 }
 
 /** The options of `wrap` come before the wrapped command; everything after it belongs to that command. A URL takes no arguments. */
 function readWrap(spec: CommandSpec, args: string[]): Command {
-  const options = toOptions(spec.options);
+  const { options } = spec;
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
   const end = tokens.find(({ kind }) => kind === 'positional' || kind === 'option-terminator');
   const at = end?.index ?? args.length;
   const rest = args.slice(end?.kind === 'option-terminator' ? at + 1 : at);
-  if (!/^(https?|wss?):\/\//i.test(rest[0] ?? '')) {
-    const { values } = parse(spec, args.slice(0, at));
-    return values['help'] ? { name: 'help', of: spec.name } : toCommand(spec.name, { values, words: rest });
-  }
-  const { values, positionals } = parse(spec, [...args.slice(0, at), ...rest.slice(1)]);
+  const [first = '', ...others] = rest;
+  const isUrl = /^(https?|wss?):\/\//i.test(first);
+  const { values, positionals } = parse(spec, [...args.slice(0, at), ...(isUrl ? others : [])]);
   if (values['help']) return { name: 'help', of: spec.name };
-  return toCommand(spec.name, { values, words: [rest[0]!, ...positionals] });
+  return toCommand(spec, { values, words: isUrl ? [first, ...positionals] : rest, server: undefined });
 }
 
-function parse(spec: CommandSpec, args: string[]): { values: ParsedArgs['values']; positionals: string[] } {
-  return parseArgs({ args, options: { ...toOptions(spec.options), ...GLOBAL }, allowPositionals: true });
-}
-
-function toOptions(options: Record<string, OptionSpec>): Options {
-  const entries = Object.entries(options).map(([name, { type, short, multiple }]) => [
-    name,
-    { type, ...(short !== undefined && { short }), ...(multiple && { multiple }) },
-  ]);
-  return Object.fromEntries(entries) as Options;
+function parse(spec: CommandSpec, args: string[]): { values: TypedCommand['values']; positionals: string[] } {
+  return parseArgs({ args, options: { ...spec.options, ...VERSION_OPTION }, allowPositionals: true });
 }
 
 function mistake(reason: string, of?: string): Command {
@@ -122,8 +109,7 @@ function mistake(reason: string, of?: string): Command {
 
 function meantOption({ message }: Error, { options }: CommandSpec): string {
   const given = /Unknown option '--?([\w-]+)/.exec(message)?.[1];
-  const meant = given === undefined ? undefined : suggest(given, Object.keys(options));
-  return meant === undefined ? '' : ` Did you mean "--${meant}"?`;
+  return given === undefined ? '' : hintAt(given, Object.keys(options), '--');
 }
 
 /** Node's message continues with an explanation of `--` that does not help here. */

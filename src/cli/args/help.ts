@@ -1,14 +1,14 @@
 // Texts of `parley --help`, of the help of each command, and of usage errors.
 import { programName } from '../program.ts';
-import { COMMAND_SPECS, findCommandSpec } from './command-specs.ts';
-import type { CommandSpec } from './command-specs.ts';
-import type { OptionSpec } from './option-specs.ts';
+import type { CommandSpec } from './command-spec.ts';
+import { COMMANDS, findCommand } from './commands.ts';
+import type { Option } from './option.ts';
 
 const FOOT = `Exit status: 0 done, 1 something failed, 2 the command line was not understood.
 Results go to stdout, everything else to stderr. NO_COLOR=1 turns colours off.`;
 
 export function toHelp(of: string | undefined): string {
-  const spec = of === undefined ? undefined : findCommandSpec(of);
+  const spec = of === undefined ? undefined : findCommand(of);
   return spec ? commandHelp(spec) : programHelp();
 }
 
@@ -37,7 +37,7 @@ ${FOOT}`;
 }
 
 function commands(): string {
-  return `Commands\n${aligned(COMMAND_SPECS.map(({ name, summary }) => [`${programName()} ${name}`, summary]))}`;
+  return `Commands\n${aligned(COMMANDS.map(({ name, summary }) => [`${programName()} ${name}`, summary]))}`;
 }
 
 function commandHelp({ name, summary, usage, about = [], options, examples }: CommandSpec): string {
@@ -46,7 +46,9 @@ function commandHelp({ name, summary, usage, about = [], options, examples }: Co
     ['Usage', ...usage.map((form) => `  ${programName()} ${name} ${form}`)].join('\n'),
     about.join('\n'),
     `Options\n${aligned(Object.entries(options).map(([option, spec]) => [flag(option, spec), spec.text]))}`,
-    ['Examples', ...examples.flatMap(({ line, does }) => [`  ${asStarted(line)}`, `      ${does}`])].join('\n'),
+    ['Examples', ...Object.entries(examples).flatMap(([line, does]) => [`  ${asStarted(line)}`, `      ${does}`])].join(
+      '\n',
+    ),
     FOOT,
   ];
   return blocks.filter((block) => block !== '').join('\n\n');
@@ -57,7 +59,7 @@ function asStarted(line: string): string {
   return line.replace(/(^|\()parley /, (_, before: string) => `${before}${programName()} `);
 }
 
-function flag(option: string, { short, value }: OptionSpec): string {
+function flag(option: string, { short, value }: Option): string {
   return `${short === undefined ? '' : `-${short}, `}--${option}${value === undefined ? '' : ` ${value}`}`;
 }
 

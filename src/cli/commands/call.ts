@@ -2,7 +2,7 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import { suggest } from '../../config/check/suggest.ts';
 import type { Progress } from '../../protocol/exchange.ts';
-import type { CallCommand } from '../args/command.ts';
+import type { CallCommand } from '../args/target-commands.ts';
 import { connectForCommand, stillStarting } from '../running/connect-for-command.ts';
 import type { CommandConnection } from '../running/connect-for-command.ts';
 import { untilSignal } from '../signals.ts';

@@ -9,7 +9,7 @@ import { printConfig } from '../../config/redact-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import type { CheckCommand } from '../args/command.ts';
+import type { CheckCommand } from '../args/serving-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
 import { judgeTrust, howTo, whyNot } from '../trust/judge-trust.ts';

@@ -2,10 +2,10 @@
 // which starts nothing.
 import { findConfig } from '../../config/read/find-config.ts';
 import { stateFolder } from '../../shared/secrets/own-folders.ts';
-import { COMMAND_SPECS } from '../args/command-specs.ts';
-import type { CommandSpec } from '../args/command-specs.ts';
-import type { Shell } from '../args/command.ts';
-import type { OptionSpec } from '../args/option-specs.ts';
+import type { CommandSpec } from '../args/command-spec.ts';
+import { COMMANDS } from '../args/commands.ts';
+import type { Option } from '../args/option.ts';
+import type { Shell } from '../args/serving-commands.ts';
 import { readEnvironment } from '../environment.ts';
 import { sortByPreference } from '../running/find-gateway.ts';
 import { listRunningGateways } from '../running/state-file.ts';
@@ -41,7 +41,7 @@ async function toolNames(): Promise<string[]> {
 }
 
 function toBash(): string {
-  const cases = COMMAND_SPECS.map((spec) => {
+  const cases = COMMANDS.map((spec) => {
     const values = choosing(spec).map(([name, { choices = [] }]) => `--${name}) words='${choices.join(' ')}' ;;`);
     const free = taking(spec).map(([name]) => `--${name}`);
     const plain = free.length > 0 ? [`${free.join('|')}) COMPREPLY=($(compgen -f -- "$cur")); return ;;`] : [];
@@ -49,7 +49,7 @@ function toBash(): string {
     const other = `*) words="${[...flags(spec), ...(spec.words?.choices ?? []), ...(named === '' ? [] : [named])].join(' ')}" ;;`;
     return `    ${spec.name}) case "$prev" in ${[...values, ...plain, other].join(' ')} esac ;;`;
   });
-  const files = COMMAND_SPECS.filter(({ words }) => words?.file).map(({ name }) => name);
+  const files = COMMANDS.filter(({ words }) => words?.file).map(({ name }) => name);
   return `# bash completion of parley: source <(parley completion bash)
 _parley() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" command='' words='' word
@@ -67,8 +67,8 @@ complete -o filenames -F _parley parley mcp-parley`;
 }
 
 function toZsh(): string {
-  const commands = COMMAND_SPECS.map(({ name, summary }) => `    '${name}:${zshText(summary)}'`);
-  const cases = COMMAND_SPECS.map(
+  const commands = COMMANDS.map(({ name, summary }) => `    '${name}:${zshText(summary)}'`);
+  const cases = COMMANDS.map(
     (spec) =>
       `    ${spec.name}) _arguments -s ${[...Object.entries(spec.options).map(zshOption), ...zshWords(spec)].join(' ')} ;;`,
   );
@@ -90,7 +90,7 @@ if [ "\${funcstack[1]}" = _parley ]; then _parley "$@"; else compdef _parley par
 
 function toFish(): string {
   const seen = `__fish_seen_subcommand_from ${names().join(' ')}`;
-  const lines = COMMAND_SPECS.flatMap((spec) => [
+  const lines = COMMANDS.flatMap((spec) => [
     `complete -c parley -f -n 'not ${seen}' -a ${spec.name} -d '${fishText(spec.summary)}'`,
     ...Object.entries(spec.options).map(([name, option]) => fishOption(spec.name, name, option)),
     ...fishWords(spec),
@@ -99,7 +99,7 @@ function toFish(): string {
 }
 
 function toPowerShell(): string {
-  const cases = COMMAND_SPECS.map((spec) => {
+  const cases = COMMANDS.map((spec) => {
     const words = [...flags(spec), ...(spec.words?.choices ?? [])].map((word) => `'${word}'`).join(', ');
     const named = spec.words?.names ? ' + @(parley completion names 2>$null)' : '';
     return `    '${spec.name}' { @(${words})${named} }`;
@@ -123,7 +123,7 @@ ${cases.join('\n')}
 }
 
 function names(): string[] {
-  return COMMAND_SPECS.map(({ name }) => name);
+  return COMMANDS.map(({ name }) => name);
 }
 
 function flags({ options }: CommandSpec): string[] {
@@ -131,15 +131,15 @@ function flags({ options }: CommandSpec): string[] {
 }
 
 /** Options with a fixed set of values, and options that take any value. */
-function choosing({ options }: CommandSpec): [string, OptionSpec][] {
+function choosing({ options }: CommandSpec): [string, Option][] {
   return Object.entries(options).filter(([, { choices }]) => choices);
 }
 
-function taking({ options }: CommandSpec): [string, OptionSpec][] {
+function taking({ options }: CommandSpec): [string, Option][] {
   return Object.entries(options).filter(([, { type, choices }]) => type === 'string' && !choices);
 }
 
-function zshOption([name, { type, text, choices, multiple }]: [string, OptionSpec]): string {
+function zshOption([name, { type, text, choices, multiple }]: [string, Option]): string {
   const value = type === 'boolean' ? '' : `:${name}:${choices ? `(${choices.join(' ')})` : '_files'}`;
   return `'${multiple ? '*' : ''}--${name}[${zshText(text)}]${value}'`;
 }
@@ -156,7 +156,7 @@ function zshText(text: string): string {
   return text.replaceAll("'", '’').replaceAll(/[[\]:]/g, (sign) => `\\${sign}`);
 }
 
-function fishOption(command: string, name: string, { type, text, choices, short }: OptionSpec): string {
+function fishOption(command: string, name: string, { type, text, choices, short }: Option): string {
   const value = type === 'boolean' ? '' : choices ? ` -x -a '${choices.join(' ')}'` : ' -r';
   const letter = short === undefined ? '' : ` -s ${short}`;
   return `complete -c parley -n '__fish_seen_subcommand_from ${command}' -l ${name}${letter}${value} -d '${fishText(text)}'`;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { exploreToStops } from '../../flow/explore/explore-file.ts';
 import { describeStop } from '../../flow/explore/exploration.ts';
 import type { ExploredFlow } from '../../flow/explore/exploration.ts';
-import type { ExploreCommand } from '../args/command.ts';
+import type { ExploreCommand } from '../args/flow-commands.ts';
 import { formatError } from '../terminal/format-error.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';

@@ -3,7 +3,7 @@ import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../..
 import type { KeptKey } from '../../gateway/accept/auth/key-file.ts';
 import { drawRandomBytes } from '../../shared/crypto/ids.ts';
 import { withFileLock } from '../../shared/files/file-lock.ts';
-import type { KeyCommand } from '../args/key-command.ts';
+import type { KeyCommand } from '../args/access-commands.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';

@@ -10,7 +10,7 @@ import { systemClock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import { version } from '../../shared/version.ts';
-import type { LoginCommand } from '../args/login-commands.ts';
+import type { LoginCommand, LogoutCommand } from '../args/login-commands.ts';
 import { displayPath } from '../environment.ts';
 import { loginKeys } from '../login/login-keys.ts';
 import { openBrowser } from '../login/open-browser.ts';
@@ -28,7 +28,7 @@ export async function runLogin(command: LoginCommand, print: Printer): Promise<n
   return Promise.race([logIn(target, command, print), untilSignal().then(() => 1)]);
 }
 
-export async function runLogout(command: LoginCommand, print: Printer): Promise<number> {
+export async function runLogout(command: LogoutCommand, print: Printer): Promise<number> {
   const target = await findTarget(command, print);
   if (!target) return 1;
   const { log, store } = open();
@@ -69,7 +69,7 @@ function open() {
 }
 
 /** Undefined if there is no such server; the reason has been printed. */
-async function findTarget(command: LoginCommand, print: Printer): Promise<LoginTarget | undefined> {
+async function findTarget(command: LoginCommand | LogoutCommand, print: Printer): Promise<LoginTarget | undefined> {
   const { server: name, login } = command;
   if (/^https?:\/\//i.test(name)) {
     if (URL.canParse(name)) return { name, url: new URL(name), login };

@@ -2,8 +2,8 @@
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import { LS_KINDS } from '../args/command-specs.ts';
-import type { LsKind, LsCommand } from '../args/command.ts';
+import { LS_KINDS } from '../args/target-commands.ts';
+import type { LsKind, LsCommand } from '../args/target-commands.ts';
 import { withConnection } from '../running/connect-for-command.ts';
 import type { CommandConnection } from '../running/connect-for-command.ts';
 import { STATUS_HEADINGS, isFailing, toStatusRows } from '../running/status-lines.ts';

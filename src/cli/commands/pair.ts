@@ -11,7 +11,7 @@ import type { PairingRecords } from '../../gateway/ask/trust/pairings.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
-import type { PairCommand } from '../args/pair-command.ts';
+import type { PairCommand } from '../args/access-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { findGateway } from '../running/find-gateway.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../gateway/definitions/pins/pin-record.ts';
 import type { Pin, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
-import type { PinsCommand } from '../args/pins-command.ts';
+import type { PinsCommand } from '../args/access-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';

@@ -9,7 +9,7 @@ import type { PastCall, ReplayedCall } from '../../gateway/middleware/steps/rule
 import type { RuleDecision } from '../../protocol/audit.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { PolicyCommand } from '../args/policy-command.ts';
+import type { PolicyCommand } from '../args/access-commands.ts';
 import { readEnvironment } from '../environment.ts';
 import { ownAuditFolder } from '../serving/own-audit.ts';
 import type { Printer } from '../terminal/print.ts';

@@ -1,5 +1,5 @@
 // `parley read` and `parley prompt`: print one resource, or one prompt.
-import type { ReadCommand, PromptCommand } from '../args/command.ts';
+import type { ReadCommand, PromptCommand } from '../args/target-commands.ts';
 import { withConnection } from '../running/connect-for-command.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toResultLines } from '../terminal/tool-text.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { TrustCommand } from '../args/trust-command.ts';
+import type { TrustCommand } from '../args/access-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -17,7 +17,7 @@ import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts'
 
 export async function runTrust(command: TrustCommand, print: Printer): Promise<number> {
   if (command.action === 'ls') return list(print);
-  if (command.action === 'rm') return remove(command.file!, print);
+  if (command.action === 'rm') return remove(command.file, print);
   return trust(command, print);
 }
 

@@ -17,7 +17,7 @@ import type { Log } from '../../shared/log.ts';
 import { stateFolder } from '../../shared/secrets/own-folders.ts';
 import { settledWithin } from '../../shared/timing.ts';
 import { version } from '../../shared/version.ts';
-import type { TargetOptions } from '../args/command.ts';
+import type { TargetOptions } from '../args/target-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { ownLogin } from '../login/own-logins.ts';

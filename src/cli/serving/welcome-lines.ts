@@ -47,7 +47,7 @@ export interface ProgramStart {
 export const HIDDEN = '…';
 
 /** Printed in place of an API key, of which only the hash is kept. */
-export const KEY = 'KEY';
+export const KEY_PLACEHOLDER = 'KEY';
 
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
@@ -81,7 +81,7 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
 /** What to paste into each client, with the token in the form that the client has for headers. */
 export function toClientLines(options: WelcomeOptions): string[] {
   const { print, program, sample, served, asksKey } = options;
-  const token = options.token ?? (asksKey ? KEY : undefined);
+  const token = options.token ?? (asksKey ? KEY_PLACEHOLDER : undefined);
   const name = toEntryName(options.name);
   const bold = (text: string) => print.style('bold', text);
   const url = toUrl(options);
@@ -91,7 +91,10 @@ export function toClientLines(options: WelcomeOptions): string[] {
   const headers = token === undefined ? {} : { headers: { Authorization: bearer } };
   return [
     ...(asksKey
-      ? [`Every client needs a key. In place of ${KEY}, write what this prints: ${programName()} key add NAME`, '']
+      ? [
+          `Every client needs a key. In place of ${KEY_PLACEHOLDER}, write what this prints: ${programName()} key add NAME`,
+          '',
+        ]
       : []),
     bold('Claude Code'),
     `  claude mcp add --transport http ${name} ${url}${token === undefined ? '' : ` --header "Authorization: ${bearer}"`}`,

@@ -4,7 +4,7 @@ import { isLoopback } from '../../../gateway/accept/guard.ts';
 import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import { version } from '../../../shared/version.ts';
-import type { DemoCommand } from '../../args/command.ts';
+import type { DemoCommand } from '../../args/serving-commands.ts';
 import { announceGateway } from '../../running/state-file.ts';
 import { createStatusPage, readStatus } from '../../running/status-page.ts';
 import { chooseLogin } from '../../serving/login-options.ts';

@@ -13,7 +13,7 @@ import { settled } from '../../../flow/session/turn/turn.ts';
 import type { Turn } from '../../../flow/session/turn/turn.ts';
 import type { ListedSession, StoredSession } from '../../../flow/store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { FlowsCommand } from '../../args/command.ts';
+import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { programName } from '../../program.ts';
 import { createCliLog } from '../../terminal/cli-log.ts';
 import { parseTypedAnswer } from '../../terminal/typed-answer.ts';

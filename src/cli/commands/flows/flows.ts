@@ -2,7 +2,7 @@
 import { findSession } from '../../../flow/operator/find-sessions.ts';
 import type { FlowStore, ListedSession } from '../../../flow/store/store.ts';
 import { systemClock } from '../../../shared/clock.ts';
-import type { FlowsCommand } from '../../args/command.ts';
+import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { programName } from '../../program.ts';
 import { formatError } from '../../terminal/format-error.ts';
 import type { Printer } from '../../terminal/print.ts';

@@ -6,7 +6,7 @@ import { memoryStore } from '../../../flow/store/memory.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { createLog } from '../../../shared/log.ts';
 import { readArgs } from '../../args/args.ts';
-import type { FlowsCommand } from '../../args/command.ts';
+import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { createPrinter } from '../../terminal/print.ts';
 import { listSessions } from './list-sessions.ts';
 

@@ -11,7 +11,7 @@ import { toShortId } from '../../../flow/session/session-id.ts';
 import { readOutcome } from '../../../flow/session/turn/outcome.ts';
 import type { ListedSession } from '../../../flow/store/store.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import type { FlowsCommand } from '../../args/command.ts';
+import type { FlowsCommand } from '../../args/flow-commands.ts';
 import type { Printer, Style } from '../../terminal/print.ts';
 import { toTable } from '../../terminal/table.ts';
 import { formatText, formatAge, toIso } from './format.ts';

@@ -14,7 +14,7 @@ import type { FlowStore } from '../../../flow/store/store.ts';
 import { importFresh, describeImportError } from '../../../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { FlowsCommand } from '../../args/command.ts';
+import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { readEnvironment } from '../../environment.ts';
 import { isUsable, judgeTrust } from '../../trust/judge-trust.ts';
 import { howTo, whyNot } from '../../trust/judge-trust.ts';

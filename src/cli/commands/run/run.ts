@@ -21,7 +21,7 @@ import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
-import type { RunCommand } from '../../args/command.ts';
+import type { RunCommand } from '../../args/flow-commands.ts';
 import { untilSignal } from '../../signals.ts';
 import { formatError } from '../../terminal/format-error.ts';
 import type { Printer } from '../../terminal/print.ts';

@@ -19,7 +19,7 @@ import { stopUnusedPrestarted } from '../../../gateway/upstream/links/server-pro
 import type { LoginTarget } from '../../../gateway/upstream/login/login-to.ts';
 import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
 import { version } from '../../../shared/version.ts';
-import type { ServeCommand } from '../../args/command.ts';
+import type { ServeCommand } from '../../args/serving-commands.ts';
 import { readEnvironment, displayPath } from '../../environment.ts';
 import { ownLogin } from '../../login/own-logins.ts';
 import { announceGateway } from '../../running/state-file.ts';
@@ -30,7 +30,7 @@ import { openServeAudit } from '../../serving/own-audit.ts';
 import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
 import type { ServeTarget, OpenedPort } from '../../serving/serve-until-end.ts';
 import { tellPerson } from '../../serving/tell-person.ts';
-import { toClientLines, toWelcomeLines, KEY } from '../../serving/welcome-lines.ts';
+import { toClientLines, toWelcomeLines, KEY_PLACEHOLDER } from '../../serving/welcome-lines.ts';
 import type { WelcomeOptions } from '../../serving/welcome-lines.ts';
 import { createCliLog, toLogPrinter } from '../../terminal/cli-log.ts';
 import { onStderr, uncoloured } from '../../terminal/print.ts';
@@ -290,7 +290,7 @@ function toServeWelcome(welcome: ServeWelcome): WelcomeOptions {
   const scheme = url.startsWith('https:') ? 'https' : 'http';
   // Certificates rarely cover the address of this machine, so the client starts a gateway of its own.
   const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
-  const header = asksKey ? ['--header', `Authorization: Bearer ${KEY}`] : [];
+  const header = asksKey ? ['--header', `Authorization: Bearer ${KEY_PLACEHOLDER}`] : [];
   const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', ...header, at] });
   const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);
   return {

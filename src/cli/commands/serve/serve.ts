@@ -5,7 +5,7 @@ import type { ParleyConfig } from '../../../config/config.ts';
 import type { LoadOptions } from '../../../config/read/load-config.ts';
 import { prestart, stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { ServeCommand } from '../../args/command.ts';
+import type { ServeCommand } from '../../args/serving-commands.ts';
 import { displayPath } from '../../environment.ts';
 import { onFirstMessage } from '../../running/first-message.ts';
 import { gatewayId, findStartLoop } from '../../running/gateway-id.ts';

@@ -8,7 +8,7 @@ import type { CommandAddress, UrlAddress } from '../../../gateway/upstream/addre
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
-import type { WrapCommand } from '../../args/command.ts';
+import type { WrapCommand } from '../../args/serving-commands.ts';
 import { createCliLog } from '../../terminal/cli-log.ts';
 
 /** Commands that run what is in the folder. */

@@ -23,7 +23,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
 import { version } from '../../../shared/version.ts';
-import type { WrapCommand } from '../../args/command.ts';
+import type { WrapCommand } from '../../args/serving-commands.ts';
 import { ownLogin } from '../../login/own-logins.ts';
 import { deriveServerName, toWrappedAddress } from '../../running/named-server.ts';
 import { toBridgeLine } from '../../serving/bridge-line.ts';

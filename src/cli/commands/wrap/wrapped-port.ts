@@ -8,8 +8,8 @@ import type { ServeContext } from '../../../gateway/dialect/serve/serve-context.
 import { healthPage } from '../../../gateway/observe/health.ts';
 import type { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
 import { isSecret } from '../../../shared/secrets/secret-shapes.ts';
-import { DEFAULT_START_SECONDS } from '../../args/command-specs.ts';
-import type { WrapCommand } from '../../args/command.ts';
+import { DEFAULT_START_SECONDS } from '../../args/serving-commands.ts';
+import type { WrapCommand } from '../../args/serving-commands.ts';
 import { announceGateway } from '../../running/state-file.ts';
 import { createStatusPage, readStatus } from '../../running/status-page.ts';
 import { chooseLogin } from '../../serving/login-options.ts';

@@ -1,0 +1,156 @@
+// Options of commands: how each is written, what help and completion say of it, and how its value is read. A UsageError says what is wrong and what
+// to do.
+import { DEFAULT_HOST, LOG_LEVELS, SHARING } from '../../config/settings.ts';
+
+export class UsageError extends Error {}
+
+/** As `parseArgs` returns it. */
+export type TypedValue = string | boolean | (string | boolean)[] | undefined;
+
+export interface Option<T = unknown> {
+  type: 'string' | 'boolean';
+  /** Placeholder for the value in the help; a flag has none. */
+  value?: string;
+  text: string;
+  short?: string;
+  multiple?: boolean;
+  choices?: readonly string[];
+  /** Checks what was typed. `name`: the option with its dashes, for the UsageError. */
+  read(typed: TypedValue, name: string): T;
+}
+
+/** The kinds of options. */
+export const option = { flag, text, texts, choice, pairs, checked, list, seconds, port };
+
+function flag(text: string, short?: string): Option<boolean> {
+  return { type: 'boolean', text, ...(short !== undefined && { short }), read: (typed) => typed === true };
+}
+
+function text(value: string, about: string): Option<string | undefined> {
+  return checked(value, about, (typed) => typed);
+}
+
+function choice<const T extends string>(value: string, choices: readonly T[], about: string): Option<T | undefined> {
+  return { ...checked(value, about, (typed, name) => oneOf(typed, choices, name)), choices };
+}
+
+/** May be repeated. */
+function texts(value: string, about: string): Option<string[]> {
+  return list(value, about, (typed) => typed);
+}
+
+/** `K=V`, may be repeated. `form`: how the user should have written it. */
+function pairs(about: string, form: string): Option<[string, string][]> {
+  return list('K=V', about, (typed) => splitPair(typed, '=', form));
+}
+
+function checked<T>(value: string, about: string, read: (typed: string, name: string) => T): Option<T | undefined> {
+  return {
+    type: 'string',
+    value,
+    text: about,
+    read: (typed, name) => (typed === undefined ? undefined : read(String(typed), name)),
+  };
+}
+
+function list<T>(value: string, about: string, read: (typed: string, name: string) => T): Option<T[]> {
+  return {
+    type: 'string',
+    value,
+    text: about,
+    multiple: true,
+    read: (typed, name) => ((typed ?? []) as string[]).map((one) => read(one, name)),
+  };
+}
+
+/** In milliseconds. */
+function seconds(about: string): Option<number | undefined> {
+  return checked('S', about, (typed, name) => {
+    const value = Number(typed);
+    if (value > 0 && value <= 3600) return value * 1000;
+    throw new UsageError(`${name} must be a number of seconds up to 3600, not "${typed}".`);
+  });
+}
+
+function port(about: string): Option<number | undefined> {
+  return checked('N', about, (typed, name) => {
+    if (/^\d{1,5}$/.test(typed) && Number(typed) <= 65_535) return Number(typed);
+    throw new UsageError(`${name} must be a number from 0 to 65535, not "${typed}".`);
+  });
+}
+
+/** The options that several commands have. */
+export const COMMON = {
+  host: checked(
+    'H',
+    `the address to listen on (default ${DEFAULT_HOST}); anything but loopback needs a login ("parley key add")`,
+    (typed, name) => {
+      if (typed !== '') return typed;
+      throw new UsageError(`${name} must be an address or a host name, such as 127.0.0.1.`);
+    },
+  ),
+  open: flag(
+    'let everybody in who reaches the port, without a token or login: on 127.0.0.1 every program of every user here',
+  ),
+  log: choice('LEVEL', LOG_LEVELS, `what to log on stderr: ${LOG_LEVELS.join(', ')}`),
+  logCalls: flag('one line on stderr for each call: server, tool, duration, outcome; no arguments, no results'),
+  share: choice(
+    'HOW',
+    SHARING,
+    `how clients share server processes: ${SHARING.join(', ')}; with "all", servers cannot ask them`,
+  ),
+  header: list(
+    'K:V',
+    'a header for the URL, may be repeated; ${NAME} is an environment variable',
+    (typed, name): [string, string] => {
+      const [key, value] = splitPair(typed, ':', `${name} "Name: value"`);
+      return [key.trim(), value.trim()];
+    },
+  ),
+  pid: checked('N', 'the gateway with this process id, if several run', (typed, name) => {
+    if (/^[1-9]\d{0,9}$/.test(typed)) return Number(typed);
+    throw new UsageError(`${name} must be the number of a process, not "${typed}".`);
+  }),
+  json: flag('print JSON'),
+  help: flag('this help', 'h'),
+};
+
+function splitPair(typed: string, sign: string, form: string): [string, string] {
+  const at = typed.indexOf(sign);
+  if (at < 1) throw new UsageError(`"${typed}" has no name and value: write ${form}.`);
+  return [typed.slice(0, at), typed.slice(at + 1)];
+}
+
+export function oneOf<T extends string>(typed: string, choices: readonly T[], name: string): T {
+  const found = choices.find((one) => one === typed);
+  if (found !== undefined) return found;
+  throw new UsageError(`${name} must be one of ${choices.join(', ')}, not "${typed}".`);
+}
+
+const SPAN_UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export function toSpanMs(typed: string, name: string): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(typed) ?? [];
+  if (count !== undefined) return Number(count) * SPAN_UNITS[unit!]!;
+  throw new UsageError(`${name} must be a span such as 30s, 5m, 2h or 1d, not "${typed}".`);
+}
+
+/** Fills in `${NAME}`, so that a secret appears in no file and no process list. */
+export function fillIn(headers: [string, string][]): Record<string, string> {
+  const { env } = process; // environment.ts would load more than `wrap` needs before its first answer
+  const fill = (text: string): string =>
+    text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
+      if (env[name] === undefined) throw new UsageError(`--header: the environment variable ${name} is not set.`);
+      return env[name];
+    });
+  return Object.fromEntries(headers.map(([name, text]) => [name, fill(text)]));
+}
+
+export function isUrl(word: string): boolean {
+  return /^(https?|wss?):\/\//i.test(word);
+}
+
+export function toUrl(typed: string): string {
+  if (URL.canParse(typed) && /^(https?|wss?):$/.test(new URL(typed).protocol)) return typed;
+  throw new UsageError(`"${typed}" is not a URL: write http://…, https://…, ws://… or wss://….`);
+}

@@ -17,16 +17,17 @@ import type { Upstream } from '../gateway/upstream/upstream.ts';
 import { START_ID } from '../protocol/interaction.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
-import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
+import type { ServerView } from '../protocol/server-view.ts';
 import type { Change, TaskState } from '../protocol/target.ts';
-import { GatewayError } from '../shared/errors.ts';
+import { pages } from '../protocol/pages.ts';
+import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
-import { listAllPages } from './list-all-pages.ts';
-import type { ListRequest } from './list-all-pages.ts';
 import type { AskResponder } from './ask-responder.ts';
 import type { ClientCallOptions, CallToolOptions } from './types.ts';
 import { ListedTools, isTool } from './listed-tools.ts';
 import type { Listeners } from './listeners.ts';
+
+const METHOD_NOT_FOUND = -32601;
 
 type Of<K extends Change['kind']> = Extract<Change, { kind: K }>;
 
@@ -57,7 +58,7 @@ export class Client {
     return this.#upstream.transport;
   }
 
-  /** Fetches all pages. */
+  /** All of them. */
   async listTools(options?: ClientCallOptions): Promise<Tool[]> {
     const tools = await this.#list<Tool>('tools/list', 'tools', isTool, options);
     this.#tools.learn(tools);
@@ -198,11 +199,43 @@ export class Client {
     throw this.#invalid(`${method} answered without ${list}`);
   }
 
-  #list<T>(method: string, key: string, isEntry: ListRequest['isEntry'], options?: ClientCallOptions): Promise<T[]> {
-    const area = method.split('/')[0] as 'tools';
-    const declared = this.server.capabilities[area] !== undefined;
-    const source = { server: this.server, log: this.#log, call: (call: OutgoingCall) => this.#upstream.call(call) };
-    return listAllPages<T>(source, { method, key, declared, isEntry }, options);
+  /** Fetches all pages. Drops unusable entries with a warning; a malformed page and a list without an end are errors. */
+  async #list<T>(
+    method: string,
+    key: string,
+    isEntry: (entry: JsonObject) => boolean,
+    options?: ClientCallOptions,
+  ): Promise<T[]> {
+    const server = this.server.info.name;
+    const entries: T[] = [];
+    const onCutOff = (why: 'circle' | 'limit'): void => {
+      if (why === 'limit') throw this.#invalid(`${method} does not end`);
+      this.#log.warn({ server, method }, 'upstream.pages-in-a-circle');
+    };
+    const fetch = (params: JsonObject) => this.#page(method, key, params, options);
+    for await (const page of pages({ key, fetch, onCutOff })) {
+      const list = page[key];
+      if (!Array.isArray(list)) throw this.#invalid(`${method} answered without an array of ${key}`);
+      const usable = list.filter((entry) => isObject(entry) && isEntry(entry));
+      const dropped = list.length - usable.length;
+      if (dropped > 0) this.#log.warn({ server, method, dropped }, 'upstream.entries-dropped');
+      entries.push(...(usable as T[]));
+    }
+    return entries;
+  }
+
+  /** A server that does not declare the area, and lacks the method, has an empty list. */
+  async #page(method: string, key: string, params: JsonObject, options?: ClientCallOptions): Promise<JsonObject> {
+    try {
+      const call = { ...options, method, params: 'cursor' in params ? params : undefined };
+      const page = await this.#upstream.call(call);
+      if (typeof (page.nextCursor ?? '') === 'string') return page;
+      throw this.#invalid(`nextCursor of ${method} must be a string`);
+    } catch (thrown) {
+      const area = method.split('/')[0] as 'tools';
+      if (this.server.capabilities[area] === undefined && isUnknownMethod(thrown)) return { [key]: [] };
+      throw thrown;
+    }
   }
 
   /** Older servers leave out `content` when they answer with structured data. */
@@ -219,4 +252,9 @@ export class Client {
   #invalid(reason: string): GatewayError {
     return new GatewayError('UPSTREAM_INVALID', { server: this.server.info.name, reason });
   }
+}
+
+function isUnknownMethod(thrown: unknown): boolean {
+  if (thrown instanceof ProtocolError) return thrown.code === METHOD_NOT_FOUND;
+  return thrown instanceof GatewayError && thrown.code === 'NOT_SUPPORTED';
 }

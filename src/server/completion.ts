@@ -11,7 +11,7 @@ const MAX_VALUES = 100;
 type Completable = Pick<DefinitionRegistry<Definition & { complete: Completers }>, 'find' | 'visible'>;
 type Completers = Record<string, Completer> | undefined;
 
-export interface CompletionSources {
+interface CompletionSources {
   prompts: Completable;
   templates: Completable;
 }

@@ -27,7 +27,7 @@ export type StandInFor = Pick<Exchange, 'client' | 'signal' | 'id'>;
 export type StandIn = (ask: Ask, exchange: StandInFor) => Promise<JsonObject>;
 
 /** Stand-ins answer questions for clients that cannot: from the configuration, or with the operator's model. */
-export interface StandIns {
+interface StandIns {
   'sampling/createMessage'?: StandIn | undefined;
   'roots/list'?: StandIn | undefined;
 }
@@ -51,7 +51,7 @@ export interface GatewayAskOptions {
   standIns?: StandIns | undefined;
 }
 
-export interface AskChannelsOptions extends Pick<GatewayAskOptions, 'channels' | 'model' | 'standIns'> {
+interface AskChannelsOptions extends Pick<GatewayAskOptions, 'channels' | 'model' | 'standIns'> {
   answerTrust: AnswerTrust;
   /** The web page for answers. */
   page?: PageLinks | undefined;
@@ -60,7 +60,7 @@ export interface AskChannelsOptions extends Pick<GatewayAskOptions, 'channels' |
   log: Log;
 }
 
-export interface PageLinks {
+interface PageLinks {
   /** Whether the user's browser can reach it. */
   readonly isReachable: boolean;
   link(round: QuestionRound): Promise<string>;
@@ -99,12 +99,12 @@ export class AskChannels {
 
   /** Whether any channel is available. */
   get areAny(): boolean {
-    return this.#hasRelay || this.#page?.isReachable === true;
+    return this.#hasRelay || this.hasPage;
   }
 
   /** The link to a round's page; undefined if browsers cannot reach the page. */
   async link(round: QuestionRound): Promise<string | undefined> {
-    return this.#page?.isReachable ? this.#page.link(round) : undefined;
+    return this.hasPage ? this.#page!.link(round) : undefined;
   }
 
   /** The capabilities that the gateway provides for a client that has not declared them; undefined if none. */
@@ -131,7 +131,7 @@ export class AskChannels {
   /** Whether a page or the model can ask the question. A question for a human is never answered by a model. */
   canAsk(ask: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
     if (ask.method !== 'elicitation/create' || during !== 'tools/call') return false;
-    return this.#page?.isReachable === true || (this.#hasRelay && !isKeptFromModels(ask));
+    return this.hasPage || (this.#hasRelay && !isKeptFromModels(ask));
   }
 
   /** Whether there is a page that browsers can reach. */
@@ -140,7 +140,7 @@ export class AskChannels {
   }
 
   canOpenPage(exchange: Exchange): boolean {
-    return this.#page?.isReachable === true && exchange.canAsk(URL_ASK);
+    return this.hasPage && exchange.canAsk(URL_ASK);
   }
 
   /** The round as a tool result for the model. */
@@ -151,11 +151,8 @@ export class AskChannels {
       return toPersonText(round, { page, hasChanges: this.takesChanges(round) }, problem);
     }
     const link = round.waitsFor === undefined ? await this.link(round) : undefined;
-    return toQuestionText(
-      round,
-      { link, hasRelay: this.takesWords(round), hasChanges: this.takesChanges(round) },
-      problem,
-    );
+    const ways = { link, hasRelay: this.takesWords(round), hasChanges: this.takesChanges(round) };
+    return toQuestionText(round, ways, problem);
   }
 
   /** Tells the person where the question waits, if a model must not get the link. */

@@ -128,12 +128,10 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
     const listed = this.#listsAnswers(exchange.client) ? this.#withOwnTool(exchange) : this.target.handle(exchange);
     // Only clients that cannot be asked have held calls.
     if (!exchange.client.assisted?.elicitation) return listed;
-    return Promise.resolve(listed).then((result) => this.#noteSchemas(result));
-  }
-
-  #noteSchemas(result: ResultObject): ResultObject {
-    this.#tools.learn(toPlainObject(result), false);
-    return result;
+    return Promise.resolve(listed).then((result) => {
+      this.#tools.learn(toPlainObject(result), false);
+      return result;
+    });
   }
 
   #listsAnswers(client: ClientView): boolean {

@@ -8,7 +8,7 @@ import { toSchemaFields } from '../../protocol/form/schema-field.ts';
 import type { SchemaField } from '../../protocol/form/schema-field.ts';
 import type { RoundQuestion, QuestionRound } from './question-round.ts';
 
-export interface AnswerWays {
+interface AnswerWays {
   /** The link to the page of the round. */
   link: string | undefined;
   /** Whether the model may pass on the answer, and changes of earlier answers. */
@@ -18,17 +18,15 @@ export interface AnswerWays {
 
 export function toQuestionText(round: QuestionRound, ways: AnswerWays, problem?: string): JsonObject {
   if (round.waitsFor !== undefined) return toWaitingWords(round, round.waitsFor);
-  const who = whoOf(round);
-  const lines = [
+  return toResult(round, [
     ...(problem === undefined ? [] : [problem, '']),
-    `${who} has not finished: it waits for the user's answer. Ask the user. Do not guess, and do not answer for them.`,
+    `${whoOf(round)} has not finished: it waits for the user's answer. Ask the user. Do not guess, and do not answer for them.`,
     '',
     ...round.questions.flatMap((question) => wordsOf(question, round.questions.length > 1)),
     '',
     ...howTo(round, ways),
     `It waits until ${new Date(round.expiresAt).toISOString()}.`,
-  ];
-  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+  ]);
 }
 
 /** The text of a round that a person answers elsewhere: neither the question nor a link. */
@@ -37,25 +35,27 @@ export function toPersonText(
   { page, hasChanges }: { page?: string | undefined; hasChanges: boolean },
   problem?: string,
 ): JsonObject {
-  const lines = [
+  return toResult(round, [
     ...(problem === undefined ? [] : [problem, '']),
     `${whoOf(round)} has not finished: only a person may allow it to continue. A person has been asked. You cannot answer for them. Do not call the tool again.`,
     ...(page === undefined ? [] : [`Tell the user: they find the question at ${page}, after logging in.`]),
     `To wait for their answer, call ${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}.`,
     ...(hasChanges ? [changeWords(round.handle)] : []),
     `It waits until ${new Date(round.expiresAt).toISOString()}.`,
-  ];
-  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+  ]);
 }
 
 /** The text of a round without questions. */
 function toWaitingWords(round: QuestionRound, waitsFor: string): JsonObject {
   const call = `${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}`;
-  const lines = [
+  return toResult(round, [
     `${whoOf(round)} has not finished: ${quoteForeign(waitsFor)}. Tell the user. There is nothing to answer here. Do not call the tool again.`,
     `To check whether it has continued, call ${call}, now or when the user asks.`,
-  ];
-  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+  ]);
+}
+
+function toResult({ handle }: QuestionRound, lines: string[]): JsonObject {
+  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': handle } };
 }
 
 function whoOf({ about: { tool, server } }: QuestionRound): string {

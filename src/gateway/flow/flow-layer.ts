@@ -33,7 +33,7 @@ import type { NewEmulatedSession, SessionStart } from './emulate/emulated-sessio
 
 type Result = Promise<ResultObject> | ResultObject;
 
-export interface FlowLayerOptions {
+interface FlowLayerOptions {
   clock: Clock;
   log: Log;
   limits: { maxParked: number; parkedMs: number };

@@ -22,12 +22,12 @@ const STATUSES = ['working', 'input_required', ...ENDED];
 const CANCEL_MS = 5000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface TaskHost {
+interface TaskHost {
   readonly server: ServerView;
   call(call: OutgoingCall): Promise<JsonObject>;
 }
 
-export interface TaskAnswerer {
+interface TaskAnswerer {
   answer(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
 }
 

@@ -26,7 +26,7 @@ export type TaskWork<T extends ResultObject = JsonObject> = (
 /** How long a call stays an ordinary one before it becomes a task, by default. */
 const GRACE_MS = 100;
 
-export interface TasksOptions {
+interface TasksOptions {
   clock: Clock;
   limits: { maxTasks: number; taskTtlMs: number };
   /** Reports every change of a task. */
@@ -110,8 +110,7 @@ export class Tasks {
     const { result, error } = task.state;
     if (error !== undefined) throw new ProtocolError(error.code, error.message, error.data);
     if (result === undefined) throw toInvalid('taskId', `Task is already ${task.status}`);
-    const meta = { ...(result['_meta'] as JsonObject | undefined), [RELATED_TASK_KEY]: { taskId: task.id } };
-    return { ...result, _meta: meta };
+    return withRelatedTask(result, task);
   }
 
   /** Cancels running tasks and forgets everything. */
@@ -143,85 +142,58 @@ export class Tasks {
   }
 }
 
-/** Rejects with CANCELLED if the exchange ends before the task. */
-function waitForTask(task: Task, exchange: Exchange): Promise<void> {
-  return new Promise((resolve, reject) => new Waiter(task, exchange, { resolve, reject }).start());
-}
-
 /** Questions that a client is being asked. */
 const taken = new WeakSet<OpenAsk>();
 
 /**
  * Waits on an exchange for the end of a task, and asks its client the task's open questions. If several clients wait, each question goes to
- * one of them; if that client leaves, to the next.
+ * one of them; if that client leaves, to the next. Rejects with CANCELLED if the exchange ends before the task.
  */
-class Waiter {
-  readonly #task: Task;
-  readonly #exchange: Exchange;
-  readonly #settle: { resolve: () => void; reject: (error: Error) => void };
-  readonly #mine = new Set<OpenAsk>();
-  #stopWatching: () => void = () => undefined;
-
-  constructor(task: Task, exchange: Exchange, settle: { resolve: () => void; reject: (error: Error) => void }) {
-    this.#task = task;
-    this.#exchange = exchange;
-    this.#settle = settle;
-  }
-
-  start(): void {
-    const { signal } = this.#exchange;
-    const stop = this.#task.watch(() => this.#look());
-    signal.addEventListener('abort', this.#onAbort, { once: true });
-    this.#stopWatching = () => {
+function waitForTask(task: Task, exchange: Exchange): Promise<void> {
+  const { signal } = exchange;
+  const mine = new Set<OpenAsk>();
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      unwatch();
+      signal.removeEventListener('abort', onAbort);
+    };
+    const giveUp = (error: Error): void => {
       stop();
-      signal.removeEventListener('abort', this.#onAbort);
+      reject(error);
+      for (const open of mine) taken.delete(open);
+      mine.clear();
+      task.wake();
     };
-    if (signal.aborted) this.#onAbort();
-    else this.#look();
-  }
-
-  #onAbort = (): void => this.#giveUp(new GatewayError('CANCELLED'));
-
-  #look(): void {
-    if (this.#task.isOver) {
-      this.#stopWatching();
-      this.#settle.resolve();
-      return;
-    }
-    for (const open of this.#task.openAsks) {
-      if (!taken.has(open) && this.#exchange.canAsk(open.ask)) void this.#forward(open);
-    }
-  }
-
-  async #forward(open: OpenAsk): Promise<void> {
-    taken.add(open);
-    this.#mine.add(open);
-    try {
-      const ask = { ...open.ask, key: open.key, params: this.#toParams(open) };
-      const answer = await this.#exchange.ask(ask, AbortSignal.any([open.closed, this.#exchange.signal]));
-      this.#task.answer(open.key, answer);
-    } catch (thrown) {
-      if (open.closed.aborted) return; // the question was withdrawn, or another client has answered it
-      const error = toError(thrown);
-      // The waiting client has left, which says nothing about the question.
-      if (error.code === 'CANCELLED') this.#giveUp(error);
-      else this.#task.refuse(open.key, error);
-    }
-  }
-
-  #giveUp(error: Error): void {
-    this.#stopWatching();
-    this.#settle.reject(error);
-    for (const open of this.#mine) taken.delete(open);
-    this.#mine.clear();
-    this.#task.wake();
-  }
-
-  #toParams({ ask }: OpenAsk): JsonObject {
-    const meta = {
-      ...(ask.params?.['_meta'] as JsonObject | undefined),
-      [RELATED_TASK_KEY]: { taskId: this.#task.id },
+    const onAbort = (): void => giveUp(new GatewayError('CANCELLED'));
+    const forward = async (open: OpenAsk): Promise<void> => {
+      taken.add(open);
+      mine.add(open);
+      try {
+        const ask = { ...open.ask, key: open.key, params: withRelatedTask(open.ask.params, task) };
+        task.answer(open.key, await exchange.ask(ask, AbortSignal.any([open.closed, signal])));
+      } catch (thrown) {
+        if (open.closed.aborted) return; // the question was withdrawn, or another client has answered it
+        const error = toError(thrown);
+        // The waiting client has left, which says nothing about the question.
+        if (error.code === 'CANCELLED') giveUp(error);
+        else task.refuse(open.key, error);
+      }
     };
-    return { ...ask.params, _meta: meta };
-  }
+    const look = (): void => {
+      for (const open of task.openAsks) if (!taken.has(open) && exchange.canAsk(open.ask)) void forward(open);
+      if (!task.isOver) return;
+      stop();
+      resolve();
+    };
+    const unwatch = task.watch(look);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else look();
+  });
+}
+
+/** For params and results. */
+function withRelatedTask(body: JsonObject | undefined, { id: taskId }: Task): JsonObject {
+  const meta = { ...(body?.['_meta'] as JsonObject | undefined), [RELATED_TASK_KEY]: { taskId } };
+  return { ...body, _meta: meta };
 }

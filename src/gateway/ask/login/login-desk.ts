@@ -35,7 +35,7 @@ export interface BrowserAttempt {
 }
 
 /** Who logs in where. */
-export interface LoginSubject {
+interface LoginSubject {
   /** The configured name. */
   server: string;
   principal: string;

@@ -16,7 +16,7 @@ import {
 import { toError } from '../../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { html } from '../page/render/html.ts';
-import { HEADERS, renderNotice, renderPage } from '../page/render/render-page.ts';
+import { HEADERS, renderNotice, renderPage, sendPage } from '../page/render/render-page.ts';
 import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { wordsFor } from '../page/locales/page-words.ts';
 import type { BrowserAttempt, LoginDesk, OpenLogin } from './login-desk.ts';
@@ -204,9 +204,7 @@ class LoginVisit {
   }
 
   #page(status: number, text: string): void {
-    this.#response.removeHeader('access-control-allow-origin'); // no other page may read this
-    this.#response.writeHead(status, { ...OPEN_HEADERS, 'content-length': Buffer.byteLength(text) });
-    this.#response.end(this.#request.method === 'HEAD' ? undefined : text);
+    sendPage({ request: this.#request, response: this.#response }, status, { text, headers: OPEN_HEADERS });
   }
 }
 

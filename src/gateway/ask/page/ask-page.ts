@@ -40,7 +40,7 @@ export interface AskPageOptions {
 }
 
 /** The options of a page with its own links and cookies. */
-export interface PageOptions extends Omit<AskPageOptions, 'identify'>, Pick<PageContext, 'links' | 'owners'> {
+interface PageOptions extends Omit<AskPageOptions, 'identify'>, Pick<PageContext, 'links' | 'owners'> {
   /** Whether this request may come from the person that is asked. */
   isTheirs(principal: string, request: HttpRequest): boolean | Promise<boolean>;
   /** Changes the texts, for people who are asked outside of a conversation. */

@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../../shared/http.ts';
 import { wordsFor } from './locales/page-words.ts';
 import { clip, html } from './render/html.ts';
 import type { Html } from './render/html.ts';
-import { HEADERS, renderNotice, renderPage } from './render/render-page.ts';
+import { renderNotice, renderPage, sendPage } from './render/render-page.ts';
 
 const MAX_NAME = 80;
 const MAX_TEXT = 300;
@@ -12,9 +12,7 @@ const MAX_TEXT = 300;
 export function createConsentPages(): FrontPages {
   const words = wordsFor('en');
   const send = (response: HttpResponse, status: number, page: string): void => {
-    if (response.headersSent) return;
-    response.removeHeader('access-control-allow-origin'); // no other page may read this
-    response.writeHead(status, { ...HEADERS, 'content-length': Buffer.byteLength(page) }).end(page);
+    if (!response.headersSent) sendPage({ response }, status, { text: page });
   };
   return {
     consent: (response, parts) =>

@@ -7,7 +7,7 @@ import type { ClosedRound, QuestionRound, RoundAnswer } from '../question-round.
 import type { PageOwners } from './page-owners.ts';
 import type { PageWords } from './locales/page-words.ts';
 import { toSize } from '../../../protocol/form/check-field.ts';
-import { HEADERS, renderNotice } from './render/render-page.ts';
+import { HEADERS, renderNotice, sendPage } from './render/render-page.ts';
 import { fill } from './locales/page-words.ts';
 
 /** What all requests share. */
@@ -53,14 +53,8 @@ export class PageReply {
   }
 
   page(status: number, text: string): void {
-    const response = this.#response;
-    response.removeHeader('access-control-allow-origin'); // no other page may read this, even if it may call the gateway
-    response.writeHead(status, {
-      ...HEADERS,
-      'content-length': Buffer.byteLength(text),
-      vary: 'Accept-Language, Cookie',
-    });
-    response.end(this.#request.method === 'HEAD' ? undefined : text);
+    const headers = { ...HEADERS, vary: 'Accept-Language, Cookie' };
+    sendPage({ request: this.#request, response: this.#response }, status, { text, headers });
   }
 
   methods(allowed: readonly string[]): void {

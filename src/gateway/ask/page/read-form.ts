@@ -32,7 +32,7 @@ export interface FilledForm {
   readonly problems: ReadonlyMap<number, AnswerProblem>;
 }
 
-export type ReadForm = { answers: Record<string, RoundAnswer>; filled?: undefined } | { filled: readonly FilledForm[] };
+type ReadForm = { answers: Record<string, RoundAnswer>; filled?: undefined } | { filled: readonly FilledForm[] };
 
 export async function readForm(sections: readonly Section[], form: FormData): Promise<ReadForm> {
   const read = await Promise.all(sections.map((section) => readSection(section, form)));

@@ -44,7 +44,7 @@ export type NotifyPerson = (notice: WaitingNotice) => void | Promise<void>;
 /** The login of the person at this browser. */
 export type IdentifyPerson = (request: HttpRequest) => string | undefined | Promise<string | undefined>;
 
-export interface AnswerTrustOptions {
+interface AnswerTrustOptions {
   trust?: TrustOption | undefined;
   /** The browsers that the operator has paired; loaded when the first question needs them. */
   pairings: () => Promise<Pairings>;
@@ -64,7 +64,7 @@ export interface AnswerOrigin {
 }
 
 /** What proves an answer: how it came, who vouches for it, and a digest of what was shown. */
-export interface AnswerProof {
+interface AnswerProof {
   way: AnswerWay;
   by: string;
   shown: string;

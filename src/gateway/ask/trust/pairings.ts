@@ -23,7 +23,7 @@ interface Kept {
   readonly user?: string | undefined;
 }
 
-export interface PairedBrowser extends Kept {
+interface PairedBrowser extends Kept {
   readonly name: string;
   /** ISO 8601. */
   readonly created: string;
@@ -39,7 +39,7 @@ export interface PairingRecords {
   readonly invitations: readonly Invitation[];
 }
 
-export interface PairingsOptions {
+interface PairingsOptions {
   /** What this gateway serves, as other commands name it. */
   gateway: string;
   /** Absent: kept in memory. */
@@ -54,7 +54,7 @@ export interface PairingCode {
   readonly expires: number;
 }
 
-export type RedeemedCode = { cookie: string; browser: PairedBrowser } | 'wrong' | 'too-many';
+type RedeemedCode = { cookie: string; browser: PairedBrowser } | 'wrong' | 'too-many';
 
 const PAUSE_MS = 60_000;
 /** Without letters and digits that look alike. */

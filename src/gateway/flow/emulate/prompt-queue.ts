@@ -38,7 +38,7 @@ interface Asker {
   withdrawn: (promptId: string) => void;
 }
 
-export interface HistoryTurn {
+interface HistoryTurn {
   turnId: number;
   prompt: JsonObject;
   response: JsonObject;

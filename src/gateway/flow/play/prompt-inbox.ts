@@ -17,7 +17,7 @@ export type PromptOrEnd =
   | { kind: 'end'; result: JsonObject; summary: string | undefined };
 
 /** A withdrawn question that nothing has replaced yet. */
-export interface WithdrawnPrompt {
+interface WithdrawnPrompt {
   kind: 'withdrawn';
   promptId: unknown;
   reason?: unknown;

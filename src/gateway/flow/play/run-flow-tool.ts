@@ -51,7 +51,7 @@ function toResult({ result: data, success, summary, error, cancelled }: FlowOutc
 }
 
 /** The answer; undefined if the person does not want to answer. */
-export type PromptAnswer = { value: unknown } | undefined;
+type PromptAnswer = { value: unknown } | undefined;
 
 const NAME = 'answer';
 const LABEL = 'Your answer';

@@ -10,7 +10,7 @@ import type { PageWords } from '../locales/page-words.ts';
 import { fill } from '../locales/page-words.ts';
 import { toSize } from '../../../../protocol/form/check-field.ts';
 
-export interface FieldView {
+interface FieldView {
   readonly field: SchemaField;
   readonly entry: FieldEntry;
   readonly problem: AnswerProblem | undefined;

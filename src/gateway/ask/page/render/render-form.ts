@@ -11,7 +11,7 @@ import type { Section } from './sections.ts';
 import { fill } from '../locales/page-words.ts';
 import type { PageWords } from '../locales/page-words.ts';
 
-export interface FormView {
+interface FormView {
   readonly round: QuestionRound;
   readonly sections: readonly Section[];
   /** The submitted entries, if they had a problem. */

@@ -1,11 +1,12 @@
 // Renders the frame of every page and the pages that only show a message. No scripts and no external resources.
 import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
+import type { HttpRequest, HttpResponse } from '../../../../shared/http.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { STYLE } from './style.ts';
 import type { PageWords } from '../locales/page-words.ts';
 
-export interface PageParts {
+interface PageParts {
   readonly title: string;
   readonly body: Html;
   readonly words: PageWords;
@@ -33,6 +34,17 @@ export const HEADERS: Record<string, string> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 };
+
+/** Sends a page that no other page may read, even if it may call the gateway; to HEAD without a body. */
+export function sendPage(
+  { request, response }: { request?: HttpRequest; response: HttpResponse },
+  status: number,
+  { text, headers = HEADERS }: { text: string; headers?: Record<string, string> },
+): void {
+  response.removeHeader('access-control-allow-origin');
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
+  response.end(request?.method === 'HEAD' ? undefined : text);
+}
 
 export function renderPage({ title, body, words }: PageParts): string {
   const style: Html = { html: `<style>${STYLE}</style>` };

@@ -64,7 +64,7 @@ function renderLogin({ host, isOther }: NonNullable<PairingView['login']>, token
   </div>`;
 }
 
-export interface PageVisitor {
+interface PageVisitor {
   /** The principal. */
   readonly name: string;
   readonly csrf: string;

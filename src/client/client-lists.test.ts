@@ -2,28 +2,32 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../protocol/message.ts';
 import { RecordingLog } from '../gateway/upstream/fake-link.contract.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { listAllPages } from './list-all-pages.ts';
+import type { Upstream } from '../gateway/upstream/upstream.ts';
+import { AskResponder } from './ask-responder.ts';
+import { Client } from './client.ts';
+import { Listeners } from './listeners.ts';
 
 type Answer = (cursor: unknown, page: number) => JsonObject;
 
 function list(answer: Answer, declared = true) {
   const log = new RecordingLog();
   const cursors: unknown[] = [];
-  const source = {
-    log,
-    server: { dialect: 'handshake', revision: 'x', info: { name: 'srv', version: '1' }, capabilities: {} } as const,
+  const capabilities = declared ? { tools: {} } : {};
+  const upstream = {
+    server: { dialect: 'handshake', revision: 'x', info: { name: 'srv', version: '1' }, capabilities },
     async call({ params }: { params?: JsonObject | undefined }) {
       cursors.push(params?.cursor);
       return answer(params?.cursor, cursors.length);
     },
   };
-  const isEntry = ({ name }: JsonObject) => typeof name === 'string';
-  const listed = listAllPages<{ name: string }>(source, { method: 'tools/list', key: 'tools', declared, isEntry });
-  return { log, cursors, names: listed.then((entries) => entries.map(({ name }) => name)) };
+  const answers = new AskResponder({}, async () => undefined);
+  const client = new Client(upstream as unknown as Upstream, { answers, listeners: new Listeners(log), log });
+  return { log, cursors, names: client.listTools().then((entries) => entries.map(({ name }) => name)) };
 }
 
+const tool = (name: unknown) => ({ name, inputSchema: { type: 'object' } });
 const page = (names: string, nextCursor?: unknown) => ({
-  tools: names.split('').map((name) => ({ name })),
+  tools: names.split('').map(tool),
   ...(nextCursor !== undefined && { nextCursor }),
 });
 
@@ -74,7 +78,7 @@ test.each([{}, { tools: {} }, { tools: null }, { tools: 'abc' }])('%j is not a p
 });
 
 test('entries that cannot be used are left out, and counted in the log', async () => {
-  const { names, log } = list(() => ({ tools: [{ name: 'a' }, null, 5, [], { name: 7 }] }));
+  const { names, log } = list(() => ({ tools: [tool('a'), null, 5, [], tool(7)] }));
   expect(await names).toEqual(['a']);
   expect(log.lines).toMatchObject([{ event: 'upstream.entries-dropped', fields: { dropped: 4 } }]);
 });

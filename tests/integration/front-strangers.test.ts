@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFrontStore } from '../../src/gateway/accept/auth/front/front-store.ts';
-import { OpenVisits } from '../../src/gateway/accept/auth/front/open-visits.ts';
+import { OpenVisits } from '../../src/gateway/accept/auth/front/stranger-limits.ts';
 import { createSealer } from '../../src/shared/crypto/seal.ts';
 import { Browser, REDIRECT, authorizeLink, register, startFront } from '../helpers/front-setup.ts';
 import { send } from '../helpers/http-wire.ts';

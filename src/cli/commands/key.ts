@@ -1,6 +1,6 @@
 // `parley key`: makes, lists and removes API keys. The file keeps hashes; a key is printed once, when it is made.
-import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../../gateway/accept/auth/key-file.ts';
-import type { KeptKey } from '../../gateway/accept/auth/key-file.ts';
+import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../../gateway/accept/auth/api-keys.ts';
+import type { KeptKey } from '../../gateway/accept/auth/api-keys.ts';
 import { drawRandomBytes } from '../../shared/crypto/ids.ts';
 import { withFileLock } from '../../shared/files/file-lock.ts';
 import type { KeyCommand } from '../args/access-commands.ts';

@@ -2,7 +2,7 @@
 // because clients have it in their files.
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KEY_PREFIX } from '../../gateway/accept/auth/key-file.ts';
+import { KEY_PREFIX } from '../../gateway/accept/auth/api-keys.ts';
 import { drawRandomBytes, randomId } from '../../shared/crypto/ids.ts';
 import { readOwnFile } from '../../shared/files/private-file.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';

@@ -1,7 +1,7 @@
 // Which login a command asks for: the one of the configuration; on loopback the token of this user, or one of their API keys; where others can reach the port, the
 // API keys alone.
 import { join } from 'node:path';
-import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/key-file.ts';
+import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/api-keys.ts';
 import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
 import { isLoopback } from '../../gateway/accept/guard.ts';
 import { ownToken } from '../running/gateway-token.ts';

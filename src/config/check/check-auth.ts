@@ -1,5 +1,5 @@
 // Checks `auth`. Problems never repeat a key or a secret.
-import { isForEverybody, issuerProblem } from '../../gateway/accept/auth/front/front-options.ts';
+import { isForEverybody, issuerProblem } from '../../gateway/accept/auth/auth-options.ts';
 import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import type { AuthInput } from './auth-shape.ts';
 import type { CheckContext } from './check-shape.ts';

@@ -11,7 +11,7 @@ import type { ConfigProblem } from '../../../config/check/config-problems.ts';
 import { enabledServers } from '../../../config/config.ts';
 import type { LoadOptions } from '../../../config/read/load-config.ts';
 import type { AuthOptions } from '../../../gateway/accept/auth/auth-options.ts';
-import { loadFrontEngine } from '../../../gateway/accept/auth/front/front-options.ts';
+import { loadFrontEngine } from '../../../gateway/accept/auth/auth-options.ts';
 import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';

@@ -14,7 +14,7 @@ import { createServer } from '../../../server/create-server.ts';
 import { createLog } from '../../../shared/log.ts';
 import { createGateway } from '../../gateway.ts';
 import type { GatewayOptions } from '../../gateway.ts';
-import { hashKey, readKeyFile, writeKeyFile } from './key-file.ts';
+import { hashKey, readKeyFile, writeKeyFile } from './api-keys.ts';
 
 const log = createLog({ level: 'silent' });
 const closing: (() => unknown)[] = [];

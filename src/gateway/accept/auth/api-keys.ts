@@ -5,15 +5,16 @@ import { statSync } from 'node:fs';
 import type { Identity, Validity } from '../../../protocol/exchange.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
-import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
+import { lazyCrypto, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { MIN_KEY_LENGTH } from '../../../shared/crypto/state-keys.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { ApiKeyOptions } from './auth-options.ts';
-import { MAX_KEYS, hashKey, readKeyFile } from './key-file.ts';
-import type { KeptKey } from './key-file.ts';
+import { join } from 'node:path';
+import { isObject } from '../../../protocol/message.ts';
+import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
 
-export interface ApiKeysOptions {
+interface ApiKeysOptions {
   keys?: readonly ApiKeyOptions[] | undefined;
   keyFile?: string | undefined;
   clock: Clock;
@@ -146,8 +147,7 @@ function toKept({ key, hash, ...rest }: ApiKeyOptions): KeptKey {
   if ((key === undefined) === (hash === undefined)) throw bad(option, 'give either "key" or "hash"');
   if (key !== undefined && key.length < MIN_KEY_LENGTH)
     throw bad(option, `a key needs at least ${MIN_KEY_LENGTH} characters; \`parley key add\` makes one`);
-  if (hash !== undefined && !/^sha256:[0-9a-f]{64}$/.test(hash))
-    throw bad(option, 'a hash is "sha256:" and 64 hexadecimal digits');
+  if (hash !== undefined && !HASH.test(hash)) throw bad(option, 'a hash is "sha256:" and 64 hexadecimal digits');
   if (rest.expires !== undefined && Number.isNaN(Date.parse(rest.expires)))
     throw bad(option, '"expires" is not a date; write it like 2027-06-30');
   return { ...rest, hash: hash ?? hashKey(key!) };
@@ -174,4 +174,45 @@ function describe({ digest, expires, identity }: KeyEntry): string {
 function versionOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
   return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : 'missing';
+}
+
+/** A key as the file has it. */
+export interface KeptKey extends Omit<ApiKeyOptions, 'key'> {
+  hash: string;
+  /** ISO 8601. */
+  created?: string | undefined;
+}
+
+const MAX_KEYS = 10_000;
+/** Lets people and scanners recognise a key. */
+export const KEY_PREFIX = 'parley_';
+const HASH = /^sha256:[0-9a-f]{64}$/;
+
+/** The file with the API keys of this user: names, hashes, scopes. It holds no key itself, and only its owner can read it. */
+export function keyFileIn(stateFolder: string): string {
+  return join(stateFolder, 'api-keys.json');
+}
+
+export function hashKey(key: string): string {
+  return `sha256:${sha256(key, 'hex')}`;
+}
+
+/** Empty if there is no file. Throws if it cannot be understood, so that `parley key` never overwrites it. */
+export function readKeyFile(path: string): KeptKey[] {
+  const text = readIfThere(path);
+  if (text === undefined) return [];
+  const { keys } = JSON.parse(text) as { keys?: unknown };
+  if (Array.isArray(keys) && keys.every(isKept)) return keys;
+  throw bad('auth.keyFile', `${path} is not a file of \`parley key\``);
+}
+
+function isKept(value: unknown): value is KeptKey {
+  if (!isObject(value)) return false;
+  const { name, hash, expires } = value;
+  const isDated = expires === undefined || (typeof expires === 'string' && !Number.isNaN(Date.parse(expires)));
+  return typeof name === 'string' && typeof hash === 'string' && HASH.test(hash) && isDated;
+}
+
+export function writeKeyFile(path: string, keys: readonly KeptKey[]): void {
+  writePrivateFile(path, `${JSON.stringify({ keys }, null, 2)}\n`);
 }

@@ -13,22 +13,18 @@ import { networkOf } from '../../../shared/http.ts';
 import { RateLimiter, readRate } from '../../../shared/rate.ts';
 import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';
-import { metadataUrlOf } from '../http/resource-url.ts';
 import { ApiKeys } from './api-keys.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth-options.ts';
 import type { AuthOptions, DpopOptions } from './auth-options.ts';
-import { readCredential } from './bearer.ts';
-import type { Credential } from './bearer.ts';
-import { insufficientScope, unauthorized } from './challenge.ts';
-import type { ChallengeParts } from './challenge.ts';
+import { readCredential, insufficientScope, unauthorized } from './credentials.ts';
+import type { Credential, ChallengeParts } from './credentials.ts';
 import type { InvalidProof, ProofChecker } from './dpop.ts';
 import type { Front } from './front/front.ts';
 import { Issuer } from './issuer.ts';
-import type { IssuerFetch } from './issuer-fetch.ts';
-import { TokenVerifier } from './token-verifier.ts';
+import type { IssuerFetch } from './issuer.ts';
+import { TokenVerifier, InvalidToken } from './token-verifier.ts';
 import type { GoodToken } from './token-verifier.ts';
-import { InvalidToken } from './verify-jwt.ts';
-import { answerWellKnown } from './well-known.ts';
+import { answerWellKnown, metadataUrlOf } from './well-known.ts';
 import type { WellKnownRequest } from './well-known.ts';
 
 const NO_KEY =

@@ -11,7 +11,7 @@ import { createGateway } from '../../gateway.ts';
 import type { GatewayOptions } from '../../gateway.ts';
 import { createTestIssuer } from './issuer.contract.ts';
 import type { TestIssuer } from './issuer.contract.ts';
-import { SpentProofs } from './spent-proofs.ts';
+import { SpentProofs } from './dpop.ts';
 
 const log = createLog({ level: 'silent' });
 const closing: (() => unknown)[] = [];

@@ -5,10 +5,9 @@ import type { JWK, JWTPayload } from 'jose';
 import type { Clock } from '../../../shared/clock.ts';
 import { lazyCrypto, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { ALGORITHMS } from './auth-options.ts';
-import { SpentProofs } from './spent-proofs.ts';
 
 /** What a proof has to be for. */
-export interface ProvenRequest {
+interface ProvenRequest {
   /** The header DPoP. */
   proof: string | readonly string[] | undefined;
   method: string;
@@ -107,4 +106,40 @@ function bareUrl(htu: unknown): string {
   if (typeof htu !== 'string' || !URL.canParse(htu)) return '';
   const { protocol, host, pathname } = new URL(htu);
   return `${protocol}//${host}${pathname}`;
+}
+
+const MAX_PROOFS = 100_000;
+
+/** The proofs that were used, for as long as they would count. What is full refuses: a proof that was forgotten too early could be used twice. */
+export class SpentProofs {
+  readonly #clock: Clock;
+  readonly #spanMs: number;
+  /** Two spans of time: what is in neither is too old to count. */
+  #now = new Set<string>();
+  #before = new Set<string>();
+  #startedAt: number;
+
+  /** `spanMs`: how long a proof can count. */
+  constructor(clock: Clock, spanMs: number) {
+    this.#clock = clock;
+    this.#spanMs = spanMs;
+    this.#startedAt = clock.now();
+  }
+
+  /** False if it was used before, or if nothing more can be remembered. */
+  spend(key: string, id: string): boolean {
+    this.#turn();
+    const name = `${key} ${id}`;
+    if (this.#now.has(name) || this.#before.has(name) || this.#now.size >= MAX_PROOFS) return false;
+    this.#now.add(name);
+    return true;
+  }
+
+  #turn(): void {
+    const age = this.#clock.now() - this.#startedAt;
+    if (age < this.#spanMs) return;
+    this.#before = age < 2 * this.#spanMs ? this.#now : new Set();
+    this.#now = new Set();
+    this.#startedAt = this.#clock.now();
+  }
 }

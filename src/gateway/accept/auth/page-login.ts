@@ -18,9 +18,8 @@ import type { Log } from '../../../shared/log.ts';
 import { cookiesNamed, toSetCookie } from '../../../shared/net/browser-request.ts';
 import { addressOf, networkOf } from '../../../shared/http.ts';
 import { RateLimiter, readRate } from '../../../shared/rate.ts';
-import type { AuthOptions } from './auth-options.ts';
-import { FRONT_PATH } from './front/front-options.ts';
-import type { FrontOptions } from './front/front-options.ts';
+import type { AuthOptions, FrontOptions } from './auth-options.ts';
+import { FRONT_PATH } from './auth-options.ts';
 import type { PersonAttempt, PersonClaims, PersonLogin } from './front/person-login.ts';
 
 export interface PageLoginContext {

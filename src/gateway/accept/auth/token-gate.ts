@@ -9,8 +9,7 @@ import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';
 import { ApiKeys } from './api-keys.ts';
 import type { AuthOptions } from './auth-options.ts';
-import { readCredential } from './bearer.ts';
-import { unauthorized } from './challenge.ts';
+import { readCredential, unauthorized } from './credentials.ts';
 
 const HOW = 'on its machine, `parley status --lines` prints the lines for clients with it';
 

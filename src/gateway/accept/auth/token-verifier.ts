@@ -1,18 +1,16 @@
 // Verifies access tokens: JWTs by the keys of their issuer, others by asking it. The signature is checked once per token and minute; whether
 // the token is still good, and for the URL that is called, with every request.
-import { decodeJwt } from 'jose';
-import type { JWTPayload } from 'jose';
+import { decodeJwt, errors, jwtVerify } from 'jose';
+import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import type { Identity } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { Issuer } from './issuer.ts';
 import type { IssuerContext } from './issuer.ts';
-import type { AuthOptions } from './auth-options.ts';
-import { introspect } from './introspect.ts';
-import { scopesOf } from './scopes.ts';
-import { isAccessToken } from './token-kind.ts';
-import { InvalidToken, verifyJwt } from './verify-jwt.ts';
+import type { AuthOptions, IntrospectionOptions } from './auth-options.ts';
+import { ALGORITHMS } from './auth-options.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 
 /** A token that is good for the URL that is called. */
 export interface GoodToken {
@@ -32,7 +30,7 @@ interface KnownToken extends GoodToken {
 }
 
 /** The URLs for which a token may have been issued: of the path that is called, and of the whole endpoint. */
-export type CalledUrls = readonly (string | undefined)[];
+type CalledUrls = readonly (string | undefined)[];
 
 const MAX_KNOWN = 1000;
 const KNOWN_MS = 60_000;
@@ -159,4 +157,121 @@ function textsIn(value: unknown): string[] {
 
 function bare(url: string): string {
   return url.endsWith('/') ? url.slice(0, -1) : url;
+}
+
+/** Its message is for the caller. */
+export class InvalidToken extends Error {}
+
+interface JwtRules {
+  clock: Clock;
+  /** Whether it is of the right kind, by `typ` of its header in lower case, and by its claims. */
+  isKind: (typ: string | undefined, claims: JWTPayload) => boolean;
+  /** Called before the issuer is asked for keys because of this token alone. May throw. */
+  beforeAsking?: (() => void) | undefined;
+}
+
+const SKEW_S = 5;
+
+/** Verifies the signature and the times. Throws InvalidToken, or LOGIN_UNAVAILABLE if the keys cannot be had. */
+export async function verifyJwt(token: string, issuer: Issuer, rules: JwtRules): Promise<JWTPayload> {
+  const { options } = issuer;
+  const verifyBy = async (keys: JWTVerifyGetKey): Promise<JWTPayload> => {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      issuer: options.issuer,
+      algorithms: [...(options.algorithms ?? ALGORITHMS)].filter((one) => ALGORITHMS.includes(one)),
+      requiredClaims: ['exp', 'sub', 'aud'],
+      clockTolerance: SKEW_S,
+      currentDate: new Date(rules.clock.now()),
+    });
+    if (rules.isKind(protectedHeader.typ?.toLowerCase(), payload)) return payload;
+    throw new InvalidToken('this is not an access token');
+  };
+  try {
+    return await verifyBy(await issuer.keys());
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw toInvalid(error);
+  }
+  rules.beforeAsking?.();
+  try {
+    return await verifyBy(await issuer.keys(true));
+  } catch (error) {
+    throw toInvalid(error);
+  }
+}
+
+function toInvalid(error: unknown): unknown {
+  if (!(error instanceof errors.JOSEError)) return error;
+  if (error instanceof errors.JWTExpired) return new InvalidToken('the token has expired');
+  return new InvalidToken('the key or token is not valid');
+}
+
+/** RFC 9068: the header says that it is an access token. */
+const ACCESS = ['at+jwt', 'application/at+jwt'];
+/** Of issuers that have no header of their own for access tokens. */
+const PLAIN = [undefined, 'jwt'];
+/** Keycloak says in the claim `typ` what a token is, Cognito in `token_use`. */
+const OTHER_KINDS = ['id', 'refresh', 'logout', 'offline'];
+const ACCESS_KINDS = ['bearer', 'dpop', 'access'];
+const OF_ID_TOKENS = ['nonce', 'at_hash', 'c_hash', 's_hash'];
+/** What an access token may do, and the client that got it. */
+const OF_ACCESS_TOKENS = ['scope', 'scp', 'roles', 'permissions', 'client_id', 'cid'];
+const URI = /^[a-z][a-z\d+.-]*:/i;
+
+/**
+ * Tells access tokens from the other tokens that an issuer signs with the same keys: where the audience is the id of a client, its ID tokens and
+ * logout tokens have that audience, too. Many issuers write `JWT` into the header of all of them, so the claims have to tell. `typ`: of the
+ * header, in lower case.
+ */
+function isAccessToken(typ: string | undefined, claims: JWTPayload): boolean {
+  if (typ !== undefined && ACCESS.includes(typ)) return true;
+  if (!PLAIN.includes(typ) || claims['events'] !== undefined) return false;
+  const kinds = [claims['typ'], claims['token_use']].map((kind) => String(kind).toLowerCase());
+  if (kinds.some((kind) => OTHER_KINDS.includes(kind))) return false;
+  // Keycloak before version 24 put the nonce into access tokens, too.
+  if (kinds.some((kind) => ACCESS_KINDS.includes(kind))) return true;
+  if (OF_ID_TOKENS.some((claim) => claims[claim] !== undefined)) return false;
+  const audiences = [claims.aud].flat();
+  if (audiences.every((one) => URI.test(String(one)))) return true;
+  // It may be the id of a client, and this one of its ID tokens: those of the code flow need none of the claims above.
+  const { azp } = claims;
+  return (
+    OF_ACCESS_TOKENS.some((claim) => claims[claim] !== undefined) ||
+    (azp !== undefined && !audiences.includes(azp as string))
+  );
+}
+
+/** Asks an issuer about a token (RFC 7662). Undefined if it does not know the token, or knows that it is over. */
+async function introspect(
+  token: string,
+  issuer: Issuer,
+  { clientId, clientSecret, url }: IntrospectionOptions,
+): Promise<JWTPayload | undefined> {
+  const place = url ?? (await issuer.metadata()).introspection_endpoint;
+  if (typeof place !== 'string') throw new GatewayError('LOGIN_UNAVAILABLE');
+  const word = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
+  const headers = { authorization: `Basic ${Buffer.from(word).toString('base64')}` };
+  const form = new URLSearchParams({ token, token_type_hint: 'access_token' });
+  const { active, ...claims } = await issuer.fetch(place, { headers, form }).catch((cause: unknown) => {
+    throw new GatewayError('LOGIN_UNAVAILABLE', {}, { cause });
+  });
+  if (active !== true) return undefined;
+  if (claims.iss !== undefined && claims.iss !== issuer.options.issuer) return undefined;
+  return { ...claims, sub: claims.sub ?? claims.client_id } as JWTPayload;
+}
+
+/**
+ * The scopes in the claims of a token: `scope` with spaces between them (RFC 8693), or `scp` as text or list. An entry of a list with
+ * a space inside does not count, so that no scope hides in another.
+ */
+function scopesOf({ scope, scp }: { [claim: string]: unknown }): readonly string[] {
+  if (scope !== undefined) return typeof scope === 'string' ? splitScopes(scope) : [];
+  if (typeof scp === 'string') return splitScopes(scp);
+  return Array.isArray(scp) ? scp.filter((one): one is string => typeof one === 'string' && SCOPE.test(one)) : [];
+}
+
+/** RFC 6749, 3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+function splitScopes(text: string): string[] {
+  return text.split(' ').filter((one) => SCOPE.test(one));
 }

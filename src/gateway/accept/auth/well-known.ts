@@ -1,6 +1,5 @@
 // What clients ask before they log in: for which URL tokens are, and who issues them (RFC 9728).
 import type { HttpResponse } from '../../../shared/http.ts';
-import { METADATA_PATH } from '../http/resource-url.ts';
 import { ALGORITHMS } from './auth-options.ts';
 import type { AuthOptions } from './auth-options.ts';
 import type { TokenVerifier } from './token-verifier.ts';
@@ -11,6 +10,7 @@ export interface WellKnownRequest {
   endpoint: string | undefined;
 }
 
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
 /** Clients of 2025 look for the issuer at our own address. */
 const ISSUER_PATH = '/.well-known/oauth-authorization-server';
 
@@ -51,4 +51,10 @@ export function isResource(url: string, endpoint: string): boolean {
 function answer(response: HttpResponse, body: object): void {
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' });
   response.end(JSON.stringify(body));
+}
+
+/** Where the metadata of a resource is: the well-known path stands before its own path. */
+export function metadataUrlOf(resource: string): string {
+  const { origin, pathname } = new URL(resource);
+  return `${origin}${METADATA_PATH}${pathname}`;
 }

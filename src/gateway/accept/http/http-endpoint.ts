@@ -8,7 +8,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/htt
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { endWhenInvalid, refuseRequest, refuseUpgrade, refuseUpgradeFor } from './refusals.ts';
 import { VIA_HEADER, readVia, runUnlessVisited } from '../../../shared/via.ts';
-import { createGuard } from '../guard.ts';
+import { createGuard, isLoopback } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
 import { createFindAddress } from './client-address.ts';
 import type { TrustProxy } from './client-address.ts';
@@ -17,8 +17,6 @@ import { identifyCaller } from '../identify.ts';
 import type { Caller, Identify, IdentifyPlace } from '../identify.ts';
 import type { Login } from '../login.ts';
 import { checkPage } from './page-access.ts';
-import { createResourceUrls } from './resource-url.ts';
-import type { ListeningAddress } from './resource-url.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
 import type { UpgradeRequest, WebSocketAcceptor } from './websocket.ts';
@@ -55,6 +53,11 @@ export interface EndpointSetup extends EndpointOptions {
   needsIdentity?: boolean | undefined;
   /** Where the port is open; undefined inside another HTTP server. */
   address?: (() => ListeningAddress | undefined) | undefined;
+}
+
+export interface ListeningAddress {
+  readonly port: number;
+  readonly isTls: boolean;
 }
 
 export interface HttpEndpoint {
@@ -143,7 +146,7 @@ function createEndpointGuard(options: EndpointOptions): { check(request: Upgrade
 function createEntrance({ login, needsIdentity, address = () => undefined, ...options }: EndpointSetup, mount: Mount) {
   if (login && options.identify !== login.identify)
     throw new GatewayError('BAD_OPTION', { option: 'identify', reason: '`auth` says already who calls' });
-  const urls = createResourceUrls({ publicUrl: options.publicUrl, mount, address });
+  const urlOf = createUrlOf(options.publicUrl, mount, address);
   const { identify: ask, openPages = {} } = options;
   const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
     const found = identifyCaller(ask!, request, place);
@@ -151,16 +154,42 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
     return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
   };
   const placeOf = rememberLast((request: HttpRequest, local: string) => ({
-    resource: urls.of(request, local),
-    endpoint: urls.of(request, '/mcp'),
+    resource: urlOf(request, local),
+    endpoint: urlOf(request, '/mcp'),
   }));
   /** A page that needs no login. */
   const openPage = (request: HttpRequest, local: string): HttpHandler | undefined => {
     if (Object.hasOwn(openPages, local)) return openPages[local];
     if (!login) return undefined;
-    return login.openPage({ path: pathOf(request), local, endpoint: () => urls.of(request, '/mcp') });
+    return login.openPage({ path: pathOf(request), local, endpoint: () => urlOf(request, '/mcp') });
   };
   return { login, openPage, placeOf, identify: ask && identify };
+}
+
+/**
+ * The URL of a path, as clients write it and as tokens name it in `aud` (RFC 8707); undefined if the own address is unknown. It comes from
+ * `publicUrl`, or from the port that is open. The Host header decides only which loopback name is used: a caller must not choose for which
+ * server a token counts.
+ */
+function createUrlOf(
+  publicUrl: string | undefined,
+  mount: Mount,
+  address: () => ListeningAddress | undefined,
+): (request: HttpRequest, local: string) => string | undefined {
+  const cut = mount.path.lastIndexOf('/');
+  const [folder, name] = [mount.path.slice(0, cut), mount.path.slice(cut)];
+  const base = publicUrl?.replace(/\/+$/, '');
+  const own = ({ headers }: HttpRequest): string | undefined => {
+    const at = address();
+    const host = headers.host?.toLowerCase().replace(/:\d+$/, '') ?? '';
+    return at && isLoopback(host) ? `${at.isTls ? 'https' : 'http'}://${host}:${at.port}${folder}` : undefined;
+  };
+  return (request, local) => {
+    const start = base ?? own(request);
+    if (start === undefined) return undefined;
+    if (local === '/mcp' || local.startsWith('/mcp/')) return `${start}${name}${local.slice('/mcp'.length)}`;
+    return start + (local === '/message' ? '/sse' : local);
+  };
 }
 
 /** Maps each path, as mounted at /mcp, to its handler. */

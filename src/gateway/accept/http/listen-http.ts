@@ -7,8 +7,7 @@ import { networkOf } from '../../../shared/http.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { isLoopback } from '../guard.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
-import type { ListeningAddress } from './resource-url.ts';
-import type { EndpointOptions, EndpointSetup } from './http-endpoint.ts';
+import type { EndpointOptions, EndpointSetup, ListeningAddress } from './http-endpoint.ts';
 
 export interface HttpListenOptions extends EndpointOptions {
   /** 0 takes any free port. */

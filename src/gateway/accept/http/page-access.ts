@@ -2,7 +2,6 @@
 // with a login they need its admin scope, or its token; without one they are for this machine alone, and not behind a proxy.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpHandler } from '../../../shared/http.ts';
-import { isAdmin } from '../auth/scopes.ts';
 import { isLocalRequest } from '../guard.ts';
 import type { HttpVisit } from './streamable-http.ts';
 
@@ -43,7 +42,8 @@ export function checkPage(path: string, { request, identity, access }: HttpVisit
   if (!ADMIN.has(path)) return;
   if (access) {
     const { adminScope, isNameless } = access.login;
-    if (!(identity ? isAdmin(identity, adminScope) : isNameless))
+    // No key or token implies this scope: without scopes of its own it allows everything else.
+    if (!(identity ? identity.scopes?.includes(adminScope) : isNameless))
       throw new GatewayError('INSUFFICIENT_SCOPE', { scope: adminScope });
   } else if (hasProxy || !isLocalRequest(request)) {
     throw new GatewayError('NOT_ALLOWED', {

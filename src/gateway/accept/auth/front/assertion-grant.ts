@@ -1,14 +1,17 @@
-// The grant with which a client exchanges an assertion of an identity provider for a token (RFC 7523, ID-JAG).
+// The grant with which a client exchanges an assertion of an identity provider for a token of ours (enterprise-managed authorization, RFC 7523,
+// ID-JAG): for the client that the assertion names, which has to prove who it is, and once.
 import type Provider from 'oidc-provider';
 import type { errors as Errors } from 'oidc-provider';
 import type { JWTPayload } from 'jose';
 import { isResource } from '../well-known.ts';
-import type { FrontAdapter } from './front-store.ts';
-import { JWT_BEARER } from './take-assertion.ts';
-import type { TakeAssertion } from './take-assertion.ts';
+import type { FrontAdapter, FrontStore } from './front-store.ts';
+import { decodeJwt } from 'jose';
+import type { Clock } from '../../../../shared/clock.ts';
+import type { Log } from '../../../../shared/log.ts';
+import { Issuer } from '../issuer.ts';
+import { verifyJwt } from '../token-verifier.ts';
 
-export interface AssertionGrant {
-  take: TakeAssertion;
+interface AssertionGrant extends AssertionRules {
   endpoint: string;
   scopes: readonly string[];
   /** The issuer at which people log in; its people are the same, however they come. */
@@ -18,12 +21,15 @@ export interface AssertionGrant {
   errors: typeof Errors;
 }
 
-const ACCESS_S = 3600;
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+/** How long access tokens count. */
+export const ACCESS_S = 3600;
 
 export function addAssertionGrant(
   provider: Provider,
-  { take, endpoint, scopes, issuer, accounts, errors }: AssertionGrant,
+  { endpoint, scopes, issuer, accounts, errors, ...rules }: AssertionGrant,
 ): void {
+  const take = createTakeAssertion(rules);
   const grant = async (ctx: Parameters<Parameters<Provider['registerGrantType']>[1]>[0]): Promise<void> => {
     const { client } = ctx.oidc;
     const params: Record<string, unknown> = ctx.oidc.params ?? {};
@@ -49,17 +55,22 @@ export function addAssertionGrant(
       gty: 'jwt-bearer',
       scope,
     });
-    token.resourceServer = new provider.ResourceServer(resource, {
-      scope,
-      audience: resource,
-      accessTokenFormat: 'jwt',
-      accessTokenTTL: ACCESS_S,
-      jwt: { sign: { alg: 'ES256' } },
-    });
+    token.resourceServer = new provider.ResourceServer(resource, toResourceServer(resource, scope));
     ctx.oidc.entity('AccessToken', token);
     ctx.body = { access_token: await token.save(), token_type: 'Bearer', expires_in: token.expiration, scope };
   };
   provider.registerGrantType(JWT_BEARER, grant, ['assertion', 'scope', 'resource']);
+}
+
+/** The tokens for a resource, as oidc-provider wants to know of them. */
+export function toResourceServer(resource: string, scope: string) {
+  return {
+    scope,
+    audience: resource,
+    accessTokenFormat: 'jwt' as const,
+    accessTokenTTL: ACCESS_S,
+    jwt: { sign: { alg: 'ES256' as const } },
+  };
 }
 
 /** The assertion says for which resource it is; the request may not say another one. */
@@ -68,4 +79,50 @@ function resourceOf(claims: JWTPayload, asked: unknown, endpoint: string): strin
   const resource = asked ?? named ?? endpoint;
   if (typeof resource !== 'string' || !isResource(resource, endpoint)) return undefined;
   return named === undefined || named === resource ? resource : undefined;
+}
+
+const MAX_CHARS = 16 * 1024;
+/** Longer ones would have to be remembered for longer. */
+const MAX_AGE_S = 3600;
+
+interface AssertionRules {
+  /** The identity providers that are trusted. */
+  issuers: readonly string[];
+  /** How the assertion names this authorization server. */
+  audience: string;
+  store: FrontStore;
+  clock: Clock;
+  log: Log;
+}
+
+/** Undefined if it does not count, without a reason. */
+type TakeAssertion = (assertion: string, clientId: string) => Promise<JWTPayload | undefined>;
+
+function createTakeAssertion({ issuers, audience, store, clock, log }: AssertionRules): TakeAssertion {
+  const known = new Map(issuers.map((issuer) => [issuer, new Issuer({ issuer }, { clock, log })]));
+  return async (assertion, clientId) => {
+    const issuer = assertion.length <= MAX_CHARS ? known.get(issuerOf(assertion)) : undefined;
+    if (!issuer) return undefined;
+    const claims = await verifyJwt(assertion, issuer, { clock, isKind: (typ) => typ === 'oauth-id-jag+jwt' }).catch(
+      (error: unknown) => {
+        log.info({ error }, 'login.assertion-refused');
+      },
+    );
+    if (!claims) return undefined;
+    const { aud, exp, iat, jti, sub } = claims;
+    const isOurs = aud === audience || (Array.isArray(aud) && aud.length === 1 && aud[0] === audience);
+    const isShort = typeof exp === 'number' && typeof iat === 'number' && exp - iat <= MAX_AGE_S;
+    if (!isOurs || !isShort || claims['client_id'] !== clientId || typeof sub !== 'string' || sub === '')
+      return undefined;
+    if (typeof jti !== 'string' || jti === '' || jti.length > 256) return undefined;
+    return (await store.take(`Assertion:${claims.iss} ${jti}`)) ? claims : undefined;
+  };
+}
+
+function issuerOf(assertion: string): string {
+  try {
+    return decodeJwt(assertion).iss ?? '';
+  } catch {
+    return '';
+  }
 }

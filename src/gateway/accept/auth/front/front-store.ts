@@ -1,14 +1,17 @@
-// What the authorization server keeps: clients, sessions, grants, codes, refresh tokens. With a folder it outlives the process: one sealed file
-// for each record, readable by its owner alone, named by a hash. What can be used once is used once across processes.
-import { mkdirSync } from 'node:fs';
+// What the authorization server keeps: clients, sessions, grants, codes, refresh tokens, and its keys. With a folder it outlives the process: one
+// sealed file for each record, readable by its owner alone, named by a hash. What can be used once is used once across processes.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { open, readFile, readdir, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Clock } from '../../../../shared/clock.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
-import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
+import { sha256, lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
 import { randomId } from '../../../../shared/crypto/ids.ts';
 import type { Sealer } from '../../../../shared/crypto/seal.ts';
+import { exportJWK, generateKeyPair } from 'jose';
+import type { JWK } from 'jose';
+import { readIfThere } from '../../../../shared/files/private-file.ts';
 
 /** Keeps records under names. */
 export interface FrontStore {
@@ -251,3 +254,40 @@ function agreedNameOf(clientId: string): string {
 }
 
 const MAX_MEMBERS = 1000;
+
+/** What signs tokens and cookies, and what seals records. Made once, and kept in the folder. */
+export interface FrontKeys {
+  /** With its private part. */
+  signing: JWK;
+  cookies: string;
+  records: string;
+}
+
+export async function frontKeys(folder: string | undefined): Promise<FrontKeys> {
+  const fresh = async (): Promise<FrontKeys> => {
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+    const jwk = await exportJWK(privateKey);
+    const [kid, cookies, records] = [16, 32, 32].map((size) => lazyCrypto().randomBytes(size).toString('base64url'));
+    return { signing: { ...jwk, kid: kid!, alg: 'ES256', use: 'sig' }, cookies: cookies!, records: records! };
+  };
+  if (folder === undefined) return fresh();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, 'keys.json');
+  const kept = readKeys(path);
+  if (kept) return kept;
+  try {
+    writeFileSync(path, JSON.stringify(await fresh()), { mode: 0o600, flag: 'wx', flush: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // else another process was faster
+  }
+  return readKeys(path)!;
+}
+
+export function toPublic({ kty, crv, x, y, kid, alg, use }: JWK): JWK {
+  return { kty, crv, x, y, kid, alg, use } as JWK;
+}
+
+function readKeys(path: string): FrontKeys | undefined {
+  const text = readIfThere(path);
+  return text === undefined ? undefined : (JSON.parse(text) as FrontKeys);
+}

@@ -1,14 +1,12 @@
 // An authorization server in front of an identity provider at which clients cannot register (Entra, Google, Okta): clients register here, or have
 // a document that describes them; a person agrees to each of them, and logs in at the identity provider. The tokens are ours, and for our URLs alone.
-// The engine is oidc-provider, which has to be installed next to Parley (load-front-engine.ts).
+// The engine is oidc-provider, which has to be installed next to Parley (`loadFrontEngine`).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
 import type { RecordAudit } from '../../../../protocol/audit.ts';
 import type { Clock } from '../../../../shared/clock.ts';
-import { GatewayError } from '../../../../shared/errors.ts';
 import type { HttpRequest } from '../../../../shared/http.ts';
-import { MAX_VISIT_CHARS, MAX_VISIT_PARAMETER_CHARS } from '../../../../shared/limits.ts';
 import { addressOf, networkOf } from '../../../../shared/http.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import type { Log } from '../../../../shared/log.ts';
@@ -16,20 +14,15 @@ import { createSealer } from '../../../../shared/crypto/seal.ts';
 import type { Sealer } from '../../../../shared/crypto/seal.ts';
 import { isResource } from '../well-known.ts';
 import { Consent } from './consent.ts';
-import { frontKeys, toPublic } from './front-keys.ts';
-import type { FrontKeys } from './front-keys.ts';
-import { FRONT_PATH, loadFrontEngine } from './front-options.ts';
-import type { FrontOptions } from './front-options.ts';
+import { frontKeys, toPublic, FrontAdapter, createFrontStore } from './front-store.ts';
+import type { FrontKeys, FrontStore } from './front-store.ts';
+import { FRONT_PATH, loadFrontEngine } from '../auth-options.ts';
+import type { FrontOptions } from '../auth-options.ts';
 import type { LoadFrontPages } from '../../../../protocol/login-pages.ts';
-import { FrontAdapter, createFrontStore } from './front-store.ts';
-import type { FrontStore } from './front-store.ts';
-import { OpenVisits } from './open-visits.ts';
+import { OpenVisits, Registrations, checkVisit, isRedirectAllowed } from './stranger-limits.ts';
 import { PersonLogin } from './person-login.ts';
 import type { PersonClaims } from './person-login.ts';
-import { isRedirectAllowed } from './redirect-rules.ts';
-import { Registrations } from './registrations.ts';
-import { addAssertionGrant } from './assertion-grant.ts';
-import { createTakeAssertion } from './take-assertion.ts';
+import { ACCESS_S, JWT_BEARER, addAssertionGrant, toResourceServer } from './assertion-grant.ts';
 
 export interface FrontContext {
   clock: Clock;
@@ -46,7 +39,6 @@ export interface FrontContext {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-const ACCESS_S = 3600;
 const REFRESH_S = 14 * 86_400;
 const DAY_S = 86_400;
 /** How long documents of clients are kept: as their headers say, within these. One login reads its document several times. */
@@ -99,18 +91,6 @@ export class Front {
   }
 }
 
-/** Each visit is kept, so it is small. A redirect on this machine counts for every port, also for that of the gateway. */
-function checkVisit(method: string | undefined, query: string, issuer: string): void {
-  const asked = new URLSearchParams(query);
-  const isLong = [...asked.values()].some((value) => value.length > MAX_VISIT_PARAMETER_CHARS);
-  if (method !== 'GET') throw new GatewayError('INVALID_REQUEST', { data: 'Open this page with GET' });
-  if (isLong || query.length > MAX_VISIT_CHARS)
-    throw new GatewayError('INVALID_REQUEST', { data: 'A parameter of this link is too long' });
-  const redirect = asked.get('redirect_uri');
-  if (redirect !== null && URL.canParse(redirect) && new URL(redirect).origin === new URL(issuer).origin)
-    throw new GatewayError('INVALID_REQUEST', { data: 'redirect_uri is a page of this gateway' });
-}
-
 export interface NodeVisit {
   request: IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
   response: ServerResponse;
@@ -132,9 +112,10 @@ export async function createFront(options: FrontOptions, context: FrontContext):
     if (ctx.oidc.route === 'authorization') Object.assign(error, { allow_redirect: false });
   });
   provider.proxy = true; // of the headers that it believes then, only ours are left
-  const take = createTakeAssertion({ issuers: options.assertions ?? [], audience: issuer, store, clock, log });
-  if (options.assertions?.length)
-    addAssertionGrant(provider, { take, endpoint, scopes, issuer: options.issuer, accounts, errors });
+  if (options.assertions?.length) {
+    const rules = { issuers: options.assertions, audience: issuer, store, clock, log };
+    addAssertionGrant(provider, { ...rules, endpoint, scopes, issuer: options.issuer, accounts, errors });
+  }
   const consent = new Consent({
     provider,
     clock,
@@ -171,13 +152,7 @@ interface Parts {
 function configure(options: FrontOptions, { context, made, errors }: Parts): Configuration {
   const resourceServer = (_: unknown, resource: string) => {
     if (!isResource(resource, made.endpoint)) throw new errors.InvalidTarget();
-    return {
-      scope: made.scopes.join(' '),
-      audience: resource,
-      accessTokenFormat: 'jwt' as const,
-      accessTokenTTL: ACCESS_S,
-      jwt: { sign: { alg: 'ES256' as const } },
-    };
+    return toResourceServer(resource, made.scopes.join(' '));
   };
   return {
     ...behaviour(made, context),
@@ -275,7 +250,7 @@ async function claimsFor(accounts: FrontAdapter, token: object): Promise<Record<
 }
 
 function toClients({ clients = [], assertions = [] }: FrontOptions): Configuration['clients'] {
-  const grants = assertions.length > 0 ? ['urn:ietf:params:oauth:grant-type:jwt-bearer'] : [];
+  const grants = assertions.length > 0 ? [JWT_BEARER] : [];
   return clients.map(({ clientId, clientSecret, name, redirects = [] }) => ({
     client_id: clientId,
     client_secret: clientSecret,

@@ -2,7 +2,7 @@
 import * as oauth from 'oauth4webapi';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import { isLoopbackHost } from '../../../../shared/net/address-kind.ts';
-import type { FrontOptions } from './front-options.ts';
+import type { FrontOptions } from '../auth-options.ts';
 
 /** What has to come back. */
 export interface PersonAttempt {

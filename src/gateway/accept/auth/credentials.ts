@@ -1,7 +1,26 @@
-// The refusals of the login, with the header that says what to do about them (RFC 6750, RFC 9728).
+// The two headers of a login: Authorization, which has the credential of a request, and WWW-Authenticate, which says what to do about a refusal
+// (RFC 6750, RFC 9728).
 import { GatewayError } from '../../../shared/errors.ts';
 import { ALGORITHMS } from './auth-options.ts';
-import type { Credential } from './bearer.ts';
+
+export interface Credential {
+  readonly scheme: 'Bearer' | 'DPoP';
+  readonly token: string;
+}
+
+const MAX_CHARS = 16 * 1024;
+/** RFC 6750, 2.1. */
+const FORM = /^(Bearer|DPoP) +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/**
+ * Undefined without a credential, or for one that cannot be valid. It is taken from this header alone: URLs end up in logs and histories.
+ */
+export function readCredential(authorization: string | undefined): Credential | undefined {
+  if (authorization === undefined || authorization.length > MAX_CHARS) return undefined;
+  const [, scheme, token] = FORM.exec(authorization) ?? [];
+  if (token === undefined) return undefined;
+  return { scheme: scheme!.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token };
+}
 
 export interface ChallengeParts {
   /** The URL of the protected resource metadata; undefined if no issuer is configured. */

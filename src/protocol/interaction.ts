@@ -2,9 +2,8 @@
 // `experimental.mcpFlow`.
 import type { ClientCapabilities, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from './message.ts';
-import { isObject, present } from './message.ts';
+import { isObject, present, toInvalid } from './message.ts';
 import { TASK_METHODS } from './methods.ts';
-import { toInvalid } from './params.ts';
 import { sha256 } from '../shared/crypto/lazy-crypto.ts';
 
 export const FLOW_VERSION = '0.1.0';
@@ -107,18 +106,20 @@ export function withCalls(declaration: JsonObject, more: JsonObject = {}): { exp
 }
 
 /** Whether a repeated start with the same id yields the same session. */
-export function takesStartIds({ experimental }: ServerCapabilities): boolean {
-  const said = (experimental as JsonObject | undefined)?.[CALLS];
-  return isObject(said) && said.startIds === true;
+export function takesStartIds(capabilities: ServerCapabilities): boolean {
+  return declares(capabilities, 'startIds');
 }
 
 /** Whether results of calls are kept until they are acknowledged, if the caller wants that. */
-export function givesReceipts({ experimental }: ServerCapabilities): boolean {
-  const said = (experimental as JsonObject | undefined)?.[CALLS];
-  return isObject(said) && said.receipts === true;
+export function givesReceipts(capabilities: ServerCapabilities): boolean {
+  return declares(capabilities, 'receipts');
 }
 
-export function playsCalls({ experimental }: ServerCapabilities): boolean {
+export function playsCalls(capabilities: ServerCapabilities): boolean {
+  return declares(capabilities, 'calls');
+}
+
+function declares({ experimental }: ServerCapabilities, feature: string): boolean {
   const said = (experimental as JsonObject | undefined)?.[CALLS];
-  return isObject(said) && said.calls === true;
+  return isObject(said) && said[feature] === true;
 }

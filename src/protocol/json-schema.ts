@@ -8,7 +8,7 @@ import type { JsonObject } from './message.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { checkAsWhole, toGuardedPattern } from './form/pattern.ts';
 import { BoundedMap } from '../shared/containers/bounded-map.ts';
-import { MISSING } from './params.ts';
+import { MISSING } from './message.ts';
 
 type Draft = 'draft-07' | 'draft-2020-12';
 type Extent = 'first' | 'all';

@@ -3,7 +3,7 @@
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { DefinitionRegistry, Definition } from './definition-registry.ts';
-import { readObject, readOptionalObject, readString, readStrings } from '../protocol/params.ts';
+import { readObject, readOptionalObject, readString, readStrings } from '../protocol/message.ts';
 import type { Completer, Completion } from './types.ts';
 
 const MAX_VALUES = 100;

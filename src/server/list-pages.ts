@@ -1,8 +1,7 @@
 // Splits lists into pages. A cursor is base64 of {"offset":n}; any other cursor may belong to a provider.
 import type { Exchange } from '../protocol/exchange.ts';
-import { isObject } from '../protocol/message.ts';
+import { isObject, readOptionalString, toInvalid } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import { readOptionalString, toInvalid } from '../protocol/params.ts';
 import type { ServerOptions } from './types.ts';
 
 export interface ListPage<T> {

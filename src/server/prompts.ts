@@ -8,7 +8,7 @@ import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
 import { toListEntry } from './definition-registry.ts';
 import { toListResult } from './list-pages.ts';
-import { MISSING, readString, readStrings, toInvalid } from '../protocol/params.ts';
+import { MISSING, readString, readStrings, toInvalid } from '../protocol/message.ts';
 import type { Completer, PromptGetter, PromptOptions, PromptReturn, Registration, ServerOptions } from './types.ts';
 
 interface PromptEntry extends Definition {

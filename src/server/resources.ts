@@ -9,7 +9,7 @@ import { DefinitionRegistry, toListEntry } from './definition-registry.ts';
 import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
 import { fromCursor, toCacheHints, toListResult, toPage, toPageResult } from './list-pages.ts';
-import { readOptionalString, readString, toInvalid } from '../protocol/params.ts';
+import { readOptionalString, readString, toInvalid } from '../protocol/message.ts';
 import type * as Types from './types.ts';
 import { parseUriTemplate } from './uri-template.ts';
 import type { UriTemplate } from './uri-template.ts';

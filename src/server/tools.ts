@@ -10,14 +10,13 @@ import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
 import type { RequestHandler } from './server.ts';
 import { toListResult } from './list-pages.ts';
-import { readOptionalObject, readString } from '../protocol/params.ts';
+import { readOptionalObject, readString, isObject } from '../protocol/message.ts';
 import { toReason } from '../protocol/json-schema.ts';
 import type { SchemaVerdict } from '../protocol/json-schema.ts';
 import { toCheckedSchema } from './schema.ts';
 import type { CheckedSchema } from './schema.ts';
 import type { Tasks, TaskWork } from '../gateway/tasks/tasks.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
-import { isObject } from '../protocol/message.ts';
 import type { ErrorCode } from '../shared/error-table.ts';
 
 interface ToolEntry extends Definition {

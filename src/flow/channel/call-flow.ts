@@ -3,7 +3,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import { readReceiptRequest, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { readOptionalObject } from '../../protocol/params.ts';
+import { readOptionalObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { toToolResult } from '../../server/tools.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';

@@ -1,8 +1,7 @@
 // Reads the language of a new session from `_meta` of the request, else from the Accept-Language header, which a gateway passes on.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { LANGUAGES } from '../../protocol/interaction.ts';
-import { isObject } from '../../protocol/message.ts';
-import { toInvalid } from '../../protocol/params.ts';
+import { isObject, toInvalid } from '../../protocol/message.ts';
 import { languagesOf } from '../../shared/text/accept-language.ts';
 import type { Catalogue } from '../authoring/messages.ts';
 

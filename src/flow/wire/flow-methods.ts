@@ -6,8 +6,14 @@ import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isUnproven } from '../../protocol/form/human-marks.ts';
 import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
-import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
+import {
+  isObject,
+  readObject,
+  readOptionalObject,
+  readOptionalString,
+  readString,
+  toInvalid,
+} from '../../protocol/message.ts';
 import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/form/prompt.ts';
 import type { RequestHandler } from '../../server/server.ts';
 import { GatewayError } from '../../shared/errors.ts';

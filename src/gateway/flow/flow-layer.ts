@@ -13,8 +13,7 @@ import {
   withCalls,
 } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
-import { readOptionalObject, readString, toInvalid } from '../../protocol/params.ts';
+import { isObject, readOptionalObject, readString, toInvalid } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Change, Target, Watcher } from '../../protocol/target.ts';

@@ -3,8 +3,7 @@
 import type { Exchange, Run } from '../../protocol/exchange.ts';
 import { RECEIPT, withOwnStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
-import { readString } from '../../protocol/params.ts';
+import { isObject, readString } from '../../protocol/message.ts';
 import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';

@@ -4,13 +4,12 @@
 import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isUnproven } from '../../protocol/form/human-marks.ts';
-import { isObject } from '../../protocol/message.ts';
+import { isObject, readObject, readOptionalString, readString, toInvalid } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { MaybeTask, TaskChannel } from './task-channel.ts';
-import { readObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
 import { Task } from './task.ts';
 import type { OpenAsk } from './task.ts';
 import type { Change } from '../../protocol/target.ts';

@@ -5,58 +5,26 @@ import { BlockList, isIP } from 'node:net';
 /** `special`: multicast, documentation, reserved and the like; nothing to connect to. */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'special';
 
-type Range = [network: string, prefix: number];
+type Kind = Exclude<AddressKind, 'public'>;
 
-const V4: [Exclude<AddressKind, 'public'>, Range[]][] = [
-  ['loopback', [['127.0.0.0', 8]]],
-  ['link-local', [['169.254.0.0', 16]]],
-  [
-    'private',
-    [
-      ['10.0.0.0', 8],
-      ['172.16.0.0', 12],
-      ['192.168.0.0', 16],
-      ['100.64.0.0', 10],
-    ],
-  ],
-  [
-    'special',
-    [
-      ['0.0.0.0', 8],
-      ['192.0.0.0', 24],
-      ['192.0.2.0', 24],
-      ['192.88.99.0', 24],
-      ['198.18.0.0', 15],
-      ['198.51.100.0', 24],
-      ['203.0.113.0', 24],
-      ['224.0.0.0', 3],
-    ],
-  ],
+const V4: [Kind, string[]][] = [
+  ['loopback', ['127.0.0.0/8']],
+  ['link-local', ['169.254.0.0/16']],
+  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10']],
+  ['special', ['0.0.0.0/8', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24']],
+  ['special', ['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3']],
 ];
 
-const V6: [Exclude<AddressKind, 'public'>, Range[]][] = [
-  ['loopback', [['::1', 128]]],
-  ['link-local', [['fe80::', 10]]],
-  [
-    'private',
-    [
-      ['fc00::', 7],
-      ['fec0::', 10],
-    ],
-  ],
+const V6: [Kind, string[]][] = [
+  ['loopback', ['::1/128']],
+  ['link-local', ['fe80::/10']],
+  ['private', ['fc00::/7', 'fec0::/10']],
 ];
 
 const lists = { 4: toLists(V4, 'ipv4'), 6: toLists(V6, 'ipv6') };
 /** All public IPv6 addresses of today. */
-const GLOBAL_V6 = toList([['2000::', 3]], 'ipv6');
-const SPECIAL_V6 = toList(
-  [
-    ['2001::', 23],
-    ['2001:db8::', 32],
-    ['3fff::', 20],
-  ],
-  'ipv6',
-);
+const GLOBAL_V6 = toList(['2000::/3'], 'ipv6');
+const SPECIAL_V6 = toList(['2001::/23', '2001:db8::/32', '3fff::/20'], 'ipv6');
 
 /** Undefined if it is not an IP address. Brackets and a zone are allowed. */
 export function addressKind(text: string): AddressKind | undefined {
@@ -77,13 +45,17 @@ export function isLoopbackHost(hostname: string): boolean {
   return /^(.+\.)?localhost\.?$/i.test(hostname) || addressKind(hostname) === 'loopback';
 }
 
-function toLists(kinds: [Exclude<AddressKind, 'public'>, Range[]][], type: 'ipv4' | 'ipv6') {
+function toLists(kinds: [Kind, string[]][], type: 'ipv4' | 'ipv6') {
   return kinds.map(([kind, ranges]) => ({ kind, list: toList(ranges, type) }));
 }
 
-function toList(ranges: Range[], type: 'ipv4' | 'ipv6'): BlockList {
+/** From ranges such as `10.0.0.0/8`. */
+function toList(ranges: string[], type: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList();
-  for (const [network, prefix] of ranges) list.addSubnet(network, prefix, type);
+  for (const range of ranges) {
+    const [network, prefix] = range.split('/') as [string, string];
+    list.addSubnet(network, Number(prefix), type);
+  }
   return list;
 }
 

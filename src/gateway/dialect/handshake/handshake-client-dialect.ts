@@ -2,11 +2,10 @@
 // `inputRequests`, cache hints or error codes of the stateless era.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, WireError } from '../../../protocol/message.ts';
-import { isObject, toNotification } from '../../../protocol/message.ts';
+import { isObject, toNotification, MISSING, toInvalid } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import { TASK_METHODS } from '../../../protocol/methods.ts';
-import { MISSING, toInvalid } from '../../../protocol/params.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { missingCapability } from '../ask.ts';
 import type { Conversation } from '../serve/conversation.ts';

@@ -4,8 +4,7 @@
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message } from '../../../protocol/message.ts';
-import { isObject, roughBytes } from '../../../protocol/message.ts';
-import { readOptionalObject, toInvalid } from '../../../protocol/params.ts';
+import { isObject, roughBytes, readOptionalObject, toInvalid } from '../../../protocol/message.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { META, forwardedMeta } from '../meta.ts';

@@ -1,7 +1,7 @@
 // Chooses the dialect of a connection by its `initialize`. A string `protocolVersion` means MCP at that
 // revision, else a string `mcpVersion` means draft; the two forms share no required key, so the choice is certain.
 import type { JsonObject } from '../../../protocol/message.ts';
-import { MISSING, readOptionalObject, toInvalid } from '../../../protocol/params.ts';
+import { MISSING, readOptionalObject, toInvalid } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
 import { checkIntroductionSize, readClientInfo, readIntroduction } from './detect.ts';

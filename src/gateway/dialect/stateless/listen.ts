@@ -2,7 +2,7 @@
 // It begins with an acknowledgement of the accepted filter; nothing else is ever sent.
 import { callerOfClient } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
-import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
+import { MISSING, isObject, toInvalid, toNotification, toResult } from '../../../protocol/message.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
@@ -12,10 +12,11 @@ import type { RunningRequest } from './serve-stateless.ts';
 import { stamp } from './results.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
 
+const LISTS = ['tools', 'prompts', 'resources'] as const;
+
 interface Filter {
-  toolsListChanged: boolean;
-  promptsListChanged: boolean;
-  resourcesListChanged: boolean;
+  /** The lists whose changes are reported. */
+  lists: (typeof LISTS)[number][];
   resourceSubscriptions: string[];
   taskIds: string[];
 }
@@ -83,13 +84,9 @@ function wishFor(
 }
 
 function readFilter(notifications: unknown): Filter {
-  if (!isObject(notifications)) {
-    throw new GatewayError('INVALID_PARAMS', { parameter: 'notifications', error: 'Required parameter missing' });
-  }
+  if (!isObject(notifications)) throw toInvalid('notifications', MISSING);
   return {
-    toolsListChanged: notifications.toolsListChanged === true,
-    promptsListChanged: notifications.promptsListChanged === true,
-    resourcesListChanged: notifications.resourcesListChanged === true,
+    lists: LISTS.filter((kind) => notifications[`${kind}ListChanged`] === true),
     resourceSubscriptions: strings(notifications, 'resourceSubscriptions'),
     taskIds: strings(notifications, 'taskIds'),
   };
@@ -98,41 +95,36 @@ function readFilter(notifications: unknown): Filter {
 function strings(notifications: JsonObject, name: string): string[] {
   const list = notifications[name] ?? [];
   if (Array.isArray(list) && list.every((item) => typeof item === 'string')) return list;
-  throw new GatewayError('INVALID_PARAMS', {
-    parameter: `notifications.${name}`,
-    error: 'Must be an array of strings',
-  });
+  throw toInvalid(`notifications.${name}`, 'Must be an array of strings');
 }
 
 /** The acknowledged filter: what was wanted and the target offers. */
 function honoured(context: ServeContext, { client, task }: StatelessExchange, wanted: Filter): Filter {
-  const { tools, prompts, resources } = context.target.capabilities(client);
+  const capabilities = context.target.capabilities(client);
   if (wanted.taskIds.length > 0 && !task) throw new GatewayError('TASK_REQUIRED', { tool: 'subscriptions/listen' });
   return {
-    toolsListChanged: wanted.toolsListChanged && tools?.listChanged === true,
-    promptsListChanged: wanted.promptsListChanged && prompts?.listChanged === true,
-    resourcesListChanged: wanted.resourcesListChanged && resources?.listChanged === true,
-    resourceSubscriptions: resources?.subscribe ? wanted.resourceSubscriptions : [],
+    lists: wanted.lists.filter((kind) => capabilities[kind]?.listChanged === true),
+    resourceSubscriptions: capabilities.resources?.subscribe ? wanted.resourceSubscriptions : [],
     taskIds: wanted.taskIds,
   };
 }
 
-function named(filter: Filter): JsonObject {
-  return Object.fromEntries(
-    Object.entries(filter).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value)),
-  );
+/** As the client wrote it, without what is empty. */
+function named({ lists, resourceSubscriptions, taskIds }: Filter): JsonObject {
+  return {
+    ...Object.fromEntries(lists.map((kind) => [`${kind}ListChanged`, true])),
+    ...(resourceSubscriptions.length > 0 && { resourceSubscriptions }),
+    ...(taskIds.length > 0 && { taskIds }),
+  };
 }
 
 function toListened(change: Change, filter: Filter, principal: string): NotificationMessage | undefined {
   switch (change.kind) {
     case 'tools':
-      return filter.toolsListChanged ? toNotification('notifications/tools/list_changed', change.more) : undefined;
     case 'prompts':
-      return filter.promptsListChanged ? toNotification('notifications/prompts/list_changed', change.more) : undefined;
     case 'resources':
-      return filter.resourcesListChanged
-        ? toNotification('notifications/resources/list_changed', change.more)
-        : undefined;
+      if (!filter.lists.includes(change.kind)) return undefined;
+      return toNotification(`notifications/${change.kind}/list_changed`, change.more);
     case 'resource':
       if (!filter.resourceSubscriptions.some((whole) => isWithin(change.uri, whole))) return undefined;
       return toNotification('notifications/resources/updated', { uri: change.uri, ...change.more });

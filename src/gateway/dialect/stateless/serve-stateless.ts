@@ -9,10 +9,9 @@ import type {
   WireError,
   NotificationMessage,
 } from '../../../protocol/message.ts';
-import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
+import { isObject, toErrorMessage, toResult, toInvalid } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { CALL_METHODS, WIRE_NOTIFICATIONS } from '../../../protocol/methods.ts';
-import { toInvalid } from '../../../protocol/params.ts';
 import { readSuspended } from '../../../protocol/target.ts';
 import type { SuspendedCall } from '../../../protocol/target.ts';
 import { GatewayError, ProtocolError, toError } from '../../../shared/errors.ts';

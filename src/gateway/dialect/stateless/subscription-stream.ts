@@ -11,11 +11,13 @@ import type { StatelessServerDialect } from './stateless-server-dialect.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { META } from '../meta.ts';
 
+const LISTS = ['tools', 'prompts', 'resources'] as const;
+
 export class SubscriptionStream {
   readonly #dialect: StatelessServerDialect;
   readonly #events: ServerEvents;
   #changes = false;
-  #uris = new Set<string>();
+  readonly #uris = new Set<string>();
   /** Tasks that have ended are left out of the next filter. */
   readonly #taskIds = new Set<string>();
   #current: ListenStream | undefined;
@@ -39,27 +41,13 @@ export class SubscriptionStream {
     void this.#renew().catch((error: unknown) => wire.log.warn({ link: wire.name, error }, 'upstream.listen-refused'));
   }
 
-  async add(uri: string): Promise<void> {
-    this.#uris.add(uri);
-    try {
-      await this.#renew();
-      if (!this.#isStopped && !this.#honours(uri)) throw this.#notSupported(`subscriptions to ${uri}`);
-    } catch (thrown) {
-      this.#uris.delete(uri);
-      throw thrown;
-    }
+  add(uri: string): Promise<void> {
+    return this.#subscribe(this.#uris, uri, { kind: 'resourceSubscriptions', what: `subscriptions to ${uri}` });
   }
 
   /** Subscribes to a task until it ends. */
-  async follow(taskId: string): Promise<void> {
-    this.#taskIds.add(taskId);
-    try {
-      await this.#renew();
-      if (!this.#isStopped && !this.#honours(taskId, 'taskIds')) throw this.#notSupported(`news of task ${taskId}`);
-    } catch (thrown) {
-      this.#taskIds.delete(taskId);
-      throw thrown;
-    }
+  follow(taskId: string): Promise<void> {
+    return this.#subscribe(this.#taskIds, taskId, { kind: 'taskIds', what: `news of task ${taskId}` });
   }
 
   async remove(uri: string): Promise<void> {
@@ -84,6 +72,19 @@ export class SubscriptionStream {
     this.#overlap?.end();
     this.#opening?.stop();
     this.#current?.stop();
+  }
+
+  async #subscribe(ids: Set<string>, id: string, { kind, what }: { kind: string; what: string }): Promise<void> {
+    ids.add(id);
+    try {
+      await this.#renew();
+      const honoured = this.#current?.honoured[kind];
+      if (this.#isStopped || (Array.isArray(honoured) && honoured.includes(id))) return;
+      throw new GatewayError('NOT_SUPPORTED', { server: this.#dialect.wire.name, what });
+    } catch (thrown) {
+      ids.delete(id);
+      throw thrown;
+    }
   }
 
   /** Resolves when the server has acknowledged the current filter. */
@@ -140,30 +141,17 @@ export class SubscriptionStream {
   }
 
   /** Reports changes of everything subscribed, so that caches reload. */
-  #tellAll({ toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions }: JsonObject): void {
-    if (toolsListChanged) this.#events.onChange({ kind: 'tools' });
-    if (promptsListChanged) this.#events.onChange({ kind: 'prompts' });
-    if (resourcesListChanged) this.#events.onChange({ kind: 'resources' });
-    for (const uri of Array.isArray(resourceSubscriptions) ? resourceSubscriptions : []) {
-      this.#events.onChange({ kind: 'resource', uri: String(uri) });
-    }
-  }
-
-  #honours(id: string, kind: 'resourceSubscriptions' | 'taskIds' = 'resourceSubscriptions'): boolean {
-    const ids = this.#current?.honoured[kind];
-    return Array.isArray(ids) && ids.includes(id);
-  }
-
-  #notSupported(what: string): GatewayError {
-    return new GatewayError('NOT_SUPPORTED', { server: this.#dialect.wire.name, what });
+  #tellAll(honoured: JsonObject): void {
+    for (const kind of LISTS) if (honoured[`${kind}ListChanged`]) this.#events.onChange({ kind });
+    const { resourceSubscriptions: uris } = honoured;
+    for (const uri of Array.isArray(uris) ? uris : []) this.#events.onChange({ kind: 'resource', uri: String(uri) });
   }
 
   #filter(): JsonObject {
-    const { tools, prompts, resources } = this.#dialect.server.capabilities;
+    const { capabilities } = this.#dialect.server;
+    const lists = this.#changes ? LISTS.filter((kind) => capabilities[kind]?.listChanged) : [];
     return {
-      ...(this.#changes && tools?.listChanged && { toolsListChanged: true }),
-      ...(this.#changes && prompts?.listChanged && { promptsListChanged: true }),
-      ...(this.#changes && resources?.listChanged && { resourcesListChanged: true }),
+      ...Object.fromEntries(lists.map((kind) => [`${kind}ListChanged`, true])),
       ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
       ...(this.#taskIds.size > 0 && { taskIds: [...this.#taskIds] }),
     };

@@ -4,7 +4,7 @@
 //    until the client has acknowledged it.
 // 2. `tell` is called for every prompt and once for the end.
 import type { JsonObject } from '../../../protocol/message.ts';
-import { present } from '../../../protocol/message.ts';
+import { present, readOptionalString, toInvalid } from '../../../protocol/message.ts';
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
@@ -18,7 +18,6 @@ import type { SessionMessage } from '../play/upstream-flow-sessions.ts';
 import type { UnacknowledgedOutcomes } from './emulated-sessions.ts';
 import { saysUnproven } from '../../../protocol/form/human-marks.ts';
 import { isUnacknowledged } from '../../../protocol/interaction.ts';
-import { readOptionalString, toInvalid } from '../../../protocol/params.ts';
 import { readResponse } from '../../../protocol/form/prompt.ts';
 
 export interface EmulatedSessionOptions {

@@ -2,7 +2,7 @@
 // yes. Anything else, including silence, is a no, which the model gets as a readable result. A call is asked about only once,
 // however often an outer step retries it and however many rules apply.
 import type { JsonObject } from '../../../../protocol/message.ts';
-import { readString } from '../../../../protocol/params.ts';
+import { readString } from '../../../../protocol/message.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';

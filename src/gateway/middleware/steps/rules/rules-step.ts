@@ -6,11 +6,10 @@
 import type { Outcome, Next, StepExchange, StepFunction } from '../../../../protocol/step.ts';
 import type { Exchange } from '../../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
-import { isObject } from '../../../../protocol/message.ts';
+import { isObject, readString } from '../../../../protocol/message.ts';
 import { LIST_METHOD_BY_AREA } from '../../../../protocol/methods.ts';
 import { isFollowUp } from '../../../../protocol/interaction.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
-import { readString } from '../../../../protocol/params.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { respond } from '../../chain/outcome.ts';

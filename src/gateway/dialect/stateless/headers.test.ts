@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import * as fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { enveloped, request } from '../fake-context.contract.ts';
@@ -8,6 +9,10 @@ import {
   checkParamHeaders,
   paramHeaders,
   toParamHeaders,
+  decodeHeader,
+  encodeHeader,
+  toHeaderText,
+  ToolSchemas,
 } from './headers.ts';
 
 const from = (headers: Record<string, string>) => (name: string) => headers[name];
@@ -125,4 +130,91 @@ describe('headers of arguments', () => {
     expect(paramHeaders({ type: 'string', 'x-mcp-header': 'A' })).toBe('invalid');
     expect(paramHeaders({ properties: { list: { items: { type: 'string', 'x-mcp-header': 'A' } } } })).toEqual([]);
   });
+});
+
+it('any text is encoded as a legal header value and decoded again', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const header = encodeHeader(text);
+      expect(header).toMatch(/^[\x21-\x7e]?[\x20-\x7e]*$/);
+      expect(header.trim()).toBe(header);
+      expect(decodeHeader(header)).toBe(text);
+    }),
+  );
+});
+
+it('plain ASCII is not encoded; outer spaces, control characters and text that looks encoded are', () => {
+  expect(encodeHeader('get weather')).toBe('get weather');
+  expect(encodeHeader('')).toBe('');
+  for (const text of [' a', 'a ', 'a\tb', 'a\r\nX: y', 'é', '=?base64?aGk=?=']) {
+    expect(encodeHeader(text)).toMatch(/^=\?base64\?[A-Za-z0-9+/]+=*\?=$/);
+  }
+});
+
+it.each([
+  '=?base64?a?=',
+  '=?base64?a*bc?=',
+  '=?base64?YWJj=?=',
+  '=?base64?YW Jj?=',
+  '=?base64?YWJj\n?=',
+  '=?base64?YW-_?=',
+])('a header %j with invalid base64 is refused', (header) => expect(decodeHeader(header)).toBeUndefined());
+
+it('text without exact markers is not decoded', () => {
+  for (const header of ['=?BASE64?YWJj?=', '=?base64?YWJj', 'x=?base64?YWJj?=', '=?utf-8?YWJj?=']) {
+    expect(decodeHeader(header)).toBe(header);
+  }
+});
+
+it('header text has decimal integers and boolean words, and nothing else', () => {
+  expect([1, -2.5, true, false, 'x'].map(toHeaderText)).toEqual(['1', '-2.5', 'true', 'false', 'x']);
+  expect([null, undefined, {}, [], NaN, Infinity].map(toHeaderText)).toEqual(Array(6).fill(undefined));
+});
+
+const tool = (name: string, header: unknown) => ({
+  name,
+  inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': header } } },
+});
+
+test('tools with invalid annotations are removed from lists over HTTP, and named', () => {
+  const schemas = new ToolSchemas();
+  const list = {
+    tools: [tool('good', 'Region'), tool('bad', 'two words'), { name: 'plain', inputSchema: { type: 'object' } }],
+    more: 1,
+  };
+  expect(schemas.learn(list, true)).toEqual({
+    result: { tools: [list.tools[0], list.tools[2]], more: 1 },
+    refused: ['bad'],
+  });
+  expect([schemas.has('good'), schemas.has('bad'), schemas.has('plain')]).toEqual([true, false, true]);
+});
+
+test('tools with invalid annotations stay without HTTP, and a valid list is the same object', () => {
+  const bad = { tools: [tool('bad', 'two words')] };
+  expect(new ToolSchemas().learn(bad, false)).toEqual({ result: bad, refused: [] });
+  const good = { tools: [tool('good', 'Region'), 'no tool', { name: 'no schema' }] };
+  expect(new ToolSchemas().learn(good, true).result).toBe(good);
+  const odd = { tools: 5 };
+  expect(new ToolSchemas().learn(odd, true).result).toBe(odd);
+});
+
+test('headers follow the latest schema of a tool', () => {
+  const schemas = new ToolSchemas();
+  const call = { name: 'a', arguments: { region: 'eu' } };
+  expect(schemas.headersFor(call)).toEqual({});
+  schemas.learn({ tools: [tool('a', 'Region')] }, true);
+  expect(schemas.headersFor(call)).toEqual({ 'mcp-param-region': 'eu' });
+  expect(schemas.headersFor({ name: 'a', arguments: { region: null } })).toEqual({});
+  expect(schemas.headersFor({ name: 'a' })).toEqual({});
+  schemas.learn({ tools: [tool('a', 'Place')] }, true);
+  expect(schemas.headersFor(call)).toEqual({ 'mcp-param-place': 'eu' });
+  schemas.learn({ tools: [tool('a', 'two words')] }, true);
+  expect(schemas.headersFor(call)).toEqual({});
+});
+
+test('a forgotten tool schema is unknown', () => {
+  const schemas = new ToolSchemas();
+  schemas.learn({ tools: [tool('a', 'Region')] }, true);
+  schemas.forget('a');
+  expect(schemas.has('a')).toBe(false);
 });

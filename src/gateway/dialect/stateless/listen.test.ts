@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../protocol/message.ts';
-import type { TaskState } from '../../../protocol/target.ts';
-import { FakeTarget, RecordingOutlet, enveloped, fakeContext } from '../fake-context.contract.ts';
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
+import type { TaskState, Target } from '../../../protocol/target.ts';
+import { FakeTarget, RecordingOutlet, enveloped, fakeContext, settled } from '../fake-context.contract.ts';
 import type { ServeContextOptions } from '../serve/serve-context.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import { serveStateless } from './serve-stateless.ts';
+import type { ClientView } from '../../../protocol/exchange.ts';
 
 const withTasks = { [META.clientCapabilities]: { extensions: { [TASKS_EXTENSION]: {} } } };
 const task: TaskState = { taskId: 't', status: 'working', createdAt: '', lastUpdatedAt: '', ttlMs: 1 };
@@ -124,5 +125,51 @@ describe('a listen stream', () => {
     expect(outlet.sent).toHaveLength(1);
     target.tell({ kind: 'task', task, principal: 'local' });
     expect(outlet.sent[1]).toMatchObject({ method: 'notifications/tasks', params: { taskId: 't', ttlMs: 1 } });
+  });
+});
+
+function listenToServer() {
+  const target: Target & FakeTarget = new FakeTarget();
+  const subscribed: [string, ClientView][] = [];
+  const pending = new Map<string, (outcome?: Error) => void>();
+  target.subscribe = (uri, client) => {
+    subscribed.push([uri, client]);
+    return new Promise((resolve, reject) => {
+      pending.set(uri, (outcome) => (outcome ? reject(outcome) : resolve()));
+    });
+  };
+  const outlet = new RecordingOutlet();
+  const notifications = { toolsListChanged: true, resourceSubscriptions: ['a:', 'b:'] };
+  const message = enveloped(1, 'subscriptions/listen', { notifications });
+  const running = serveStateless(fakeContext(target), message, outlet, { principal: 'local' });
+  return { target, outlet, running, subscribed, settle: (uri: string, outcome?: Error) => pending.get(uri)!(outcome) };
+}
+
+describe('subscriptions that need the server’s consent', () => {
+  it('are acknowledged once it has agreed, and nothing is sent before', async () => {
+    const { target, outlet, subscribed, settle } = listenToServer();
+    expect(subscribed.map(([uri]) => uri)).toEqual(['a:', 'b:']);
+    target.tell({ kind: 'tools' });
+    settle('a:');
+    await settled();
+    expect(outlet.sent).toEqual([]);
+    settle('b:', new Error('no such thing'));
+    await settled();
+    expect((outlet.sent[0] as NotificationMessage).params?.notifications).toEqual({
+      toolsListChanged: true,
+      resourceSubscriptions: ['a:'],
+    });
+    target.tell({ kind: 'resource', uri: 'b:' });
+    target.tell({ kind: 'resource', uri: 'a:/part' });
+    expect(outlet.sent.slice(1)).toMatchObject([{ params: { uri: 'a:/part' } }]);
+  });
+
+  it('are dropped if the client leaves meanwhile', async () => {
+    const { target, outlet, running, settle } = listenToServer();
+    running!.cancel();
+    settle('a:');
+    settle('b:');
+    await settled();
+    expect([outlet.sent, target.watchers]).toEqual([[], 0]);
   });
 });

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { FakeTarget, RecordingOutlet, enveloped, fakeContext, request, settled } from '../fake-context.contract.ts';
 import type { ServeContextOptions } from '../serve/serve-context.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
-import { serveStateless } from './serve-stateless.ts';
+import { serveStateless, toStatelessError } from './serve-stateless.ts';
 
 type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
 
@@ -246,4 +246,18 @@ describe('headers', () => {
     const odd = enveloped(1, 'tools/list', {}, { [META.protocolVersion]: '1999-01-01' });
     expect((await put(odd, { 'mcp-protocol-version': '2026-07-28' }).answer()).error!.code).toBe(-32020);
   });
+});
+
+const status = (error: GatewayError) => (toStatelessError(error, 'x-1', false) as { status: number }).status;
+
+test('an error that is not the client’s fault has status 200 and the exchange id in its body', () => {
+  const closed = new GatewayError('UPSTREAM_CLOSED', { server: 'a', reason: 'gone' });
+  expect(toStatelessError(closed, 'x-1', false)).toMatchObject({ status: 200, error: { data: { exchange: 'x-1' } } });
+  expect(status(new GatewayError('STEP_MISUSED', { step: 'a', reason: 'b' }))).toBe(200);
+  expect(status(new GatewayError('INTERNAL'))).toBe(200);
+});
+
+test('an error that is the client’s fault has the status of the table', () => {
+  expect(status(new GatewayError('METHOD_NOT_FOUND', { method: 'm' }))).toBe(404);
+  expect(status(new GatewayError('TOO_MANY', { what: 'calls', limit: 'maxInFlight' }))).toBe(429);
 });

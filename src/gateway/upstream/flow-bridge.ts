@@ -82,7 +82,7 @@ export class FlowBridge {
   }
 
   /** Handles a request of the server about a session. */
-  put(ask: Ask, connection: UpstreamConnection, signal?: AbortSignal): Promise<JsonObject> {
+  ask(ask: Ask, connection: UpstreamConnection, signal?: AbortSignal): Promise<JsonObject> {
     return this.#sessionsOn(connection).deliver(toTold(ask), signal);
   }
 
@@ -97,9 +97,9 @@ export class FlowBridge {
     player: Player,
     work: (request: FlowToolSession['request']) => Promise<T>,
   ): Promise<T> {
-    const put: AskHandler = (ask, signal) =>
-      isInteraction(ask.method) ? this.put(ask, call.connection!, signal) : exchange.ask(ask, signal);
-    const call = new ServerCall(exchange, this.#calls, { put });
+    const handler: AskHandler = (ask, signal) =>
+      isInteraction(ask.method) ? this.ask(ask, call.connection!, signal) : exchange.ask(ask, signal);
+    const call = new ServerCall(exchange, this.#calls, { ask: handler });
     await call.lease();
     const sessions = this.#sessionsOn(call.connection!);
     const request: FlowToolSession['request'] = (method, params, isLast = false) => {

@@ -6,20 +6,20 @@ import { coalesce } from './questions/coalesce.ts';
 describe('questions that follow each other closely', () => {
   it('questions that arrive close together are asked together', async () => {
     const clock = new FakeClock();
-    const put: Ask[][] = [[]];
+    const rounds: Ask[][] = [[]];
     const ask = coalesce(async (question) => {
-      put.at(-1)!.push(question);
+      rounds.at(-1)!.push(question);
       return { answered: question.key };
     }, clock);
     const first = [ask({ method: 'm', key: 'a' }), ask({ method: 'm', key: 'b' })];
     await settled();
-    expect(put).toEqual([[]]);
+    expect(rounds).toEqual([[]]);
     clock.advance(40);
     expect(await Promise.all(first)).toEqual([{ answered: 'a' }, { answered: 'b' }]);
-    put.push([]);
+    rounds.push([]);
     const second = ask({ method: 'm', key: 'c' });
     clock.advance(40);
     await second;
-    expect(put.map((round) => round.map(({ key }) => key))).toEqual([['a', 'b'], ['c']]);
+    expect(rounds.map((round) => round.map(({ key }) => key))).toEqual([['a', 'b'], ['c']]);
   });
 });

@@ -53,7 +53,7 @@ export interface ServerCallOptions {
   /** The server, if the call may have to run as one of its tasks. */
   taskServer?: ServerView | undefined;
   /** Answers questions that arrive on the connection. Default: the client. */
-  put?: AskHandler | undefined;
+  ask?: AskHandler | undefined;
 }
 
 /** Overrides for a request that differs from the exchange it is made for. */
@@ -80,8 +80,8 @@ export class ServerCall implements CallOwner {
   upstream: Upstream | undefined;
   /** Whether the server may ask the client during the call. */
   mayAsk = false;
-  put: AskHandler;
-  readonly #ask: AskHandler;
+  ask: AskHandler;
+  readonly #askClient: AskHandler;
   readonly context: CallContext;
   readonly #options: ServerCallOptions;
   #isLeased = false;
@@ -92,7 +92,7 @@ export class ServerCall implements CallOwner {
   constructor(exchange: Exchange, context: CallContext, options = NO_OPTIONS) {
     this.exchange = exchange;
     this.client = exchange.client;
-    this.put = this.#ask = options.put ?? ((ask, signal) => exchange.ask(ask, signal));
+    this.ask = this.#askClient = options.ask ?? ((ask, signal) => exchange.ask(ask, signal));
     this.context = context;
     this.#options = options;
   }
@@ -146,14 +146,14 @@ export class ServerCall implements CallOwner {
     this.#isLeased = true;
     connection.supervised.take();
     this.upstream = connection.supervised.current;
-    if (isHandshake) this.#choosePut(connection);
+    if (isHandshake) this.#chooseAsk(connection);
     const isReady = this.upstream && !(isHandshake && this.#mustTellFirst(connection));
     return isReady ? undefined : this.#prepare(connection);
   }
 
-  #choosePut(connection: UpstreamConnection): void {
-    this.put = this.client.dialect === 'stateless' ? coalesce(this.#ask, this.context.clock) : this.#ask;
-    if (connection.isTaken) this.put = connection.asks.counted(this.put);
+  #chooseAsk(connection: UpstreamConnection): void {
+    this.ask = this.client.dialect === 'stateless' ? coalesce(this.#askClient, this.context.clock) : this.#askClient;
+    if (connection.isTaken) this.ask = connection.asks.counted(this.ask);
   }
 
   #mustTellFirst({ asks }: UpstreamConnection): boolean {
@@ -168,7 +168,7 @@ export class ServerCall implements CallOwner {
       const { dialect, capabilities } = this.upstream.server;
       // Stateless servers get the level with each call instead.
       if (logLevel && dialect === 'handshake' && capabilities.logging) await connection.setLevel(logLevel);
-      if (this.mayAsk && !held.isEmpty) await held.release(this.put);
+      if (this.mayAsk && !held.isEmpty) await held.release(this.ask);
     } catch (thrown) {
       this.release();
       throw thrown;
@@ -283,7 +283,7 @@ export class ServerRequest extends OpenCall implements OutgoingCall {
     this.timeoutMs = call.context.timeoutMs;
     this.task = wanted.task ?? asked;
     this.onProgress = exchange.wantsProgress ? (progress) => exchange.progress(progress) : undefined;
-    this.ask = call.put;
+    this.ask = call.ask;
     this.suspends = told && exchange.maySuspend;
     this.isUnproven = client.isUnproven;
     this.resumed = told && exchange.resumed;

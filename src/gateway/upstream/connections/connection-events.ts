@@ -129,7 +129,7 @@ export class ConnectionEvents {
       pausesCalls: true,
       maxAsked: target.limits?.maxInFlight,
       onPing: (ask, signal) => asks.ping(ask, signal),
-      onLateAsk: (ask, signal) => asks.putLate(ask, signal),
+      onLateAsk: (ask, signal) => asks.routeLate(ask, signal),
       track: () => new OpenCall(asks, undefined, { ...OF_THE_GATEWAY, habits }),
       onUnnamed: (change) => this.#onUnnamed(connection, change),
       onChange: (change) => this.#onChange(connection, change),
@@ -179,10 +179,10 @@ export class ConnectionEvents {
   /** Servers ask for roots as soon as they are connected, maybe before any call or client. */
   #onAsk(connection: UpstreamConnection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     const { target, flow } = this.#options;
-    if (isInteraction(ask.method)) return flow.put(ask, connection, signal);
-    if (ask.method !== 'roots/list') return connection.asks.put(ask, signal);
+    if (isInteraction(ask.method)) return flow.ask(ask, connection, signal);
+    if (ask.method !== 'roots/list') return connection.asks.route(ask, signal);
     if (connection.hasOurRoots && target.roots) return target.roots();
-    if (!this.#isForNobody(connection)) return connection.asks.put(ask, signal);
+    if (!this.#isForNobody(connection)) return connection.asks.route(ask, signal);
     connection.isForNobody = true;
     return Promise.resolve({ roots: [] });
   }

@@ -49,11 +49,11 @@ function setUp({ share = 'auto', pin }: Partial<Pick<ConnectionPoolOptions, 'sha
 /** A call on the connection asks, and its user takes some time. */
 function ask({ asks }: UpstreamConnection, by: ClientView) {
   let answer: (answer: JsonObject) => void = () => {};
-  const put = asks.counted(() => new Promise<JsonObject>((resolve) => (answer = resolve)));
-  const caller = { client: by, put, isGone: false, mayAsk: true, tell: () => {} };
+  const ask = asks.counted(() => new Promise<JsonObject>((resolve) => (answer = resolve)));
+  const caller = { client: by, ask, isGone: false, mayAsk: true, tell: () => {} };
   const call = new OpenCall(asks, caller, { method: 'tools/call', subject: 'tool', habits: new CallHabits() });
   call.onSent();
-  const answered = asks.put({ method: 'elicitation/create', params: {} });
+  const answered = asks.route({ method: 'elicitation/create', params: {} });
   return { answered, answer: (given: JsonObject) => answer(given) };
 }
 

@@ -46,8 +46,17 @@ function setUp({
     asksByRequest: () => asksByRequest,
     onWorn: (isWorn) => void worn.push(isWorn),
   });
-  const send = (put: AskHandler, { by = client(), ...more }: Partial<OpenCallOptions> & { by?: ClientView } = {}) => {
-    const caller: CallOwner & { isGone: boolean } = { client: by, put, isGone: false, mayAsk: true, tell: () => {} };
+  const send = (
+    handler: AskHandler,
+    { by = client(), ...more }: Partial<OpenCallOptions> & { by?: ClientView } = {},
+  ) => {
+    const caller: CallOwner & { isGone: boolean } = {
+      client: by,
+      ask: handler,
+      isGone: false,
+      mayAsk: true,
+      tell: () => {},
+    };
     const call = new OpenCall(routing, caller, { method: 'tools/call', subject: 'tool', habits, ...more });
     const clock = { pauses: 0 };
     call.onSent({ pause: () => void clock.pauses++, resume: () => void clock.pauses-- });
@@ -60,20 +69,20 @@ describe('a question that names no call, on a shared connection', () => {
   it('goes to the one call that the server has not answered, and to nobody once it has', async () => {
     const { routing, send, habits } = setUp();
     const { call } = send(answers('call'));
-    expect(await routing.put(ask)).toEqual({ by: 'call' });
+    expect(await routing.route(ask)).toEqual({ by: 'call' });
     expect([habits.asks('tool'), habits.asksUnnamed]).toEqual([true, true]);
     call.onAnswered();
-    await expect(routing.put(ask)).rejects.toMatchObject(CANNOT);
+    await expect(routing.route(ask)).rejects.toMatchObject(CANNOT);
   });
 
   it('is refused at once when several calls can have asked it, and each of them is known to ask', async () => {
     const { routing, send, habits } = setUp();
     send(answers('one'), { subject: 'pay' });
     const other = send(answers('other'), { subject: 'report' });
-    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
     expect(['pay', 'report'].map((subject) => habits.asks(subject))).toEqual([true, true]);
     other.call.onAnswered();
-    expect(await routing.put(ask)).toEqual({ by: 'one' });
+    expect(await routing.route(ask)).toEqual({ by: 'one' });
   });
 
   it('is refused also when the calls are of one client: the wrong one would ask in the words of another', async () => {
@@ -81,7 +90,7 @@ describe('a question that names no call, on a shared connection', () => {
     const by = client({ elicitation });
     send(answers('first'), { by });
     send(answers('second'), { by });
-    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
   });
 
   it('an abandoned call counts until the server answers it', async () => {
@@ -89,33 +98,33 @@ describe('a question that names no call, on a shared connection', () => {
     const { call } = send(answers('bob'), { subject: 'pay' });
     send(answers('alice'), { subject: 'report' });
     call.onAbandoned();
-    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
     call.onAnswered();
-    expect(await routing.put(ask)).toEqual({ by: 'alice' });
+    expect(await routing.route(ask)).toEqual({ by: 'alice' });
   });
 
   it('is refused when the only call that can have asked was given up, or is about to be', async () => {
     const { routing, send } = setUp();
     const { call, caller } = send(answers('bob'));
     caller.isGone = true;
-    await expect(routing.put(ask)).rejects.toMatchObject(ABANDONED);
+    await expect(routing.route(ask)).rejects.toMatchObject(ABANDONED);
     call.onAbandoned();
-    await expect(routing.put(ask)).rejects.toMatchObject(ABANDONED);
+    await expect(routing.route(ask)).rejects.toMatchObject(ABANDONED);
   });
 
   it('nothing is learned from a question that the server must not ask', async () => {
     const { routing, send, habits } = setUp();
     send(answers('one'));
     send(answers('other'));
-    await expect(routing.put({ method: 'roots/list' })).rejects.toMatchObject(CANNOT);
+    await expect(routing.route({ method: 'roots/list' })).rejects.toMatchObject(CANNOT);
     expect(habits.asks('tool')).toBe(false);
   });
 
-  it('is never put to a client outside of its calls', async () => {
+  it('is never asked of a client outside of its calls', async () => {
     const { routing } = setUp();
     routing.attend(answers('client'));
-    await expect(routing.put(ask)).rejects.toMatchObject(CANNOT);
-    await expect(routing.putLate(ask)).rejects.toMatchObject(ABANDONED);
+    await expect(routing.route(ask)).rejects.toMatchObject(CANNOT);
+    await expect(routing.routeLate(ask)).rejects.toMatchObject(ABANDONED);
   });
 
   it('counts requests that the gateway makes for itself', async () => {
@@ -123,9 +132,9 @@ describe('a question that names no call, on a shared connection', () => {
     send(answers('call'));
     const own = new OpenCall(routing, undefined, { method: 'resources/subscribe', subject: '', habits });
     own.onSent();
-    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
     own.onAnswered();
-    expect(await routing.put(ask)).toEqual({ by: 'call' });
+    expect(await routing.route(ask)).toEqual({ by: 'call' });
   });
 });
 
@@ -139,7 +148,7 @@ describe('a question for roots, to a client that is asked only during its calls'
 
   it('waits for the next call', async () => {
     const { routing } = own();
-    const asked = routing.put(roots);
+    const asked = routing.route(roots);
     await settled();
     expect(routing.held.isEmpty).toBe(false);
     await routing.held.release(answers('next call'));
@@ -151,7 +160,7 @@ describe('a question for roots, to a client that is asked only during its calls'
     const { routing, send } = own();
     let end = (_: unknown): void => {};
     const { call } = send(() => new Promise((_, reject) => (end = reject)));
-    const asked = routing.put(roots);
+    const asked = routing.route(roots);
     call.onAnswered();
     end(new GatewayError('CANCELLED'));
     await settled();
@@ -162,11 +171,11 @@ describe('a question for roots, to a client that is asked only during its calls'
 
   it('is refused when no call comes in time, or when the server gives up', async () => {
     const { routing, clock } = own();
-    const late = expect(routing.put(roots)).rejects.toMatchObject(CANNOT);
+    const late = expect(routing.route(roots)).rejects.toMatchObject(CANNOT);
     await clock.advance(60_000);
     await late;
     const controller = new AbortController();
-    const cancelled = routing.put(roots, controller.signal);
+    const cancelled = routing.route(roots, controller.signal);
     controller.abort();
     await expect(cancelled).rejects.toMatchObject(CANNOT);
     expect(routing.held.isEmpty).toBe(true);
@@ -174,9 +183,9 @@ describe('a question for roots, to a client that is asked only during its calls'
 
   it('does not hold other questions, nor more than a few', async () => {
     const { routing } = own();
-    await expect(routing.put(ask)).rejects.toMatchObject(CANNOT);
-    const asked = Array.from({ length: 16 }, () => routing.put(roots));
-    await expect(routing.put(roots)).rejects.toMatchObject(CANNOT);
+    await expect(routing.route(ask)).rejects.toMatchObject(CANNOT);
+    const asked = Array.from({ length: 16 }, () => routing.route(roots));
+    await expect(routing.route(roots)).rejects.toMatchObject(CANNOT);
     await routing.held.release(answers('next call'));
     expect(await Promise.all(asked)).toHaveLength(16);
   });
@@ -187,7 +196,7 @@ describe('a shared connection', () => {
     const { routing, send } = setUp();
     let answer = (_: object): void => {};
     send(() => new Promise((resolve) => (answer = resolve as never)));
-    const asked = routing.put(ask);
+    const asked = routing.route(ask);
     expect(routing.takesCalls).toBe(false);
     answer({});
     await asked;
@@ -209,7 +218,7 @@ describe('a shared connection', () => {
     send(answers('call'), { subject: 'report' }).call.onAbandoned();
     expect([routing.takesCalls, worn]).toEqual([true, []]);
     send(answers('call'), { subject: 'pay' });
-    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
     expect([routing.takesCalls, worn]).toEqual([false, [true]]);
   });
 
@@ -226,10 +235,10 @@ describe('a shared connection', () => {
     const { routing, send } = setUp();
     for (let count = 0; count < 1002; count++) send(answers('call')).call.onAbandoned();
     expect(routing.takesCalls).toBe(false);
-    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
     routing.reset();
     send(answers('new'));
-    expect([routing.takesCalls, await routing.put(ask)]).toEqual([true, { by: 'new' }]);
+    expect([routing.takesCalls, await routing.route(ask)]).toEqual([true, { by: 'new' }]);
   });
 });
 
@@ -243,7 +252,7 @@ describe('a question of a task', () => {
     const { routing, send } = setUp();
     send(answers('bob'), { method: 'tasks/result', taskId: 'b' });
     send(answers('alice'), { method: 'tasks/result', taskId: 'a' });
-    expect(await routing.put(related('b'))).toEqual({ by: 'bob' });
+    expect(await routing.route(related('b'))).toEqual({ by: 'bob' });
   });
 
   it('may be one that names no call, until the task has ended', async () => {
@@ -253,21 +262,21 @@ describe('a question of a task', () => {
     bob.caller.isGone = true;
     expect(routing.hasTasks).toBe(true);
     send(answers('alice'));
-    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
     const result = send(answers('bob'), { method: 'tasks/get', taskId: 'b' });
     result.call.onAnswered({ status: 'working' });
-    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
     const last = send(answers('bob'), { method: 'tasks/result', taskId: 'b' });
     last.call.onAnswered({});
     expect(routing.hasTasks).toBe(false);
-    expect(await routing.put(ask)).toEqual({ by: 'alice' });
+    expect(await routing.route(ask)).toEqual({ by: 'alice' });
   });
 
   it('has one suspect, not two, while the result of the only task is waited for', async () => {
     const { routing, send } = setUp();
     send(answers('bob'), { startsTask: true }).call.onAnswered({ task: { taskId: 'b' } });
     send(answers('waiting'), { method: 'tasks/result', taskId: 'b' });
-    expect(await routing.put(ask)).toEqual({ by: 'waiting' });
+    expect(await routing.route(ask)).toEqual({ by: 'waiting' });
   });
 });
 
@@ -278,7 +287,7 @@ describe('on a connection of its own, a client that is asked directly', () => {
     const by = client();
     send(answers('first'), { by });
     send(answers('second'), { by });
-    expect(await routing.put(ask)).toEqual({ by: 'second' });
+    expect(await routing.route(ask)).toEqual({ by: 'second' });
   });
 
   it('is asked again when the call that it was asked on ends first', async () => {
@@ -293,26 +302,26 @@ describe('on a connection of its own, a client that is asked directly', () => {
       },
       { by },
     );
-    expect(await routing.put(ask)).toEqual({ by: 'first' });
+    expect(await routing.route(ask)).toEqual({ by: 'first' });
   });
 
   it('is asked itself where there is no call, or only one that it gave up', async () => {
     const { routing, send, worn } = setUp({ isShared: false });
     routing.attend(answers('client'));
-    expect(await routing.put(ask)).toEqual({ by: 'client' });
+    expect(await routing.route(ask)).toEqual({ by: 'client' });
     send(answers('call')).call.onAbandoned();
-    expect([await routing.put(ask), worn]).toEqual([{ by: 'client' }, []]);
-    expect(await routing.putLate(ask)).toEqual({ by: 'client' });
+    expect([await routing.route(ask), worn]).toEqual([{ by: 'client' }, []]);
+    expect(await routing.routeLate(ask)).toEqual({ by: 'client' });
   });
 
   it('is waited for when it is about to come, and the question is refused when it does not', async () => {
     const { routing } = setUp({ isShared: false, isExpecting: true });
-    const early = routing.put(ask);
+    const early = routing.route(ask);
     routing.attend(answers('client'));
     expect(await early).toEqual({ by: 'client' });
 
     const dismissed = setUp({ isShared: false, isExpecting: true });
-    const never = dismissed.routing.put(ask);
+    const never = dismissed.routing.route(ask);
     dismissed.routing.dismiss();
     await expect(never).rejects.toMatchObject(CANNOT);
   });
@@ -320,7 +329,7 @@ describe('on a connection of its own, a client that is asked directly', () => {
   it('is not waited for by a question that the server has taken back', async () => {
     const controller = new AbortController();
     const { routing } = setUp({ isShared: false, isExpecting: true });
-    const early = routing.put(ask, controller.signal);
+    const early = routing.route(ask, controller.signal);
     controller.abort();
     await expect(early).rejects.toMatchObject(CANNOT);
   });
@@ -351,15 +360,15 @@ describe('a ping of the server', () => {
 describe('while a question is open', () => {
   const open = () => {
     let answer = (): void => {};
-    const put: AskHandler = () => new Promise((resolve) => (answer = () => resolve({})));
-    return { put, answer: () => answer() };
+    const handler: AskHandler = () => new Promise((resolve) => (answer = () => resolve({})));
+    return { handler, answer: () => answer() };
   };
 
   it('the call that asked does not time out, and others do', async () => {
     const { routing, send } = setUp();
-    const { put, answer } = open();
-    const one = send(put);
-    const asked = routing.put(ask);
+    const { handler, answer } = open();
+    const one = send(handler);
+    const asked = routing.route(ask);
     const other = send(answers('other'));
     await settled();
     expect([one.clock.pauses, other.clock.pauses]).toEqual([1, 0]);
@@ -370,10 +379,10 @@ describe('while a question is open', () => {
 
   it('no call of a client that can have asked it times out', async () => {
     const { routing, send } = setUp({ isShared: false });
-    const { put, answer } = open();
+    const { handler, answer } = open();
     const by = client();
-    const calls = [send(put, { by }), send(put, { by })];
-    const asked = routing.put(ask);
+    const calls = [send(handler, { by }), send(handler, { by })];
+    const asked = routing.route(ask);
     await settled();
     expect(calls.map(({ clock }) => clock.pauses)).toEqual([1, 1]);
     answer();

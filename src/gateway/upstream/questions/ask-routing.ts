@@ -172,26 +172,27 @@ export class AskRouting {
   }
 
   /** For a call that has the connection to itself: counts its open questions, during which it is not at work. */
-  counted(put: AskHandler): AskHandler {
+  counted(handler: AskHandler): AskHandler {
     return async (ask, signal) => {
       this.#asking++;
       this.onAsking?.();
       try {
-        return await put(ask, signal);
+        return await handler(ask, signal);
       } finally {
         this.#asking--;
       }
     };
   }
 
-  async put(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+  /** Asks the client that the question belongs to. */
+  async route(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const suspects = this.#suspectsOf(ask);
-    if (suspects.length === 0 && !this.#hasForgotten) return this.#putToClient(ask, signal);
+    if (suspects.length === 0 && !this.#hasForgotten) return this.#askClient(ask, signal);
     const isOwners = this.#isOwners(ask, suspects);
     if (!isOwners && !this.#isDeclared(ask)) throw cannotBeAsked(ask);
     const isLesson = !isOwners || (suspects.length === 1 && ask.method === 'elicitation/create');
     for (const call of suspects) call.learnUnnamed(isLesson);
-    if (isOwners) return held(suspects, () => this.#putToOwner(suspects, ask, signal));
+    if (isOwners) return held(suspects, () => this.#askOwner(suspects, ask, signal));
     const [only] = suspects;
     if (suspects.length > 1 || this.#hasForgotten || !only) throw this.#unclear(ask, suspects);
     if (!only.caller || only.caller.isGone) throw abandoned(ask);
@@ -211,7 +212,7 @@ export class AskRouting {
   }
 
   /** For a question on the stream of a call that has ended. */
-  async putLate(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+  async routeLate(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (!this.#isOwn) throw abandoned(ask);
     return this.#client!(ask, signal);
   }
@@ -236,9 +237,9 @@ export class AskRouting {
     return this.#isOwn || suspects.every(({ client }) => client && client === suspects[0]?.client);
   }
 
-  async #putToOwner(calls: OpenCall[], ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+  async #askOwner(calls: OpenCall[], ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const caller = calls.findLast((one) => one.caller?.mayAsk && !one.caller.isGone)?.caller;
-    if (!caller) return this.#putToClient(ask, signal);
+    if (!caller) return this.#askClient(ask, signal);
     try {
       return await this.#ask(caller, ask, signal);
     } catch (thrown) {
@@ -246,11 +247,11 @@ export class AskRouting {
       const isOver = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
       const isInFlight = this.#calls.values().some((one) => one.caller === caller && !caller.isGone);
       if (!isOver || isInFlight || !(this.#isOwn || this.#mayHold(ask))) throw thrown;
-      return this.put(ask, signal);
+      return this.route(ask, signal);
     }
   }
 
-  async #putToClient(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+  async #askClient(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     if (this.#isOwn) return this.#client!(ask, signal);
     if (this.#mayHold(ask) && !signal?.aborted) return this.held.hold(ask, signal);
     if (!this.#isExpecting || signal?.aborted) throw cannotBeAsked(ask);
@@ -258,7 +259,7 @@ export class AskRouting {
       this.#waiting.add(resolve);
       signal?.addEventListener('abort', () => resolve(), { once: true });
     });
-    return this.put(ask, signal);
+    return this.route(ask, signal);
   }
 
   #mayHold(ask: Ask): boolean {
@@ -270,7 +271,7 @@ export class AskRouting {
     const question = {};
     questions.add(question);
     try {
-      return await caller.put(ask, signal);
+      return await caller.ask(ask, signal);
     } finally {
       questions.delete(question);
     }
@@ -347,7 +348,7 @@ const MAX_HELD = 16;
  */
 class HeldQuestions {
   readonly #clock: Clock;
-  readonly #held = new Set<(put: AskHandler | undefined) => Promise<void>>();
+  readonly #held = new Set<(handler: AskHandler | undefined) => Promise<void>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -365,12 +366,12 @@ class HeldQuestions {
   /** Rejects when no call comes in time, or when the client refuses. */
   hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
-      const settle = async (put: AskHandler | undefined): Promise<void> => {
+      const settle = async (handler: AskHandler | undefined): Promise<void> => {
         this.#held.delete(settle);
         stop();
         signal?.removeEventListener('abort', giveUp);
-        if (!put) return reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method }));
-        await put(ask, signal).then(resolve, reject);
+        if (!handler) return reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method }));
+        await handler(ask, signal).then(resolve, reject);
       };
       const giveUp = (): void => void settle(undefined);
       const stop = this.#clock.after(HOLD_MS, giveUp);
@@ -380,8 +381,8 @@ class HeldQuestions {
   }
 
   /** Asks all held questions as part of a call. Resolves when the answers have been sent to the server. */
-  async release(put: AskHandler): Promise<void> {
-    await Promise.all([...this.#held].map((settle) => settle(put)));
+  async release(handler: AskHandler): Promise<void> {
+    await Promise.all([...this.#held].map((settle) => settle(handler)));
     // The answers pass through a few promises first; the call must be sent after them.
     await new Promise((resolve) => setImmediate(resolve));
   }

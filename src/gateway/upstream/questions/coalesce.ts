@@ -6,7 +6,7 @@ import type { AskHandler } from './ask-routing.ts';
 /** Long enough for questions written together, too short to be noticed. */
 const TOGETHER_MS = 40;
 
-export function coalesce(put: AskHandler, clock: Clock): AskHandler {
+export function coalesce(handler: AskHandler, clock: Clock): AskHandler {
   let gate: Promise<void> | undefined;
   return async (ask, signal) => {
     gate ??= new Promise((resolve) => {
@@ -16,6 +16,6 @@ export function coalesce(put: AskHandler, clock: Clock): AskHandler {
       });
     });
     await gate;
-    return put(ask, signal);
+    return handler(ask, signal);
   };
 }

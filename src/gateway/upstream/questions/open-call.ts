@@ -10,7 +10,7 @@ import type { AskRouting, AskHandler } from './ask-routing.ts';
 /** The caller that waits for the answer of a request. */
 export interface CallOwner {
   readonly client: ClientView;
-  readonly put: AskHandler;
+  readonly ask: AskHandler;
   /** Whether its client can be asked during the call; false for lists, for example. */
   readonly mayAsk: boolean;
   /** Whether its client has given up; the server may not know yet. */

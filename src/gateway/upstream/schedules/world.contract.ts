@@ -177,7 +177,7 @@ export class World {
     // Outside of calls, a client may get the questions of any of its own calls.
     const isClients = tag === '' || isDirect(person) || ask.method !== 'elicitation/create';
     const isOwn = isClients ? this.#isOf(person, about) : about === tag;
-    this.#check(isOwn, `the question of ${about} was put to ${person.name} (${tag})`);
+    this.#check(isOwn, `the question of ${about} reached ${person.name} (${tag})`);
     return new Promise((resolve, reject) => {
       const question: Question = { by: about, settle: (answer) => end(() => resolve(answer)) };
       const end = (last: () => void): void => {

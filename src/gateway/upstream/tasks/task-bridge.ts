@@ -117,9 +117,9 @@ export class TaskBridge {
     return new ServerCall(exchange, this.#options.calls).send();
   }
 
-  /** Leases one connection for several requests; `put` answers questions that arrive on it. */
-  async #with<T>(exchange: Exchange, work: (call: ServerCall) => Promise<T>, put?: AskHandler): Promise<T> {
-    const call = new ServerCall(exchange, this.#options.calls, { put });
+  /** Leases one connection for several requests; `ask` answers questions that arrive on it. */
+  async #with<T>(exchange: Exchange, work: (call: ServerCall) => Promise<T>, ask?: AskHandler): Promise<T> {
+    const call = new ServerCall(exchange, this.#options.calls, { ask });
     await call.lease();
     try {
       return await work(call);
@@ -130,12 +130,12 @@ export class TaskBridge {
 
   /** Leases the connection first, so that only the time of the call itself counts. */
   async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<ResultObject> {
-    let put: AskHandler = (ask, signal) => exchange.ask(ask, signal);
-    const call = new ServerCall(exchange, this.#options.calls, { put: (ask, signal) => put(ask, signal) });
+    let handler: AskHandler = (ask, signal) => exchange.ask(ask, signal);
+    const call = new ServerCall(exchange, this.#options.calls, { ask: (ask, signal) => handler(ask, signal) });
     await call.lease();
     return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
       const waiting = this.#awaited(own, say);
-      put = (ask, signal) => waiting.ask(ask, signal);
+      handler = (ask, signal) => waiting.ask(ask, signal);
       try {
         return await waiting.run((wanted) => call.request(wanted), this.#followedOn(call));
       } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Upstream } from '../gateway/upstream/upstream.ts';
+import type { ConnectedServer } from '../gateway/upstream/connected-server.ts';
 import { RecordingLog } from '../gateway/upstream/fake-link.contract.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { OutgoingCall } from '../protocol/server-view.ts';
@@ -17,7 +17,7 @@ function setUp(answer: Answer = () => ({}), options: ConnectOptions = {}) {
   const log = new RecordingLog();
   const listeners = new Listeners(log);
   const answers = new AskResponder(options, async () => undefined);
-  const upstream = {
+  const connected = {
     server: { dialect: 'handshake', revision: 'x', info: { name: 'srv', version: '1' }, capabilities: { tools: {} } },
     transport: 'stdio',
     async call(call: OutgoingCall) {
@@ -33,7 +33,7 @@ function setUp(answer: Answer = () => ({}), options: ConnectOptions = {}) {
     watch: () => void told.push('watch'),
     close: async () => void told.push('close'),
   };
-  const client = new Client(upstream as unknown as Upstream, { answers, listeners, log });
+  const client = new Client(connected as unknown as ConnectedServer, { answers, listeners, log });
   return { client, calls, told, listeners, log };
 }
 

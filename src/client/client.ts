@@ -13,7 +13,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { isWithin } from '../gateway/dialect/notifications.ts';
 import { followTask } from '../gateway/tasks/follow-task.ts';
-import type { Upstream } from '../gateway/upstream/upstream.ts';
+import type { ConnectedServer } from '../gateway/upstream/connected-server.ts';
 import { START_ID } from '../protocol/interaction.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
@@ -32,17 +32,17 @@ const METHOD_NOT_FOUND = -32601;
 type Of<K extends Change['kind']> = Extract<Change, { kind: K }>;
 
 export class Client {
-  readonly #upstream: Upstream;
+  readonly #connected: ConnectedServer;
   readonly #answers: AskResponder;
   readonly #listeners: Listeners;
   readonly #log: Log;
   readonly #tools: ListedTools;
 
   constructor(
-    upstream: Upstream,
+    connected: ConnectedServer,
     { answers, listeners, log }: { answers: AskResponder; listeners: Listeners; log: Log },
   ) {
-    this.#upstream = upstream;
+    this.#connected = connected;
     this.#answers = answers;
     this.#listeners = listeners;
     this.#log = log;
@@ -51,11 +51,11 @@ export class Client {
 
   /** Name, capabilities, dialect and revision of the server. */
   get server(): ServerView {
-    return this.#upstream.server;
+    return this.#connected.server;
   }
 
-  get transport(): Upstream['transport'] {
-    return this.#upstream.transport;
+  get transport(): ConnectedServer['transport'] {
+    return this.#connected.transport;
   }
 
   /** All of them. */
@@ -73,14 +73,14 @@ export class Client {
     await this.#approveCall(name, args);
     const { task = false, onTask: _, startId, ...call } = options;
     const asTask = this.#tools.asTask(name, task !== false);
-    const result = await this.#upstream.call({
+    const result = await this.#connected.call({
       ...call,
       method: 'tools/call',
       params: { name, arguments: args, ...(startId !== undefined && { _meta: { [START_ID]: startId } }) },
       task: asTask ? { ...(typeof task === 'object' && task) } : undefined,
     });
     const ended = isObject(result.task)
-      ? await followTask(this.#upstream, this.#answers, result.task as unknown as TaskState, options)
+      ? await followTask(this.#connected, this.#answers, result.task as unknown as TaskState, options)
       : result;
     return this.#toCallResult(ended, name);
   }
@@ -117,7 +117,7 @@ export class Client {
     const spelled =
       'prompt' in ref ? { type: 'ref/prompt', name: ref.prompt } : { type: 'ref/resource', uri: ref.template };
     const params = { ref: spelled, argument, ...(context && { context }) };
-    const { completion } = await this.#upstream.call({ ...options, method: 'completion/complete', params });
+    const { completion } = await this.#connected.call({ ...options, method: 'completion/complete', params });
     if (isObject(completion) && Array.isArray(completion.values)) return completion as CompleteResult['completion'];
     throw this.#invalid('completion/complete answered without values');
   }
@@ -127,15 +127,15 @@ export class Client {
     const { name, uri, arguments: args } = params ?? {};
     if (method === 'tools/call') await this.#approveCall(String(name), isObject(args) ? args : {});
     if (method === 'resources/read') await this.#answers.approve({ kind: 'resources/read', uri: String(uri) });
-    return this.#upstream.call({ ...options, method, params });
+    return this.#connected.call({ ...options, method, params });
   }
 
   async ping(options?: ClientCallOptions): Promise<void> {
-    await this.#upstream.call({ ...options, method: 'ping' });
+    await this.#connected.call({ ...options, method: 'ping' });
   }
 
   setLogLevel(level: LoggingLevel): Promise<void> {
-    return this.#upstream.setLogLevel(level);
+    return this.#connected.setLogLevel(level);
   }
 
   /** Calls `onUpdate` when the resource changes; the returned function ends it. */
@@ -144,7 +144,7 @@ export class Client {
       isWithin(change.uri, uri) ? onUpdate(change.uri) : undefined,
     );
     try {
-      await this.#upstream.subscribe(uri);
+      await this.#connected.subscribe(uri);
     } catch (thrown) {
       off();
       throw thrown;
@@ -154,14 +154,14 @@ export class Client {
       if (!subscribed) return;
       subscribed = false;
       off();
-      await this.#upstream.unsubscribe(uri);
+      await this.#connected.unsubscribe(uri);
     };
   }
 
   /** Reports changed lists, log messages, tasks and completed links; the returned function ends it. */
   on<K extends Change['kind']>(kind: K, listener: (change: Of<K>) => unknown): () => void {
     const off = this.#listeners.on(kind, listener);
-    if (kind === 'tools' || kind === 'prompts' || kind === 'resources') this.#upstream.watch();
+    if (kind === 'tools' || kind === 'prompts' || kind === 'resources') this.#connected.watch();
     return off;
   }
 
@@ -172,11 +172,11 @@ export class Client {
 
   async setRoots(roots: Root[]): Promise<void> {
     this.#answers.setRoots(roots);
-    await this.#upstream.notify('notifications/roots/list_changed');
+    await this.#connected.notify('notifications/roots/list_changed');
   }
 
   async close(): Promise<void> {
-    await this.#upstream.close();
+    await this.#connected.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -194,7 +194,7 @@ export class Client {
 
   /** `list` names the required field of the result. */
   async #call<T>(method: string, params: JsonObject, list: string, options?: ClientCallOptions): Promise<T> {
-    const result = await this.#upstream.call({ ...options, method, params });
+    const result = await this.#connected.call({ ...options, method, params });
     if (Array.isArray(result[list])) return result as T;
     throw this.#invalid(`${method} answered without ${list}`);
   }
@@ -228,7 +228,7 @@ export class Client {
   async #page(method: string, key: string, params: JsonObject, options?: ClientCallOptions): Promise<JsonObject> {
     try {
       const call = { ...options, method, params: 'cursor' in params ? params : undefined };
-      const page = await this.#upstream.call(call);
+      const page = await this.#connected.call(call);
       if (typeof (page.nextCursor ?? '') === 'string') return page;
       throw this.#invalid(`nextCursor of ${method} must be a string`);
     } catch (thrown) {

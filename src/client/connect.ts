@@ -1,6 +1,6 @@
 // Connects to a server: a URL, a command to run, or an official SDK Transport. Detects era, dialect and transport unless they are given.
-import { openUpstream } from '../gateway/upstream/upstream.ts';
-import type { Upstream } from '../gateway/upstream/upstream.ts';
+import { connectServer } from '../gateway/upstream/connected-server.ts';
+import type { ConnectedServer } from '../gateway/upstream/connected-server.ts';
 import type { Address } from '../gateway/upstream/address.ts';
 import type { ServerLogin } from '../gateway/upstream/login/server-login.ts';
 import { createLog } from '../shared/log.ts';
@@ -25,10 +25,10 @@ export async function connectAs(
 ): Promise<Client> {
   const { name = 'mcp-parley', version = ownVersion(), log = createLog(), revision, limits } = options;
   const { timeoutMs, maxTimeoutMs, probeMs, prefer } = options;
-  let opening: Promise<Upstream | undefined> = Promise.resolve(undefined);
+  let opening: Promise<ConnectedServer | undefined> = Promise.resolve(undefined);
   const answers = new AskResponder(options, async () => (await opening.catch(() => undefined))?.server.info);
   const listeners = new Listeners(log);
-  const opened = openUpstream(address, {
+  const opened = connectServer(address, {
     info: { name, version },
     capabilities: answers.capabilities,
     events: {

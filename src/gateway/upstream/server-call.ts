@@ -25,7 +25,7 @@ import { PageVisits, isToBeAsked, notDone, refusedPages } from './questions/page
 import { checkCapability } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { needsTask } from './tasks/task-support.ts';
-import type { Upstream } from './upstream.ts';
+import type { ConnectedServer } from './connected-server.ts';
 
 /** Methods during which a handshake server may ask. */
 const MAY_ASK = new Set([...CALL_METHODS, 'tasks/result']);
@@ -77,7 +77,7 @@ export class ServerCall implements CallOwner {
   readonly client: ClientView;
   /** The connection of the last lease. */
   connection: UpstreamConnection | undefined;
-  upstream: Upstream | undefined;
+  connected: ConnectedServer | undefined;
   /** Whether the server may ask the client during the call. */
   mayAsk = false;
   ask: AskHandler;
@@ -124,12 +124,12 @@ export class ServerCall implements CallOwner {
   }
 
   async #open({ supervised }: UpstreamConnection): Promise<void> {
-    const upstream = await supervised.get();
+    const connected = await supervised.get();
     // Looked up again: the server's first answer may have changed which connection is right.
-    await this.#place(this.context.connections.homeOf(this.exchange), upstream);
+    await this.#place(this.context.connections.homeOf(this.exchange), connected);
   }
 
-  #place(home: UpstreamConnection, { server, transport }: Upstream): Promise<void> | undefined {
+  #place(home: UpstreamConnection, { server, transport }: ConnectedServer): Promise<void> | undefined {
     const { exchange } = this;
     const { connections } = this.context;
     const isHandshake = server.dialect === 'handshake';
@@ -145,9 +145,9 @@ export class ServerCall implements CallOwner {
     this.connection = connection;
     this.#isLeased = true;
     connection.supervised.take();
-    this.upstream = connection.supervised.current;
+    this.connected = connection.supervised.current;
     if (isHandshake) this.#chooseAsk(connection);
-    const isReady = this.upstream && !(isHandshake && this.#mustTellFirst(connection));
+    const isReady = this.connected && !(isHandshake && this.#mustTellFirst(connection));
     return isReady ? undefined : this.#prepare(connection);
   }
 
@@ -164,8 +164,8 @@ export class ServerCall implements CallOwner {
     const { logLevel } = this.exchange;
     const { held } = connection.asks;
     try {
-      this.upstream ??= await connection.supervised.get();
-      const { dialect, capabilities } = this.upstream.server;
+      this.connected ??= await connection.supervised.get();
+      const { dialect, capabilities } = this.connected.server;
       // Stateless servers get the level with each call instead.
       if (logLevel && dialect === 'handshake' && capabilities.logging) await connection.setLevel(logLevel);
       if (this.mayAsk && !held.isEmpty) await held.release(this.ask);
@@ -179,7 +179,7 @@ export class ServerCall implements CallOwner {
   request(wanted?: CallOverrides): Promise<ResultObject> {
     const request = new ServerRequest(this, wanted);
     this.connection!.users.note(this.client, request.method);
-    return this.upstream!.callRaw(request);
+    return this.connected!.callRaw(request);
   }
 
   /** A log message or notification of the server that can only be for this call. */
@@ -219,10 +219,10 @@ export class ServerCall implements CallOwner {
     this.release();
     const { rules } = this.#options;
     if (!rules) throw thrown;
-    const { exchange, client, upstream } = this;
-    const mayFollow = upstream?.server.dialect === 'stateless' && client.dialect !== 'stateless';
+    const { exchange, client, connected } = this;
+    const mayFollow = connected?.server.dialect === 'stateless' && client.dialect !== 'stateless';
     if (!mayFollow || exchange.method !== 'tools/call' || !needsTask(thrown)) return this.#satisfy(thrown, rules);
-    return rules.tasks.follow(exchange, upstream.server).then(
+    return rules.tasks.follow(exchange, connected.server).then(
       (result) => this.#onResult(result),
       (refusal: unknown) => this.#satisfy(refusal, rules),
     );
@@ -275,7 +275,7 @@ export class ServerRequest extends OpenCall implements OutgoingCall {
     const params = wanted.params ?? (client.dialect === 'stateless' ? withoutTask(exchange) : exchange.params);
     const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
     // A stateless server learns with each call which client it serves.
-    const told = call.upstream!.server.dialect === 'stateless' ? client : undefined;
+    const told = call.connected!.server.dialect === 'stateless' ? client : undefined;
     this.method = method;
     this.params = method === 'tools/call' ? params : withProof(params, method, exchange);
     this.signal = 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal);
@@ -318,9 +318,9 @@ export class ServerRequest extends OpenCall implements OutgoingCall {
 }
 
 /** Only a server that asks by requests of its own has habits to learn. */
-function trackingOf({ exchange, upstream, context }: ServerCall, wanted: CallOverrides): OpenCallOptions {
+function trackingOf({ exchange, connected, context }: ServerCall, wanted: CallOverrides): OpenCallOptions {
   const { method = exchange.method, params = exchange.params } = wanted;
-  const habits = upstream!.server.dialect === 'handshake' ? context.connections.habits : undefined;
+  const habits = connected!.server.dialect === 'handshake' ? context.connections.habits : undefined;
   return {
     method,
     subject: habits ? subjectOf({ method, params }) : '',

@@ -134,12 +134,12 @@ export class ServerRequests {
 
   async #open(exchange: Exchange): Promise<ResultObject> {
     const home = this.#connections.homeOf(exchange);
-    const upstream = await home.supervised.get();
+    const connected = await home.supervised.get();
     const server = this.#connections.serverFor(exchange.client);
     if (isViewed(server)) return this.#answerBy(server, exchange);
     // Meanwhile the client was given another pool, whose server was never opened.
     const opened = this.#connections.serverOf(home);
-    if (!isViewed(opened)) opened.learn(upstream.server);
+    if (!isViewed(opened)) opened.learn(connected.server);
     return this.#answerBy(opened as ViewedServer, exchange);
   }
 
@@ -216,8 +216,8 @@ export class ServerRequests {
       sent: this.#sent,
       send: (own) => this.#callTool(own, server, true),
       acknowledge: async (sessionId) => {
-        const upstream = await this.#connections.home(exchange.client).supervised.get();
-        return upstream.call({ method: 'interaction.acknowledge', params: { sessionId } });
+        const connected = await this.#connections.home(exchange.client).supervised.get();
+        return connected.call({ method: 'interaction.acknowledge', params: { sessionId } });
       },
     });
   }

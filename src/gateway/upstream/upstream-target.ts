@@ -180,9 +180,9 @@ export class UpstreamTarget implements ServerTarget {
     const connection = isRoots ? this.#connections.known(client) : this.#connections.home(client);
     if (!connection || (isRoots && connection.isShared)) return;
     const { supervised, users } = connection;
-    const upstream = supervised.current ?? (isRoots ? undefined : supervised.get());
+    const connected = supervised.current ?? (isRoots ? undefined : supervised.get());
     // A lost server needs no notification.
-    void Promise.resolve(upstream)
+    void Promise.resolve(connected)
       .then((one) => {
         users.note(client, method);
         return one?.notify(method, params, { info: client.info, capabilities: toCallCapabilities(client) });

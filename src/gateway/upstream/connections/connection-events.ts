@@ -16,8 +16,8 @@ import type { ElicitationCompletions } from '../questions/elicitation-completion
 import { OpenCall } from '../questions/open-call.ts';
 import type { UpstreamTargetOptions } from '../target-options.ts';
 import type { TaskBridge } from '../tasks/task-bridge.ts';
-import { openUpstream } from '../upstream.ts';
-import type { Upstream } from '../upstream.ts';
+import { connectServer } from '../connected-server.ts';
+import type { ConnectedServer } from '../connected-server.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { ProcessCap } from './process-cap.ts';
 import { SupervisedConnection } from './supervised-connection.ts';
@@ -77,8 +77,8 @@ export class ConnectionEvents {
       admit: () => processes?.admit(connection),
       onClosing: (closed) => processes?.noteClosing(closed),
       open: this.#openerFor(connection),
-      onOpen: (upstream) => {
-        this.#onOpen(connection, upstream, isAgain);
+      onOpen: (connected) => {
+        this.#onOpen(connection, connected, isAgain);
         isAgain = true;
       },
       onLost: (reason) => {
@@ -95,7 +95,7 @@ export class ConnectionEvents {
         this.#onGone(connection);
       },
       // Interactive sessions stay in the server between calls.
-      isAtWork: (upstream) => connection.asks.hasTasks || flowOf(upstream.server.capabilities)?.interactive === true,
+      isAtWork: (connected) => connection.asks.hasTasks || flowOf(connected.server.capabilities)?.interactive === true,
     });
   }
 
@@ -116,7 +116,7 @@ export class ConnectionEvents {
     return (onClose, signal) => {
       const { capabilities, introduction, era: prefer, subscriptions } = connection;
       if (isCommandAddress(address)) target.checkStart?.(address);
-      return openUpstream(address, { ...fixed, capabilities, introduction, prefer, subscriptions, onClose, signal });
+      return connectServer(address, { ...fixed, capabilities, introduction, prefer, subscriptions, onClose, signal });
     };
   }
 
@@ -137,8 +137,8 @@ export class ConnectionEvents {
     };
   }
 
-  #onOpen(connection: UpstreamConnection, upstream: Upstream, isAgain: boolean): void {
-    const { server, transport } = upstream;
+  #onOpen(connection: UpstreamConnection, connected: ConnectedServer, isAgain: boolean): void {
+    const { server, transport } = connected;
     this.#log.info({ revision: server.revision, transport }, 'upstream.ready');
     this.#failure = undefined;
     connection.resetUsers();
@@ -146,16 +146,16 @@ export class ConnectionEvents {
     const known = this.#connections.serverOf(connection);
     const isNews = known.view === undefined;
     known.learn(server);
-    if (!this.#watchers.isEmpty) upstream.watch();
-    if (isAgain) this.#catchUp(connection, upstream);
+    if (!this.#watchers.isEmpty) connected.watch();
+    if (isAgain) this.#catchUp(connection, connected);
     else if (isNews) this.#tellNews(server, connection.era);
   }
 
   /** After a reconnection, tells clients about everything that may have changed meanwhile. */
-  #catchUp(connection: UpstreamConnection, upstream: Upstream): void {
+  #catchUp(connection: UpstreamConnection, connected: ConnectedServer): void {
     this.#connections.taskOwners.forget(connection);
-    void upstream.resubscribe();
-    for (const kind of CHANGEABLE_LISTS) if (upstream.server.capabilities[kind]) this.#onChange(connection, { kind });
+    void connected.resubscribe();
+    for (const kind of CHANGEABLE_LISTS) if (connected.server.capabilities[kind]) this.#onChange(connection, { kind });
     for (const uri of connection.uris) this.#onChange(connection, { kind: 'resource', uri });
   }
 

@@ -3,33 +3,33 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { FakeClock, settled } from '../../dialect/fake-context.contract.ts';
 import { SupervisedConnection } from './supervised-connection.ts';
 import type { SupervisedConnectionOptions } from './supervised-connection.ts';
-import type { Upstream } from '../upstream.ts';
+import type { ConnectedServer } from '../connected-server.ts';
 
 /** A server whose opening ends when the test says so. */
 function setUp(options: Partial<SupervisedConnectionOptions> = {}) {
   const openings: {
     signal: AbortSignal;
-    done: (upstream: Upstream) => void;
+    done: (connected: ConnectedServer) => void;
     fail: (error: Error) => void;
     onClose: (reason: string) => void;
   }[] = [];
-  const upstreams = { opened: 0, closed: 0 };
+  const counts = { opened: 0, closed: 0 };
   const clock = new FakeClock();
   const supervised = new SupervisedConnection({
     clock,
     ...options,
     open: (onClose, signal) => new Promise((done, fail) => openings.push({ signal, done, fail, onClose })),
-    onOpen: () => void upstreams.opened++,
+    onOpen: () => void counts.opened++,
   });
-  const upstream = { close: async () => void upstreams.closed++ } as unknown as Upstream;
-  return { supervised, openings, upstreams, upstream, clock };
+  const connected = { close: async () => void counts.closed++ } as unknown as ConnectedServer;
+  return { supervised, openings, counts, connected, clock };
 }
 
 const CLOSING = { code: 'UPSTREAM_CLOSED', details: { reason: 'Parley is closing' } };
 
 describe('a connection that is closed while it is opened', () => {
   it('closing aborts the opening and rejects its waiters', async () => {
-    const { supervised, openings, upstreams } = setUp();
+    const { supervised, openings, counts } = setUp();
     const waiting = supervised.get();
     const closed = supervised.close();
     const [{ signal, fail }] = openings as [(typeof openings)[0]];
@@ -38,17 +38,17 @@ describe('a connection that is closed while it is opened', () => {
     await expect(waiting).rejects.toMatchObject(CLOSING);
     await closed;
     expect(supervised).toMatchObject({ isClosed: true, failure: undefined, state: 'idle' });
-    expect(upstreams).toEqual({ opened: 0, closed: 0 });
+    expect(counts).toEqual({ opened: 0, closed: 0 });
   });
 
   it('a connection that opens after the close is closed at once', async () => {
-    const { supervised, openings, upstreams, upstream } = setUp();
+    const { supervised, openings, counts, connected } = setUp();
     const waiting = supervised.get();
     const closed = supervised.close();
-    openings[0]!.done(upstream);
+    openings[0]!.done(connected);
     await expect(waiting).rejects.toMatchObject(CLOSING);
     await closed;
-    expect(upstreams).toEqual({ opened: 0, closed: 1 });
+    expect(counts).toEqual({ opened: 0, closed: 1 });
     await expect(supervised.get()).rejects.toMatchObject(CLOSING);
     expect(openings).toHaveLength(1);
   });
@@ -60,7 +60,7 @@ it('a lost connection counts among the processes until its own has ended', async
   const waiting = supervised.get();
   let end = (): void => {};
   const drop = () => new Promise<void>((resolve) => (end = resolve));
-  openings[0]!.done({ drop } as unknown as Upstream);
+  openings[0]!.done({ drop } as unknown as ConnectedServer);
   await waiting;
   openings[0]!.onClose('it does not read its input');
   expect([supervised.state, closing.length]).toEqual(['idle', 1]);
@@ -69,12 +69,12 @@ it('a lost connection counts among the processes until its own has ended', async
 });
 
 it('an open connection is closed, and its opening is not aborted', async () => {
-  const { supervised, openings, upstreams, upstream } = setUp();
+  const { supervised, openings, counts, connected } = setUp();
   const waiting = supervised.get();
-  openings[0]!.done(upstream);
-  expect(await waiting).toBe(upstream);
+  openings[0]!.done(connected);
+  expect(await waiting).toBe(connected);
   await supervised.close();
-  expect(upstreams).toEqual({ opened: 1, closed: 1 });
+  expect(counts).toEqual({ opened: 1, closed: 1 });
 });
 
 it('a failure is reported at once until the next attempt is due', async () => {
@@ -93,7 +93,7 @@ describe('a connection that is not used', () => {
   async function open(options: Partial<SupervisedConnectionOptions>) {
     const made = setUp({ idleMs: 1000, ...options });
     const waiting = made.supervised.get();
-    made.openings[0]!.done(made.upstream);
+    made.openings[0]!.done(made.connected);
     await waiting;
     const pass = (ms: number): void => {
       for (let passed = 0; passed < ms; passed += 250) made.clock.advance(250);
@@ -102,12 +102,12 @@ describe('a connection that is not used', () => {
   }
 
   it('is closed after a while, also if it never was, and opened again when it is needed', async () => {
-    const { supervised, upstreams, openings, pass } = await open({});
+    const { supervised, counts, openings, pass } = await open({});
     pass(750);
     expect(supervised.isLive).toBe(true);
     pass(250);
     expect(supervised.isLive).toBe(false);
-    expect(upstreams.closed).toBe(1);
+    expect(counts.closed).toBe(1);
     void supervised.get();
     expect(openings).toHaveLength(2);
   });
@@ -139,32 +139,32 @@ it('a connection that may not be opened is refused without counting as a failure
   const admit = (): undefined => {
     if (isFull) throw new GatewayError('TOO_MANY_PROCESSES', { server: 's', count: 1 });
   };
-  const { supervised, openings, upstream } = setUp({ admit });
+  const { supervised, openings, connected } = setUp({ admit });
   await expect(supervised.get()).rejects.toMatchObject({ code: 'TOO_MANY_PROCESSES' });
   expect(supervised.state).toBe('idle');
   isFull = false;
   const waiting = supervised.get();
-  openings[0]!.done(upstream);
-  expect(await waiting).toBe(upstream);
+  openings[0]!.done(connected);
+  expect(await waiting).toBe(connected);
 });
 
 it('a connection opens when the one that makes room for it has ended', async () => {
   let leave = (): void => {};
   const admit = () => new Promise<void>((resolve) => (leave = resolve));
-  const { supervised, openings, upstream } = setUp({ admit });
+  const { supervised, openings, connected } = setUp({ admit });
   const waiting = supervised.get();
   await Promise.resolve();
   expect({ openings: openings.length, isLive: supervised.isLive }).toEqual({ openings: 0, isLive: true });
   leave();
-  await vi.waitFor(() => openings[0]!.done(upstream));
-  expect(await waiting).toBe(upstream);
+  await vi.waitFor(() => openings[0]!.done(connected));
+  expect(await waiting).toBe(connected);
 });
 
 it('one that is lost again before it has served a call is failing, and one that has served is started at once', async () => {
   const { supervised, openings } = setUp();
   const lose = async (hasServed: boolean): Promise<void> => {
     const used = supervised.use(async () => {});
-    openings.at(-1)!.done({ hasServed, close: async () => {} } as unknown as Upstream);
+    openings.at(-1)!.done({ hasServed, close: async () => {} } as unknown as ConnectedServer);
     await used;
     openings.at(-1)!.onClose('it hangs');
   };

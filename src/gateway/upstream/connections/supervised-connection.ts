@@ -7,12 +7,12 @@ import { GatewayError, toError } from '../../../shared/errors.ts';
 import { arrivedVia, isLoop, writeVia } from '../../../shared/via.ts';
 import { unlessLate } from '../../../shared/timing.ts';
 import { Backoff } from './backoff.ts';
-import type { Upstream } from '../upstream.ts';
+import type { ConnectedServer } from '../connected-server.ts';
 
 export interface SupervisedConnectionOptions {
   clock: Clock;
   /** Opens a connection; `onClose` reports its end. Aborting ends everything that was started for it. */
-  open(onClose: (reason: string) => void, signal: AbortSignal): Promise<Upstream>;
+  open(onClose: (reason: string) => void, signal: AbortSignal): Promise<ConnectedServer>;
   /** How long any connection may be unused before it is closed. Default: replaceable ones for `lingerMs`, others for good. */
   idleMs?: number | undefined;
   /** Whether a client relies on the connection although it makes no call. */
@@ -21,7 +21,7 @@ export interface SupervisedConnectionOptions {
   admit?(): Promise<void> | undefined;
   /** `closed` is fulfilled when the process or socket has ended. */
   onClosing?(closed: Promise<void>): void;
-  onOpen?(upstream: Upstream): void;
+  onOpen?(connected: ConnectedServer): void;
   onLost?(reason: string): void;
   /** Called when an opening fails. */
   onFailed?(error: Error): void;
@@ -35,7 +35,7 @@ export interface SupervisedConnectionOptions {
    */
   lingerMs?: number | undefined;
   /** Whether the server works on something without a waiting caller, and must not be closed yet. */
-  isAtWork?(upstream: Upstream): boolean;
+  isAtWork?(connected: ConnectedServer): boolean;
 }
 
 /** How long a caller waits for a new attempt after a failure. */
@@ -46,10 +46,10 @@ const MAX_OPENINGS = 3;
 export class SupervisedConnection {
   readonly #options: SupervisedConnectionOptions;
   readonly #backoff = new Backoff();
-  #opening: Promise<Upstream> | undefined;
+  #opening: Promise<ConnectedServer> | undefined;
   /** The gateways passed by the request that caused the current opening. */
   #openedBy = '';
-  #current: Upstream | undefined;
+  #current: ConnectedServer | undefined;
   #failure: Error | undefined;
   #retryAt = 0;
   /** Losses in a row without a served call. */
@@ -66,13 +66,13 @@ export class SupervisedConnection {
   readonly #onClosed: (() => void)[] = [];
   #isWorn = false;
   /** The replaced server that still lingers; at most one beside the current one. */
-  #worn: { upstream: Upstream; stop: () => void } | undefined;
+  #worn: { connected: ConnectedServer; stop: () => void } | undefined;
 
   constructor(options: SupervisedConnectionOptions) {
     this.#options = options;
   }
 
-  get current(): Upstream | undefined {
+  get current(): ConnectedServer | undefined {
     return this.#current;
   }
 
@@ -124,7 +124,7 @@ export class SupervisedConnection {
   }
 
   /** Keeps the connection open while `work` runs. */
-  async use<T>(work: (upstream: Upstream) => Promise<T>): Promise<T> {
+  async use<T>(work: (connected: ConnectedServer) => Promise<T>): Promise<T> {
     this.take();
     try {
       return await work(await this.get());
@@ -145,7 +145,7 @@ export class SupervisedConnection {
     if (this.#isUnused) this.#unused();
   }
 
-  async get(): Promise<Upstream> {
+  async get(): Promise<ConnectedServer> {
     for (let attempt = 1; ; attempt++) {
       const via = writeVia(arrivedVia());
       const openedBy = this.#opening ? this.#openedBy : via;
@@ -158,7 +158,7 @@ export class SupervisedConnection {
     }
   }
 
-  async #get(): Promise<Upstream> {
+  async #get(): Promise<ConnectedServer> {
     if (this.#current) return this.#current;
     if (this.#closing.signal.aborted) throw closingError();
     if (this.#failure && ticksOf(this.#options.clock) < this.#retryAt) throw this.#failure;
@@ -196,20 +196,20 @@ export class SupervisedConnection {
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
-  async #open(admitted: Promise<void> | undefined): Promise<Upstream> {
+  async #open(admitted: Promise<void> | undefined): Promise<ConnectedServer> {
     try {
       if (admitted) await admitted;
       if (this.#closing.signal.aborted) throw closingError();
-      let upstream: Upstream | undefined;
-      upstream = await this.#options.open((reason) => this.#lost(upstream, reason), this.#closing.signal);
-      if (this.#closing.signal.aborted) await this.#end(upstream);
+      let connected: ConnectedServer | undefined;
+      connected = await this.#options.open((reason) => this.#lost(connected, reason), this.#closing.signal);
+      if (this.#closing.signal.aborted) await this.#end(connected);
       if (this.#closing.signal.aborted) throw closingError();
       this.#failure = undefined;
-      this.#current = upstream;
-      this.#options.onOpen?.(upstream);
+      this.#current = connected;
+      this.#options.onOpen?.(connected);
       if (this.#isRetired && this.#isUnused) this.#unused(); // its opener has given up meanwhile
       else if (this.#users === 0) this.#watchIdle();
-      return upstream;
+      return connected;
     } catch (thrown) {
       if (this.#closing.signal.aborted) throw closingError();
       if (isLoop(thrown) && arrivedVia().length > 0) throw thrown;
@@ -219,13 +219,13 @@ export class SupervisedConnection {
     }
   }
 
-  #lost(upstream: Upstream | undefined, reason: string): void {
-    if (upstream !== undefined && upstream !== this.#current) return;
+  #lost(connected: ConnectedServer | undefined, reason: string): void {
+    if (connected !== undefined && connected !== this.#current) return;
     this.#current = undefined;
     this.#isWorn = false;
     this.#stopIdle();
-    if (this.isClosed || !upstream) return; // the opener of a connection that never came up gets the error
-    this.#options.onClosing?.(upstream.drop()); // its process may still be ending
+    if (this.isClosed || !connected) return; // the opener of a connection that never came up gets the error
+    this.#options.onClosing?.(connected.drop()); // its process may still be ending
     this.#judge(reason);
     this.#options.onLost?.(reason);
   }
@@ -237,10 +237,10 @@ export class SupervisedConnection {
   }
 
   /** Rejects with the last failure if the opening takes long; the attempt continues. */
-  async #unlessLong(opening: Promise<Upstream>, failure: Error): Promise<Upstream> {
-    const upstream = await unlessLate(opening, this.#options.clock, RETRY_WAIT_MS);
-    if (!upstream) throw failure;
-    return upstream;
+  async #unlessLong(opening: Promise<ConnectedServer>, failure: Error): Promise<ConnectedServer> {
+    const connected = await unlessLate(opening, this.#options.clock, RETRY_WAIT_MS);
+    if (!connected) throw failure;
+    return connected;
   }
 
   #trust(): void {
@@ -263,20 +263,20 @@ export class SupervisedConnection {
   }
 
   #replace(): void {
-    const upstream = this.#current;
-    if (!upstream || this.#options.isAtWork?.(upstream)) return;
+    const connected = this.#current;
+    if (!connected || this.#options.isAtWork?.(connected)) return;
     this.#current = undefined;
     this.#isWorn = false;
     this.#stopIdle();
     this.#options.onReplaced?.();
     void this.closeWorn();
-    upstream.mute();
+    connected.mute();
     const { clock, lingerMs = 60_000 } = this.#options;
     const stop = clock.after(lingerMs, () => {
       void this.closeWorn();
       if (this.state === 'idle' && this.#isUnused) this.#options.onIdle?.();
     });
-    this.#worn = { upstream, stop };
+    this.#worn = { connected, stop };
   }
 
   /** Ends the replaced server, whatever it is doing. */
@@ -284,15 +284,15 @@ export class SupervisedConnection {
     const worn = this.#worn;
     this.#worn = undefined;
     worn?.stop();
-    await this.#end(worn?.upstream);
+    await this.#end(worn?.connected);
   }
 
   async #closeRetired(): Promise<void> {
     if (!this.#isUnused) return;
-    const upstream = this.#current;
+    const connected = this.#current;
     this.#current = undefined;
     this.#stopIdle();
-    await Promise.all([this.closeWorn(), this.#end(upstream)]);
+    await Promise.all([this.closeWorn(), this.#end(connected)]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
@@ -313,19 +313,19 @@ export class SupervisedConnection {
     });
   }
 
-  async #end(upstream: Upstream | undefined): Promise<void> {
-    const closed = upstream?.close();
+  async #end(connected: ConnectedServer | undefined): Promise<void> {
+    const closed = connected?.close();
     if (closed) this.#options.onClosing?.(closed);
     await closed;
   }
 
   rest(): void {
-    const upstream = this.#current;
+    const connected = this.#current;
     this.#current = undefined;
     this.#stopIdle();
     this.#options.onIdle?.();
     void this.closeWorn();
-    void this.#end(upstream);
+    void this.#end(connected);
   }
 }
 

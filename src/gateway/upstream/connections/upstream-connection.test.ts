@@ -9,13 +9,13 @@ import { UpstreamConnection } from './upstream-connection.ts';
 function setUp(principal?: string) {
   const sent: string[] = [];
   const answers: (() => void)[] = [];
-  const upstream = {
+  const connected = {
     tellLogLevel(level: string): Promise<void> {
       sent.push(level);
       return new Promise((resolve) => answers.push(resolve));
     },
   };
-  const supervised = { use: async (work: (one: typeof upstream) => Promise<void>) => work(upstream) };
+  const supervised = { use: async (work: (one: typeof connected) => Promise<void>) => work(connected) };
   const connection = new UpstreamConnection(
     { era: 'handshake', capabilities: {}, hasOurRoots: false, principal, clock: systemClock } as never,
     () => supervised as unknown as SupervisedConnection,

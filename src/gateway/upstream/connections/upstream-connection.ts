@@ -117,7 +117,7 @@ export class UpstreamConnection {
     }
     this.#wanted.set(uri, new Set([client]));
     try {
-      return await this.supervised.use((upstream) => upstream.subscribe(uri, said));
+      return await this.supervised.use((connected) => connected.subscribe(uri, said));
     } catch (thrown) {
       this.#wanted.delete(uri);
       throw thrown;
@@ -129,13 +129,13 @@ export class UpstreamConnection {
     const wanted = this.#wanted.get(uri);
     if (!wanted?.delete(client) || wanted.size > 0) return {};
     this.#wanted.delete(uri);
-    if (this.supervised.current) return this.supervised.use((upstream) => upstream.unsubscribe(uri, said));
+    if (this.supervised.current) return this.supervised.use((connected) => connected.unsubscribe(uri, said));
     this.subscriptions.remove(uri);
     return {};
   }
 
   followTask(taskId: string): Promise<void> {
-    return this.supervised.use((upstream) => upstream.followTask(taskId));
+    return this.supervised.use((connected) => connected.followTask(taskId));
   }
 
   async forget(client: ClientView): Promise<void> {
@@ -151,13 +151,13 @@ export class UpstreamConnection {
     if (known === level || (known !== undefined && this.isShared && isAtLeast(level, known))) return;
     // Kept before it is sent: the answer may come after that to a later level.
     this.subscriptions.logLevel = level;
-    await this.supervised.use((upstream) => upstream.tellLogLevel(level)).catch(() => {});
+    await this.supervised.use((connected) => connected.tellLogLevel(level)).catch(() => {});
   }
 
   /** The same on behalf of a client, which gets the server's error. */
   async tellLevel(level: unknown): Promise<void> {
     if (isLogLevel(level)) await this.setLevel(level);
-    else await this.supervised.use((upstream) => upstream.call({ method: 'logging/setLevel', params: { level } }));
+    else await this.supervised.use((connected) => connected.call({ method: 'logging/setLevel', params: { level } }));
   }
 
   /** Called when other roots are configured: a server that knows the old ones may ask again. */

@@ -5,7 +5,7 @@ import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.cont
 import { HttpRefusal } from './http/http-refusal.ts';
 import { RpcPeer } from './rpc-peer.ts';
 import { negotiateConnection } from './negotiate.ts';
-import { Upstream, openUpstream } from './upstream.ts';
+import { ConnectedServer, connectServer } from './connected-server.ts';
 
 const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } };
 
@@ -26,7 +26,7 @@ async function open(respond: Responder, revision = '2025-11-25') {
   };
   return {
     link,
-    upstream: new Upstream(await negotiateConnection({ open: () => link, canReopen: true }, options), options),
+    connected: new ConnectedServer(await negotiateConnection({ open: () => link, canReopen: true }, options), options),
   };
 }
 
@@ -47,9 +47,9 @@ function forgetful(status = 404, body: unknown = '') {
 describe('a session that the server has forgotten', () => {
   test('the connection opens a new session and repeats the call when the server has lost the session', async () => {
     const server = forgetful();
-    const { link, upstream } = await open(server.respond);
+    const { link, connected } = await open(server.respond);
     server.forget();
-    expect(await upstream.call({ method: 'tools/call', params: { name: 'a' } })).toMatchObject({ session: 2 });
+    expect(await connected.call({ method: 'tools/call', params: { name: 'a' } })).toMatchObject({ session: 2 });
     expect(link.forgotten).toBe(1);
     expect(link.methods.slice(2)).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call']);
   });
@@ -61,30 +61,30 @@ describe('a session that the server has forgotten', () => {
       error: { code: -32000, message: 'Bad Request: No valid session ID provided' },
     };
     const server = forgetful(400, said);
-    const { upstream } = await open(server.respond);
+    const { connected } = await open(server.respond);
     server.forget();
-    expect(await upstream.call({ method: 'tools/call' })).toMatchObject({ session: 2 });
+    expect(await connected.call({ method: 'tools/call' })).toMatchObject({ session: 2 });
   });
 
   test('concurrent calls that find the session lost open one new session', async () => {
     const server = forgetful();
-    const { link, upstream } = await open(server.respond);
+    const { link, connected } = await open(server.respond);
     server.forget();
-    const calls = Array.from({ length: 20 }, () => upstream.call({ method: 'tools/call' }));
+    const calls = Array.from({ length: 20 }, () => connected.call({ method: 'tools/call' }));
     for (const result of await Promise.all(calls)) expect(result).toMatchObject({ session: 2 });
     expect(link.methods.filter((method) => method === 'initialize')).toHaveLength(2);
   });
 
   test('the new session gets the old log level and subscriptions', async () => {
     const server = forgetful();
-    const { link, upstream } = await open(server.respond);
-    await upstream.setLogLevel('debug');
-    await upstream.subscribe('file:///a');
-    await upstream.subscribe('file:///b');
-    await upstream.unsubscribe('file:///b');
+    const { link, connected } = await open(server.respond);
+    await connected.setLogLevel('debug');
+    await connected.subscribe('file:///a');
+    await connected.subscribe('file:///b');
+    await connected.unsubscribe('file:///b');
     server.forget();
     link.sent.length = 0;
-    await upstream.call({ method: 'tools/call' });
+    await connected.call({ method: 'tools/call' });
     const restored = link.requests.filter(
       ({ method }) => method.startsWith('resources/') || method === 'logging/setLevel',
     );
@@ -96,47 +96,47 @@ describe('a session that the server has forgotten', () => {
 
   test('a notification also reopens a lost session', async () => {
     const { state, respond, forget } = forgetful();
-    const { link, upstream } = await open(respond);
+    const { link, connected } = await open(respond);
     const send = link.send.bind(link);
     link.send = async (message, options) => {
       if (!('id' in message) && state.session === 0) throw new HttpRefusal(404, '');
       return send(message, options);
     };
     forget();
-    await upstream.notify('notifications/roots/list_changed');
+    await connected.notify('notifications/roots/list_changed');
     expect([state.session, link.methods.at(-1)]).toEqual([2, 'notifications/roots/list_changed']);
   });
 
   test('a session that is lost again at once is reported, and not opened a third time', async () => {
     const server = forgetful();
-    const { link, upstream } = await open((request, link) => {
+    const { link, connected } = await open((request, link) => {
       const answer = server.respond(request, link);
       if (request.method === 'initialize' && server.state.given > 1) server.forget();
       return answer;
     });
     server.forget();
-    await expect(upstream.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    await expect(connected.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(link.methods.filter((method) => method === 'initialize')).toHaveLength(2);
   });
 
   test('stateless servers have no session to reopen', async () => {
-    const { link, upstream } = await open(({ method }) => {
+    const { link, connected } = await open(({ method }) => {
       if (method === 'server/discover') return { supportedVersions: ['2026-07-28'], capabilities: {} };
       throw new HttpRefusal(404, '');
     }, '2026-07-28');
-    await expect(upstream.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    await expect(connected.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(link.methods).toEqual(['server/discover', 'tools/call']);
   });
 });
 
 describe('subscriptions', () => {
   test('subscriptions to one resource reach the server once, and end with the last subscriber', async () => {
-    const { link, upstream } = await open(forgetful().respond);
-    await Promise.all([upstream.subscribe('a'), upstream.subscribe('a'), upstream.subscribe('b')]);
-    await upstream.unsubscribe('a');
-    await upstream.unsubscribe('b');
-    await upstream.unsubscribe('a');
-    await upstream.unsubscribe('a');
+    const { link, connected } = await open(forgetful().respond);
+    await Promise.all([connected.subscribe('a'), connected.subscribe('a'), connected.subscribe('b')]);
+    await connected.unsubscribe('a');
+    await connected.unsubscribe('b');
+    await connected.unsubscribe('a');
+    await connected.unsubscribe('a');
     const told = link.requests.filter(({ method }) => method.startsWith('resources/'));
     expect(told.map(({ method, params }) => `${method} ${String(params?.uri)}`)).toEqual([
       'resources/subscribe a',
@@ -148,14 +148,14 @@ describe('subscriptions', () => {
 
   test('a refused subscription can be tried again', async () => {
     let isRefusing = true;
-    const { upstream } = await open(({ method }) => {
+    const { connected } = await open(({ method }) => {
       if (method === 'initialize') return initialized;
       return isRefusing ? new Refuse(-32602, 'no such resource') : {};
     });
-    const both = await Promise.allSettled([upstream.subscribe('a'), upstream.subscribe('a')]);
+    const both = await Promise.allSettled([connected.subscribe('a'), connected.subscribe('a')]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     isRefusing = false;
-    await upstream.subscribe('a');
+    await connected.subscribe('a');
   });
 });
 
@@ -167,7 +167,7 @@ describe('opening and closing', () => {
       events: fakeEvents(),
       revision: '2025-13-01',
     };
-    await expect(openUpstream({ command: '/nonexistent' }, options)).rejects.toMatchObject({
+    await expect(connectServer({ command: '/nonexistent' }, options)).rejects.toMatchObject({
       code: 'BAD_OPTION',
       message: expect.stringContaining('2025-13-01'),
     });
@@ -175,14 +175,14 @@ describe('opening and closing', () => {
 
   test.each([['not a url'], [{ url: 'ftp://x' }], [{ nothing: true }]])('%j is not an address', async (address) => {
     const options = { info: { name: 'x', version: '1' }, capabilities: {}, events: fakeEvents() };
-    await expect(openUpstream(address as never, options)).rejects.toMatchObject({ code: 'BAD_OPTION' });
+    await expect(connectServer(address as never, options)).rejects.toMatchObject({ code: 'BAD_OPTION' });
   });
 
   test('closing twice closes once, and later calls are rejected', async () => {
-    const { link, upstream } = await open(forgetful().respond);
-    await Promise.all([upstream.close(), upstream.close()]);
+    const { link, connected } = await open(forgetful().respond);
+    await Promise.all([connected.close(), connected.close()]);
     expect(link.closes).toBe(1);
-    await expect(upstream.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
+    await expect(connected.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
   });
 });
 
@@ -215,7 +215,7 @@ describe.each([
         this.ended++;
       },
     };
-    const upstream = await openUpstream(transport as never, {
+    const connected = await connectServer(transport as never, {
       info: { name: 'me', version: '1' },
       capabilities: {},
       events: fakeEvents(),
@@ -228,32 +228,32 @@ describe.each([
     });
     isOpen = true;
     const call = (): Promise<unknown> =>
-      upstream.call({ method: 'tools/call', params: { name: 'a' } }).catch((error: unknown) => error);
-    return { clock, transport, methods, upstream, closes, call };
+      connected.call({ method: 'tools/call', params: { name: 'a' } }).catch((error: unknown) => error);
+    return { clock, transport, methods, connected, closes, call };
   }
 
   test(`is asked by ${question}, and given up with all its calls if it does not answer`, async () => {
-    const { clock, transport, methods, closes, call, upstream } = await silent(() => undefined);
+    const { clock, transport, methods, closes, call, connected } = await silent(() => undefined);
     const first = call();
     await settled();
     clock.advance(100);
     expect(await first).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     await settled();
     expect(methods.slice(methods.lastIndexOf('tools/call'))).toContain(question);
-    const waiting = upstream.call({ method: 'tools/call', params: { name: 'b' }, timeoutMs: 9000 });
+    const waiting = connected.call({ method: 'tools/call', params: { name: 'b' }, timeoutMs: 9000 });
     waiting.catch(() => {});
     clock.advance(1000);
     await expect(waiting).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
     expect(closes).toEqual(['it hangs: no answer to a ping within 1000 ms after a call had timed out']);
     expect(transport.ended).toBe(1);
-    expect(upstream.hasServed).toBe(false);
+    expect(connected.hasServed).toBe(false);
   });
 
   test.each([
     ['answers', {}],
     ['refuses it', new Refuse(-32601, 'Method not found')],
   ])('is alive if it %s', async (__, answer) => {
-    const { clock, closes, call, upstream } = await silent((method) => (method === question ? answer : undefined));
+    const { clock, closes, call, connected } = await silent((method) => (method === question ? answer : undefined));
     for (let round = 0; round < 3; round++) {
       const calling = call();
       await settled();
@@ -263,6 +263,6 @@ describe.each([
       clock.advance(5000);
     }
     expect(closes).toEqual([]);
-    expect(upstream.hasServed).toBe(true);
+    expect(connected.hasServed).toBe(true);
   });
 });

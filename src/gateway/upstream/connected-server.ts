@@ -28,7 +28,7 @@ import type { NegotiatedConnection, NegotiateOptions } from './negotiate.ts';
 import { ServerSubscriptions } from './connections/server-subscriptions.ts';
 
 /** A pin is the only revision or era to speak; `draft` means the draft dialect. */
-export interface UpstreamOptions extends RevisionPin {
+export interface ConnectServerOptions extends RevisionPin {
   info: Implementation;
   capabilities: ClientCapabilities;
   /** The client that introduces itself on its own session; default: `info`. */
@@ -57,7 +57,7 @@ export interface UpstreamOptions extends RevisionPin {
 }
 
 /** A route instead of an address leads to a server without an address, such as one in memory. */
-export async function openUpstream(address: Address | Route, options: UpstreamOptions): Promise<Upstream> {
+export async function connectServer(address: Address | Route, options: ConnectServerOptions): Promise<ConnectedServer> {
   const log = options.log ?? createLog();
   checkRevision(options.revision);
   const { clock = systemClock } = options;
@@ -65,7 +65,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id, login });
   let live: Link | undefined;
-  let upstream: Upstream | undefined;
+  let connected: ConnectedServer | undefined;
   const negotiation: NegotiateOptions = {
     intro: {
       info: options.info,
@@ -90,7 +90,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
         timeoutMs: options.timeoutMs ?? 60_000,
         maxTimeoutMs: options.maxTimeoutMs ?? limits.maxCallMs,
         onClose: (reason) => link === live && options.onClose?.(reason), // not for a link that was tried and dropped
-        onSilence: () => upstream?.checkAlive(limits.pingMs),
+        onSilence: () => connected?.checkAlive(limits.pingMs),
       });
       await wire.start();
       return wire;
@@ -99,8 +99,8 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   const giveUp = (): void => void live?.close();
   options.signal?.addEventListener('abort', giveUp);
   try {
-    const connected = await openLoggedIn(route, negotiation, login);
-    return (upstream = new Upstream(connected, negotiation, options));
+    const negotiated = await openLoggedIn(route, negotiation, login);
+    return (connected = new ConnectedServer(negotiated, negotiation, options));
   } finally {
     options.signal?.removeEventListener('abort', giveUp);
   }
@@ -125,9 +125,9 @@ function isRoute(address: Address | Route): address is Route {
   return typeof address === 'object' && 'canReopen' in address;
 }
 
-export class Upstream {
+export class ConnectedServer {
   readonly transport: Link['kind'];
-  #connected: NegotiatedConnection;
+  #negotiated: NegotiatedConnection;
   readonly #hasSessions: boolean;
   /** Whether a failed call may be sent again: after a login, or in a new session. */
   readonly #mayRepeat: boolean;
@@ -141,27 +141,28 @@ export class Upstream {
   readonly #heardAtFirst: number;
 
   constructor(
-    connected: NegotiatedConnection,
+    negotiated: NegotiatedConnection,
     negotiation: NegotiateOptions,
-    { login, subscriptions = new ServerSubscriptions() }: Pick<UpstreamOptions, 'login' | 'subscriptions'> = {},
+    { login, subscriptions = new ServerSubscriptions() }: Pick<ConnectServerOptions, 'login' | 'subscriptions'> = {},
   ) {
-    this.#connected = connected;
-    this.transport = connected.link.kind;
-    this.#hasSessions = connected.speaker.server.dialect !== 'stateless' && connected.link.forgetSession !== undefined;
+    this.#negotiated = negotiated;
+    this.transport = negotiated.link.kind;
+    this.#hasSessions =
+      negotiated.speaker.server.dialect !== 'stateless' && negotiated.link.forgetSession !== undefined;
     this.#mayRepeat = this.#hasSessions || login !== undefined;
     this.#login = login;
     this.#subscriptions = subscriptions;
     this.#negotiation = negotiation;
-    this.#heardAtFirst = connected.wire.heard;
+    this.#heardAtFirst = negotiated.wire.heard;
   }
 
   /** Whether the server has sent anything since it was opened. */
   get hasServed(): boolean {
-    return this.#connected.wire.heard > this.#heardAtFirst;
+    return this.#negotiated.wire.heard > this.#heardAtFirst;
   }
 
   get server(): ServerView {
-    return this.#connected.speaker.server;
+    return this.#negotiated.speaker.server;
   }
 
   async call(call: OutgoingCall): Promise<JsonObject> {
@@ -170,7 +171,7 @@ export class Upstream {
 
   /** The same without parsing: for callers that only pass the result on. */
   callRaw(call: OutgoingCall): Promise<ResultObject> {
-    return this.#mayRepeat ? this.#healed((speaker) => speaker.call(call)) : this.#connected.speaker.call(call);
+    return this.#mayRepeat ? this.#healed((speaker) => speaker.call(call)) : this.#negotiated.speaker.call(call);
   }
 
   notify(method: string, params?: JsonObject, sender?: Sender): Promise<void> {
@@ -179,7 +180,7 @@ export class Upstream {
 
   /** Asks the server to report changed lists. */
   watch(): void {
-    this.#connected.speaker.watch();
+    this.#negotiated.speaker.watch();
   }
 
   /**
@@ -217,14 +218,14 @@ export class Upstream {
 
   /** Ignores everything that the server still sends. */
   mute(): void {
-    this.#connected.wire.mute();
+    this.#negotiated.wire.mute();
   }
 
   /** Pings a silent server, one ping at a time. If it does not answer, its calls fail and its process ends. */
   checkAlive(pingMs: number): void {
     if (this.#isChecked || this.#closing) return;
     this.#isChecked = true;
-    const { wire, link } = this.#connected;
+    const { wire, link } = this.#negotiated;
     const { heard } = wire;
     this.call({ method: 'ping', timeoutMs: pingMs })
       .catch((thrown: unknown) => {
@@ -238,7 +239,7 @@ export class Upstream {
 
   /** For one that is lost: ends what is left of it, without a farewell. */
   drop(): Promise<void> {
-    this.#closing ??= this.#connected.link.close();
+    this.#closing ??= this.#negotiated.link.close();
     return this.#closing;
   }
 
@@ -249,12 +250,12 @@ export class Upstream {
 
   async #close(): Promise<void> {
     this.mute();
-    await this.#connected.speaker.leave();
-    await this.#connected.link.close();
+    await this.#negotiated.speaker.leave();
+    await this.#negotiated.link.close();
   }
 
   #healed<T>(work: (speaker: NegotiatedConnection['speaker']) => Promise<T>): Promise<T> {
-    const { speaker } = this.#connected;
+    const { speaker } = this.#negotiated;
     const done = work(speaker);
     return this.#mayRepeat ? done.catch((thrown: unknown) => this.#again(thrown, speaker, work)) : done;
   }
@@ -268,16 +269,16 @@ export class Upstream {
     if (await this.#login?.settle(thrown)) return this.#healed(work);
     const isLost = thrown instanceof GatewayError && thrown.details.session === 'lost';
     if (!isLost || !this.#hasSessions) throw thrown;
-    if (speaker === this.#connected.speaker) {
+    if (speaker === this.#negotiated.speaker) {
       this.#healing ??= this.#heal().finally(() => (this.#healing = undefined));
       await this.#healing;
     }
-    return work(this.#connected.speaker);
+    return work(this.#negotiated.speaker);
   }
 
   async #heal(): Promise<void> {
-    const speaker = await reinitialize(this.#connected, this.#negotiation);
-    this.#connected = { ...this.#connected, speaker };
+    const speaker = await reinitialize(this.#negotiated, this.#negotiation);
+    this.#negotiated = { ...this.#negotiated, speaker };
     await this.#subscriptions.repeat((work) => work(speaker));
   }
 }

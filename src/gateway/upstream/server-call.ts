@@ -18,7 +18,6 @@ import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { isLoginNeeded } from './login/server-login.ts';
 import type { AskHandler } from './questions/ask-routing.ts';
-import { coalesce } from './questions/coalesce.ts';
 import { OpenCall, subjectOf } from './questions/open-call.ts';
 import type { CallOwner, OpenCallOptions } from './questions/open-call.ts';
 import { PageVisits, isToBeAsked, notDone, refusedPages } from './questions/page-visits.ts';
@@ -340,4 +339,25 @@ function withoutTask({ method, params }: Exchange): JsonObject {
   if (method !== 'tools/call' || !('task' in params)) return params;
   const { task, ...rest } = params;
   return rest;
+}
+
+/** Long enough for questions written together, too short to be noticed. */
+const TOGETHER_MS = 40;
+
+/**
+ * Collects questions that arrive shortly after each other, so that a client that is asked in rounds gets them in one round. A server sends questions one by
+ * one, even those that it asks together.
+ */
+export function coalesce(handler: AskHandler, clock: Clock): AskHandler {
+  let gate: Promise<void> | undefined;
+  return async (ask, signal) => {
+    gate ??= new Promise((resolve) => {
+      clock.after(TOGETHER_MS, () => {
+        gate = undefined;
+        resolve();
+      });
+    });
+    await gate;
+    return handler(ask, signal);
+  };
 }

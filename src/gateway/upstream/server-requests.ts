@@ -15,7 +15,7 @@ import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { FlowBridge } from './flow-bridge.ts';
 import type { KnownServer } from './known-server.ts';
 import { isLoginNeeded } from './login/server-login.ts';
-import type { ElicitationCompletions } from './questions/elicitation-completions.ts';
+import type { ElicitationCompletions } from './questions/page-visits.ts';
 import type { SentReceipts } from './receipts.ts';
 import { ServerCall } from './server-call.ts';
 import type { CallContext, CallRules, ServerCallOptions } from './server-call.ts';

@@ -18,7 +18,7 @@ import { ConnectionEvents } from './connections/connection-events.ts';
 import { Watchers } from './connections/watchers.ts';
 import { isCommandAddress } from './address.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
-import { ElicitationCompletions } from './questions/elicitation-completions.ts';
+import { ElicitationCompletions } from './questions/page-visits.ts';
 import { ConnectionPool } from './connections/connection-pool.ts';
 import { FlowBridge } from './flow-bridge.ts';
 import { TaskBridge } from './tasks/task-bridge.ts';

@@ -12,7 +12,7 @@ import type { Log } from '../../../shared/log.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
 import { isCommandAddress } from '../address.ts';
 import type { FlowBridge } from '../flow-bridge.ts';
-import type { ElicitationCompletions } from '../questions/elicitation-completions.ts';
+import type { ElicitationCompletions } from '../questions/page-visits.ts';
 import { OpenCall } from '../questions/open-call.ts';
 import type { UpstreamTargetOptions } from '../target-options.ts';
 import type { TaskBridge } from '../tasks/task-bridge.ts';

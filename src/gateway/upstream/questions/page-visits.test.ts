@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../dialect/fake-context.contract.ts';
-import { ElicitationCompletions } from './elicitation-completions.ts';
+import { ElicitationCompletions } from './page-visits.ts';
 
 test('a waiting call continues when all pages were visited, also before it waited', async () => {
   const completions = new ElicitationCompletions(new FakeClock());

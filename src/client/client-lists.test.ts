@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../protocol/message.ts';
 import { RecordingLog } from '../gateway/upstream/fake-link.contract.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import type { Upstream } from '../gateway/upstream/upstream.ts';
+import type { ConnectedServer } from '../gateway/upstream/connected-server.ts';
 import { AskResponder } from './ask-responder.ts';
 import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
@@ -13,7 +13,7 @@ function list(answer: Answer, declared = true) {
   const log = new RecordingLog();
   const cursors: unknown[] = [];
   const capabilities = declared ? { tools: {} } : {};
-  const upstream = {
+  const connected = {
     server: { dialect: 'handshake', revision: 'x', info: { name: 'srv', version: '1' }, capabilities },
     async call({ params }: { params?: JsonObject | undefined }) {
       cursors.push(params?.cursor);
@@ -21,7 +21,7 @@ function list(answer: Answer, declared = true) {
     },
   };
   const answers = new AskResponder({}, async () => undefined);
-  const client = new Client(upstream as unknown as Upstream, { answers, listeners: new Listeners(log), log });
+  const client = new Client(connected as unknown as ConnectedServer, { answers, listeners: new Listeners(log), log });
   return { log, cursors, names: client.listTools().then((entries) => entries.map(({ name }) => name)) };
 }
 

@@ -2,7 +2,7 @@
 // speak either era; each message is classified by itself until `initialize` decides.
 import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientConnection } from '../../protocol/exchange.ts';
-import type { Message, NotificationMessage, RequestId, RequestMessage } from '../../protocol/message.ts';
+import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -58,7 +58,7 @@ export class DuplexConnection {
       send: (message) => channel.send(message),
       end: (answer) => {
         if (answer !== undefined) this.#send(answer);
-        this.#checkIdle();
+        if (this.#onIdle && !this.isBusy) this.#onIdle();
       },
       release: () => {},
     };
@@ -92,7 +92,8 @@ export class DuplexConnection {
   async drain(): Promise<void> {
     await this.#ready;
     this.#conversation.endInput();
-    this.#endListens();
+    // Listen streams never end on their own.
+    for (const id of this.#running.keys()) if (this.#running.get(id)?.endless) this.#running.delete(id)?.cancel();
     if (!this.isBusy) return;
     await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
@@ -171,20 +172,18 @@ export class DuplexConnection {
 
   #stateless(message: Message, outlet: Outlet): void {
     if (isRequest(message)) return this.#serve(message, outlet);
-    if (isNotification(message)) this.#notified(message);
+    if (isNotification(message)) {
+      if (message.method === 'notifications/cancelled')
+        this.#running.delete(message.params?.requestId as RequestId)?.cancel(cancelOf(message));
+      else receiveStatelessNotification(this.#context, message, this.#channel.principals.stateless);
+    }
     outlet.end();
   }
 
-  #notified(message: NotificationMessage): void {
-    if (message.method !== 'notifications/cancelled')
-      return receiveStatelessNotification(this.#context, message, this.#channel.principals.stateless);
-    const id = message.params?.requestId as RequestId;
-    this.#running.delete(id)?.cancel(cancelOf(message));
-  }
-
   #serve(request: RequestMessage, shared: Outlet): void {
-    const refusal = this.#refusal(request.id);
-    if (refusal) return refuseMessage(request, shared, refusal);
+    if (this.#running.has(request.id)) return refuseMessage(request, shared, inFlight(request.id));
+    if (this.#running.size >= this.#context.limits.maxInFlight)
+      return refuseMessage(request, shared, tooManyInFlight());
     const outlet = new StatelessOutlet(shared, this.#running, request.id);
     const caller = { principal: this.#channel.principals.stateless, from: this.#channel.from };
     const running = serveStateless(this.#context, request, outlet, caller);
@@ -193,26 +192,9 @@ export class DuplexConnection {
     this.#running.set(request.id, running);
   }
 
-  #refusal(id: RequestId): GatewayError | undefined {
-    if (this.#running.has(id)) return inFlight(id);
-    const full = this.#running.size >= this.#context.limits.maxInFlight;
-    return full ? tooManyInFlight() : undefined;
-  }
-
-  /** Listen streams never end on their own. */
-  #endListens(): void {
-    for (const id of this.#running.keys()) {
-      if (this.#running.get(id)?.endless) this.#running.delete(id)?.cancel();
-    }
-  }
-
   /** Whether a request is still unanswered. */
   get isBusy(): boolean {
     return this.#running.size > 0 || this.#conversation.inFlight > 0;
-  }
-
-  #checkIdle(): void {
-    if (this.#onIdle && !this.isBusy) this.#onIdle();
   }
 }
 

@@ -25,19 +25,16 @@ export class TransportListeners {
   }
 
   async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
-    return (await this.#listen(options)) as ListeningWith<O>;
-  }
-
-  async #listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
-    const listening =
-      'stdio' in options ? acceptStdio(this.#contextOf(options), options) : await this.#listenHttp(options);
+    const listening = 'stdio' in options ? this.#listenStdio(options) : await this.#listenHttp(options);
     this.#open.add(listening);
     if ('closed' in listening) void listening.closed.then(() => this.#open.delete(listening));
-    return listening;
+    return listening as ListeningWith<O>;
   }
 
-  #contextOf({ part }: StdioListenOptions): ServeContext {
-    return part === undefined ? this.#context : (this.#defaults.part?.(part) ?? this.#context);
+  #listenStdio(options: StdioListenOptions): StdioListening {
+    const { part } = options;
+    const context = part === undefined ? undefined : this.#defaults.part?.(part);
+    return acceptStdio(context ?? this.#context, options);
   }
 
   /** Loaded on demand: on stdio, every file less makes the first answer faster. */

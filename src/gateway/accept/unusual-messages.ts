@@ -36,14 +36,11 @@ export function answerRefusal({ id, error }: RefusedInput, outlet: Outlet): void
 function batchRefusal(conversation: Conversation, items: ParsedInput[]): string | undefined {
   if (!conversation.dialect?.batches) return 'Batches are not part of the negotiated revision';
   const messages = items.flatMap((item) => (item.kind === 'message' ? [item.message] : []));
-  if (messages.some(isInitialize)) return 'initialize must not be part of a batch';
+  if (messages.some((message) => 'method' in message && message.method === 'initialize'))
+    return 'initialize must not be part of a batch';
   if (messages.some((message) => isStatelessMessage(message, { session: false })))
     return 'Batches are not part of the claimed revision';
   return undefined;
-}
-
-function isInitialize(message: Message): boolean {
-  return 'method' in message && message.method === 'initialize';
 }
 
 /** One outlet per item of the batch, in order. The answers are sent as one array; a batch of notifications has none. */

@@ -26,7 +26,8 @@ export interface AuditReport {
 
 /** Throws if `key` is not a public key. */
 export function verifyAudit(folder: string, { head, key }: VerifyOptions = {}): AuditReport {
-  const publicKey = key === undefined ? ownPublicKey(folder) : fromPublicText(key);
+  const own = key === undefined ? readSigningKey(folder) : undefined;
+  const publicKey = key === undefined ? own && lazyCrypto().createPublicKey(own) : fromPublicText(key);
   const byChain = new Map<string, AuditFile[]>();
   for (const file of listAuditFiles(folder)) byChain.set(file.chain, [...(byChain.get(file.chain) ?? []), file]);
   const reports = [...byChain].map(([chain, files]) => verifyChain(chain, files, publicKey));
@@ -41,11 +42,6 @@ export function verifyAudit(folder: string, { head, key }: VerifyOptions = {}): 
     notes: reports.flatMap(({ notes }) => notes),
     head: newest[0]?.hash,
   };
-}
-
-function ownPublicKey(folder: string): KeyObject | undefined {
-  const own = readSigningKey(folder);
-  return own && lazyCrypto().createPublicKey(own);
 }
 
 /** Chains and files that are named and not there, although no process has removed them to make room. */

@@ -150,14 +150,10 @@ export class SseReader {
     if (name === 'data') this.#data.push(value);
     else if (name === 'event') this.#fields.event = value;
     else if (name === 'id' && !value.includes('\0')) this.#fields.id = value;
-    else if (name === 'retry') this.#readRetry(value);
-  }
-
-  #readRetry(value: string): void {
-    const ms = Number(value);
-    if (!/^[0-9]+$/.test(value) || !Number.isSafeInteger(ms)) return;
-    this.#fields.retry = ms;
-    this.#options.onRetry?.(ms);
+    else if (name === 'retry' && /^[0-9]+$/.test(value) && Number.isSafeInteger(Number(value))) {
+      this.#fields.retry = Number(value);
+      this.#options.onRetry?.(Number(value));
+    }
   }
 
   #endEvent(): void {

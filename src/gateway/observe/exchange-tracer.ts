@@ -5,7 +5,7 @@
 //    arguments or results.
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Handle, HandleResult } from '../../protocol/target.ts';
-import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer, TraceState } from '@opentelemetry/api';
+import type { Attributes, Span, SpanContext, SpanKind, Tracer, TraceState } from '@opentelemetry/api';
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Exchange, TraceContext } from '../../protocol/exchange.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
@@ -47,12 +47,9 @@ export class ExchangeTracer {
     const active = context.active();
     const came = toSpanContext(exchange.trace, this.#api.createTraceState);
     const parent = came ? trace.setSpanContext(active, came) : active;
-    const span = this.#start(
-      exchange,
-      kind,
-      parent,
-      came && server === undefined ? trace.getSpanContext(active) : undefined,
-    );
+    const ambient = came && server === undefined ? trace.getSpanContext(active) : undefined;
+    const links = ambient ? [{ context: ambient }] : [];
+    const span = this.#tracer.startSpan(nameOf(exchange), { kind, attributes: attributesOf(exchange), links }, parent);
     if (server !== undefined) span.setAttribute('parley.server', server);
     const carried = this.#carry(exchange, span, came);
     return tapOutcome(
@@ -61,12 +58,6 @@ export class ExchangeTracer {
       (result) => this.#end(span, exchange, fieldOf(result, 'isError') === true ? TOOL_FAILED : undefined),
       (thrown) => this.#end(span, exchange, toFailure(thrown)),
     );
-  }
-
-  #start(exchange: Exchange, kind: SpanKind, parent: Context, ambient: SpanContext | undefined): Span {
-    const attributes = attributesOf(exchange);
-    const links = ambient ? [{ context: ambient }] : [];
-    return this.#tracer.startSpan(nameOf(exchange), { kind, attributes, links }, parent);
   }
 
   /** A span that is not recorded has no context of its own. */

@@ -11,7 +11,7 @@ export interface ServerHealth {
 
 /** Reports that this process is up. */
 export const healthPage: HttpHandler = (request, response) => {
-  answerJson(request, response, () => ({ status: 200, body: { status: 'ok' } }));
+  answerJson(request, response, { status: 200, body: { status: 'ok' } });
 };
 
 export interface ReadyPageOptions {
@@ -24,14 +24,14 @@ export interface ReadyPageOptions {
 
 export function createReadyPage({ servers, wake, isLocal }: ReadyPageOptions): HttpHandler {
   return (request, response) => {
-    answerJson(request, response, () => {
-      const missing = notReady(servers());
-      for (const { name, state } of missing) if (state === 'failing') wake(name);
-      const [status, word] = missing.length === 0 ? [200, 'ready'] : [503, 'not ready'];
-      if (!isLocal(request)) return { status, body: { status: word } };
-      const named = missing.length === 0 ? {} : { notReady: missing.map(({ name }) => name) };
-      return { status, body: { status: word, servers: toStates(servers()), ...named } };
-    });
+    const missing = notReady(servers());
+    for (const { name, state } of missing) if (state === 'failing') wake(name);
+    const [status, word] = missing.length === 0 ? [200, 'ready'] : [503, 'not ready'];
+    const states = isLocal(request) && {
+      servers: Object.fromEntries(servers().map(({ name, state }) => [name, state])),
+      ...(missing.length > 0 && { notReady: missing.map(({ name }) => name) }),
+    };
+    answerJson(request, response, { status, body: { status: word, ...states } });
   };
 }
 
@@ -46,12 +46,11 @@ export function notReady(servers: readonly ServerHealth[]): readonly ServerHealt
   return failing.length === servers.length ? failing : [];
 }
 
-function toStates(servers: readonly ServerHealth[]): Record<string, string> {
-  return Object.fromEntries(servers.map(({ name, state }) => [name, state]));
-}
-
-function answerJson(request: HttpRequest, response: HttpResponse, look: () => { status: number; body: object }): void {
-  const { status, body } = look();
+function answerJson(
+  request: HttpRequest,
+  response: HttpResponse,
+  { status, body }: { status: number; body: object },
+): void {
   answerPage(request, response, { status, type: 'application/json', body: `${JSON.stringify(body)}\n` });
 }
 

@@ -4,7 +4,6 @@ import { missingScopes } from '../../../protocol/exchange.ts';
 import type { Message } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
 import { RUN_METHODS } from '../../../protocol/methods.ts';
-import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
@@ -15,7 +14,7 @@ import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';
 import { ApiKeys } from './api-keys.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth-options.ts';
-import type { AuthOptions, DpopOptions } from './auth-options.ts';
+import type { AuthOptions } from './auth-options.ts';
 import { readCredential, insufficientScope, unauthorized } from './credentials.ts';
 import type { Credential, ChallengeParts } from './credentials.ts';
 import type { InvalidProof, ProofChecker } from './dpop.ts';
@@ -88,7 +87,10 @@ export class Authenticator {
     return this.#tokens!.verify(token, [request.resource, request.endpoint], () => this.#checkTries(request));
   }
 
-  async #identifyLater(found: GoodToken | Promise<GoodToken>, { credential, request }: Presented): Promise<Identity> {
+  async #identifyLater(
+    found: GoodToken | Promise<GoodToken>,
+    { credential, request }: { credential: Credential; request: IdentifyRequest },
+  ): Promise<Identity> {
     const { resource } = request;
     let checker: ProofChecker | undefined;
     try {
@@ -96,13 +98,17 @@ export class Authenticator {
       if (this.#isFree(token, credential)) return this.#allow(token.identity, resource);
       if (token.jkt === undefined) throw new InvalidToken('the token is bound to no key of its client (DPoP)');
       if (credential.scheme !== 'DPoP') throw new InvalidToken('the token needs a proof: send it as DPoP');
-      checker = await (this.#proofs ??= loadProofs(this.#context.clock, this.#auth.dpop));
+      checker = await (this.#proofs ??= this.#loadProofs());
       await checker.check(toProven(request, credential.token, token.jkt));
       return this.#allow(token.identity, resource);
     } catch (error) {
       if (error instanceof InvalidToken) this.#tries.count(networkOf(request.remoteAddress ?? ''));
       throw this.#toRefusal(error, { credential, resource, nonce: checker?.nonce });
     }
+  }
+
+  async #loadProofs(): Promise<ProofChecker> {
+    return new (await import('./dpop.ts')).ProofChecker(this.#context.clock, this.#auth.dpop);
   }
 
   /** API keys, known tokens, and tokens whose signature can be checked here are accepted nevertheless. */
@@ -212,19 +218,10 @@ export class Authenticator {
   }
 }
 
-interface Presented {
-  credential: Credential;
-  request: IdentifyRequest;
-}
-
 interface Refused {
   credential: Credential;
   resource: string | undefined;
   nonce?: string | undefined;
-}
-
-async function loadProofs(clock: Clock, options: DpopOptions | undefined): Promise<ProofChecker> {
-  return new (await import('./dpop.ts')).ProofChecker(clock, options);
 }
 
 /** Messages of HTTP+SSE go to another path than the one that tokens are for; a WebSocket has two names. */

@@ -61,8 +61,10 @@ export class ProofChecker {
     if (claims.ath !== digest) throw new InvalidProof('the proof is for another token (ath)');
     if (claims.htm !== method) throw new InvalidProof('the proof is for another method (htm)');
     if (!urls.includes(bareUrl(claims.htu))) throw new InvalidProof('the proof is for another URL (htu)');
-    this.#checkTime(claims);
-    this.#checkNonce(claims);
+    const age = typeof claims.iat === 'number' ? this.#clock.now() / 1000 - claims.iat : Infinity;
+    if (!(age <= MAX_AGE_S && age >= -SKEW_S)) throw new InvalidProof('the proof is not of this minute (iat)');
+    if (this.#secret && claims.nonce !== this.#nonceOf(0) && claims.nonce !== this.#nonceOf(-1))
+      throw new InvalidProof('the proof needs the nonce of the header DPoP-Nonce', 'use_dpop_nonce');
     if (!this.#spent.spend(jkt, String(claims.jti))) throw new InvalidProof('the proof was used before (jti)');
   }
 
@@ -81,16 +83,6 @@ export class ProofChecker {
       // falls through: what is wrong with it is nobody's business but the client's
     }
     throw new InvalidProof('the header DPoP is not a proof');
-  }
-
-  #checkTime({ iat }: JWTPayload): void {
-    const age = typeof iat === 'number' ? this.#clock.now() / 1000 - iat : Infinity;
-    if (!(age <= MAX_AGE_S && age >= -SKEW_S)) throw new InvalidProof('the proof is not of this minute (iat)');
-  }
-
-  #checkNonce({ nonce }: JWTPayload): void {
-    if (!this.#secret || nonce === this.#nonceOf(0) || nonce === this.#nonceOf(-1)) return;
-    throw new InvalidProof('the proof needs the nonce of the header DPoP-Nonce', 'use_dpop_nonce');
   }
 
   /** A nonce needs no memory: it is the time, signed. */

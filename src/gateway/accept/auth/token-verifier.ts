@@ -123,7 +123,7 @@ export class TokenVerifier {
         validity: { watch: (end) => this.#clock.after(Math.max(0, expires - this.#clock.now()), end) },
       },
       jkt,
-      audiences: textsIn(claims.aud),
+      audiences: [claims.aud].flat().filter((one) => typeof one === 'string'), // issuers may send anything
       allowed: typeof audience === 'string' ? [audience] : audience,
       expires,
       until: Math.min(expires, this.#clock.now() + knownMs),
@@ -148,11 +148,6 @@ function readIssuer(token: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Issuers may send anything. */
-function textsIn(value: unknown): string[] {
-  return [value].flat().filter((one) => typeof one === 'string');
 }
 
 function bare(url: string): string {

@@ -74,7 +74,9 @@ export class DurableSessions {
   /** The session of an earlier process that this id restores; undefined for every other id. */
   find(id: string, binding: string): DurableSession | undefined {
     if (this.#isLate || id.length > MAX_ID_CHARS) return undefined;
-    return this.#journal ? findIn(this.#journal, id, binding) : this.#unseal(id, binding);
+    if (!this.#journal) return this.#unseal(id, binding);
+    const kept = this.#journal.find(id);
+    return kept?.binding === binding ? { ...kept, key: id } : undefined;
   }
 
   begin({ key }: SessionName, opening: JsonObject, binding: string): void {
@@ -87,7 +89,8 @@ export class DurableSessions {
   #unseal(id: string, binding: string): DurableSession | undefined {
     const { sealer, clock } = this.#context;
     if (!sealer.durable) return undefined;
-    const { k: key, p, t, o: opening } = asObject(sealer.open(PURPOSE, binding, id));
+    const sealed = sealer.open(PURPOSE, binding, id);
+    const { k: key, p, t, o: opening } = isObject(sealed) ? sealed : {};
     if (typeof key !== 'string' || p === this.#process || !isObject(opening)) return undefined;
     const isOld = typeof t !== 'number' || t < clock.now() - MAX_AGE_MS;
     if (isOld || this.#takenOver.has(key) || this.#takenOver.size >= MAX_TAKEN_OVER) return undefined;
@@ -116,13 +119,4 @@ export class DurableSessions {
     this.#stopWaiting();
     this.#journal?.close();
   }
-}
-
-function findIn(journal: SessionJournal, key: string, binding: string): DurableSession | undefined {
-  const kept = journal.find(key);
-  return kept?.binding === binding ? { ...kept, key } : undefined;
-}
-
-function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -197,14 +197,26 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
   const streamable = new StreamableHttp(context);
   const legacy = new LegacySse(context, streamable);
   const parts = new Map<string, StreamableHttp>();
-  const toPart = (name: string) => streamable.part({ ...options.part!(name), listens: context.listens }, name);
+  const hasProxy = options.publicUrl !== undefined || createFindAddress(options.trustProxy) !== undefined;
+  /** One per name, created on first use; unknown names are refused before. */
+  const partAt = (path: string): StreamableHttp => {
+    const name = path.slice('/mcp/'.length);
+    let part = parts.get(name);
+    if (!part) parts.set(name, (part = streamable.part({ ...options.part!(name), listens: context.listens }, name)));
+    return part;
+  };
   const go = (path: string, visit: HttpVisit): void => {
     if (path === '/mcp') streamable.handle(visit);
     else if (path === '/sse') legacy.stream(visit);
     else if (path === '/message') legacy.message(visit);
-    else if (options.part && path.startsWith('/mcp/')) partOf(path, toPart, parts).handle(visit);
-    else if (isPage(path, options)) showPage(path, visit, options);
-    else answerNotFound(visit.response, mount);
+    else if (options.part && path.startsWith('/mcp/')) partAt(path).handle(visit);
+    else if (isPage(path, options)) {
+      checkPage(path, visit, hasProxy);
+      options.pages![path]!(visit.request, visit.response);
+    } else {
+      const text = `Not found: this server answers at ${mount.path}\n`;
+      visit.response.writeHead(404, { 'content-type': 'text/plain' }).end(text);
+    }
   };
   const enter = (path: string, visit: HttpVisit): void => {
     if (visit.request.method === 'GET') endWhenInvalid(visit.identity, visit.response);
@@ -256,27 +268,6 @@ function isOurs(path: string, options: EndpointOptions): boolean {
 
 function isPage(path: string, { pages }: EndpointOptions): boolean {
   return pages !== undefined && Object.hasOwn(pages, path);
-}
-
-function showPage(path: string, visit: HttpVisit, { pages, publicUrl, trustProxy }: EndpointOptions): void {
-  checkPage(path, visit, publicUrl !== undefined || createFindAddress(trustProxy) !== undefined);
-  pages![path]!(visit.request, visit.response);
-}
-
-/** One per name, created on first use; unknown names are refused before. */
-function partOf(
-  path: string,
-  toPart: (name: string) => StreamableHttp,
-  parts: Map<string, StreamableHttp>,
-): StreamableHttp {
-  const name = path.slice('/mcp/'.length);
-  let streamable = parts.get(name);
-  if (!streamable) parts.set(name, (streamable = toPart(name)));
-  return streamable;
-}
-
-function answerNotFound(response: HttpResponse, { path }: Mount): void {
-  response.writeHead(404, { 'content-type': 'text/plain' }).end(`Not found: this server answers at ${path}\n`);
 }
 
 /** Loads the WebSocket code on the first upgrade: most HTTP gateways never see one, and start sooner without it. */

@@ -84,8 +84,10 @@ export class StreamableHttp {
     if (method === 'POST') this.post(visit);
     else if (!this.#context.handshake) throw new GatewayError('HTTP_METHOD'); // stateless servers have no sessions
     else if (method === 'GET') this.#get(visit);
-    else if (method === 'DELETE') this.#delete(visit);
-    else throw new GatewayError('HTTP_METHOD');
+    else if (method === 'DELETE') {
+      this.#sessions.remove(this.#find(visit));
+      visit.response.writeHead(204).end();
+    } else throw new GatewayError('HTTP_METHOD');
   }
 
   post(visit: HttpVisit): void {
@@ -235,11 +237,6 @@ export class StreamableHttp {
       response.on('close', stop);
     } else
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream, or application/json to poll' });
-  }
-
-  #delete(visit: HttpVisit): void {
-    this.#sessions.remove(this.#find(visit));
-    visit.response.writeHead(204).end();
   }
 
   /** The session that the request names, if it is live or can be restored from an earlier process. */

@@ -82,7 +82,8 @@ export class SessionStream {
       const upTo = this.#kept;
       const missed = await this.#store.after(this.name, seen);
       if (this.#catchingUp !== carrier) return false;
-      for (const event of missed) if (event.sequence <= upTo) this.#replay(carrier, event.sequence, event.text);
+      for (const { sequence, text } of missed)
+        if (sequence <= upTo) carrier.write({ event: 'message', id: toEventId(this.name, sequence), data: text });
       seen = upTo;
     }
     this.#catchingUp = undefined;
@@ -90,10 +91,6 @@ export class SessionStream {
     else this.#carrier = carrier;
     if (primes && seen === after) carrier.write({ id: toEventId(this.name, after), data: '' });
     return true;
-  }
-
-  #replay(carrier: SseResponse, sequence: number, text: string): void {
-    carrier.write({ event: 'message', id: toEventId(this.name, sequence), data: text });
   }
 
   #nextId(): string {

@@ -131,15 +131,13 @@ export class SessionTable<S extends ExpiringSession> {
     this.#places.delete(session);
   }
 
-  #check(session: S): void {
-    const now = ticksOf(this.#clock);
-    if (session.isBusy) session.lastSeen = now;
-    else if (session.lastSeen < now - this.#limits.sessionIdleMs) this.remove(session);
-  }
-
   #scheduleSweep(): () => void {
     return this.#clock.after(this.#limits.sessionIdleMs / 4, () => {
-      for (const session of this.#sessions.values()) this.#check(session);
+      const now = ticksOf(this.#clock);
+      for (const session of this.#sessions.values()) {
+        if (session.isBusy) session.lastSeen = now;
+        else if (session.lastSeen < now - this.#limits.sessionIdleMs) this.remove(session);
+      }
       this.#stopSweep = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
     });
   }

@@ -141,7 +141,7 @@ export class PinnedLists {
   get reports(): string[] {
     return this.#waiting.slice(0, MAX_REPORTS).map((pin) => {
       const held = isHeld(pin, this.#options.policy) ? ', held back' : '';
-      return `${pin.area} ${visible(shorten(pin.name))}: ${wordsOf(pin)}${held}; parley pins diff ${this.#options.server}`;
+      return `${pin.area} ${visible(shorten(pin.name))}: ${newsOf(pin)[1]}${held}; parley pins diff ${this.#options.server}`;
     });
   }
 
@@ -283,7 +283,7 @@ export class PinnedLists {
       const key = `${keyOf(pin)} ${pin.seen?.digest ?? 'removed'}`;
       if (this.#told.get(key)) continue;
       this.#told.set(key, true);
-      this.#report(eventOf(pin), pin, { held: isHeld(pin, this.#options.policy) });
+      this.#report(newsOf(pin)[0], pin, { held: isHeld(pin, this.#options.policy) });
     }
   }
 
@@ -304,16 +304,12 @@ export class PinnedLists {
   }
 }
 
-function eventOf(pin: Pin): string {
-  if (isRemoved(pin)) return 'removed';
-  if (pin.pinned) return 'changed';
-  return pin.like === undefined ? 'new' : 'renamed';
-}
-
-function wordsOf(pin: Pin): string {
-  if (isRemoved(pin)) return 'was removed';
-  if (pin.pinned) return 'has changed';
-  return pin.like === undefined ? 'is new' : `is new, and the same as ${visible(shorten(pin.like))}`;
+/** What has happened to a definition, as the log and as people call it. */
+function newsOf(pin: Pin): [event: string, words: string] {
+  if (isRemoved(pin)) return ['removed', 'was removed'];
+  if (pin.pinned) return ['changed', 'has changed'];
+  if (pin.like === undefined) return ['new', 'is new'];
+  return ['renamed', `is new, and the same as ${visible(shorten(pin.like))}`];
 }
 
 function kindOf({ capabilities }: ListedPage['client']): string {

@@ -85,7 +85,7 @@ export class Consent {
   }
 
   async #show({ request, response }: NodeVisit): Promise<void> {
-    const { provider, pages } = this.#setup;
+    const { provider, pages, sealer, endpoint } = this.#setup;
     const details = await provider.interactionDetails(request, response);
     const client = (await provider.Client.find(String(details.params['client_id'])))!;
     const redirect = new URL(String(details.params['redirect_uri']));
@@ -94,8 +94,9 @@ export class Consent {
       clientId: client.clientId,
       redirect: redirect.host === '' ? redirect.protocol : redirect.host,
       scopes: this.#askedScopes(details),
-      resource: this.#resourceOf(details),
-      token: this.#tokenFor(details),
+      resource: [details.params['resource'] ?? endpoint].flat().join(' '),
+      // In the form, so that no other page can send it.
+      token: sealer.seal('consent', details.uid, details.params['client_id']),
     });
   }
 
@@ -185,15 +186,6 @@ export class Consent {
   #askedScopes({ params }: Interaction): string[] {
     const asked = String(params['scope'] ?? '').split(' ');
     return this.#setup.grantable.filter((scope) => asked.includes(scope));
-  }
-
-  #resourceOf({ params }: Interaction): string {
-    return [params['resource'] ?? this.#setup.endpoint].flat().join(' ');
-  }
-
-  /** In the form, so that no other page can send it. */
-  #tokenFor({ uid, params }: Interaction): string {
-    return this.#setup.sealer.seal('consent', uid, params['client_id']);
   }
 }
 

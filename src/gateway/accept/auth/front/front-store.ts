@@ -154,7 +154,7 @@ class FolderStore implements FrontStore {
 
   /** Names hold secrets, such as codes. */
   #pathOf(name: string): string {
-    return join(this.#folder, `${poolOf(name)}-${digestOf(name)}.record`);
+    return join(this.#folder, `${poolOf(name)}-${sha256(name, 'base64url')}.record`);
   }
 }
 
@@ -162,10 +162,6 @@ const PURPOSE = 'front';
 const FILE = /^(client|visit|login|brief)-[\w-]{43}\.record/;
 const UNUSED_MS = 90 * 24 * 60 * 60_000;
 const BRIEF_MS = 15 * 60_000;
-
-function digestOf(name: string): string {
-  return sha256(name, 'base64url');
-}
 
 /** The store as oidc-provider wants it, one for each kind of record. */
 export class FrontAdapter implements Adapter {

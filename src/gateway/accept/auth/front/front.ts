@@ -186,7 +186,7 @@ function configure(options: FrontOptions, { context, made, errors }: Parts): Con
 }
 
 /** What is not about features. */
-function behaviour({ keys, scopes, accounts, store }: Made, context: FrontContext): Configuration {
+function behaviour({ issuer, keys, scopes, accounts, store }: Made, context: FrontContext): Configuration {
   const visits = new OpenVisits();
   const interactions = new FrontAdapter('Interaction', store, context.clock);
   const cookie = { signed: true, httpOnly: true, sameSite: 'lax' as const };
@@ -222,17 +222,13 @@ function behaviour({ keys, scopes, accounts, store }: Made, context: FrontContex
       async url({ req }, { uid }) {
         const dropped = visits.begin(networkOf(addressOf(req) ?? ''), uid);
         if (dropped !== undefined) await interactions.destroy(dropped);
-        return `${pathOfFront(context.endpoint)}/interaction/${uid}`;
+        return `${new URL(issuer).pathname}/interaction/${uid}`;
       },
     },
     extraTokenClaims: async (_, token) => claimsFor(accounts, token),
     renderError: (ctx, out) => renderError(ctx, out),
     fetch: (context.fetch ?? ((url: string | URL, init: object) => guarded(url, init))) as never,
   };
-}
-
-function pathOfFront(endpoint: string): string {
-  return new URL(endpoint).pathname.replace(/\/[^/]*$/, '') + FRONT_PATH;
 }
 
 async function keepAccount(accounts: FrontAdapter, claims: PersonClaims, options: FrontOptions): Promise<string> {

@@ -5,7 +5,6 @@ import { keepCompiledCode } from './compile-cache.ts';
 import { dispatch } from './dispatch.ts';
 import { createPrinter } from './terminal/print.ts';
 import { secondSignal } from './signals.ts';
-import { assumeSize } from './terminal/terminal-size.ts';
 
 /** By then the first answer is sent; loading `node:v8` would delay it. */
 const SETTLED_MS = 200;
@@ -17,7 +16,12 @@ setTimeout(() => {
 }, SETTLED_MS).unref();
 
 keepCompiledCode();
-for (const stream of [process.stdout, process.stderr]) assumeSize(stream);
+// A terminal without a size, as in a container, reports 0 columns, which would break every line after one character. A later resize still counts.
+for (const stream of [process.stdout, process.stderr]) {
+  if (!stream.isTTY) continue;
+  stream.columns ||= 80;
+  stream.rows ||= 24;
+}
 const print = createPrinter();
 const status = await Promise.race([dispatch(process.argv.slice(2), print), secondSignal]);
 await print.flush();

@@ -42,7 +42,6 @@ export const ADDED: Record<string, string[]> = {
     'cli/commands/audit.ts',
     'cli/commands/logs.ts',
     'cli/serving/own-audit.ts',
-    'cli/serving/logged-arguments.ts',
   ],
   'rates and budgets': [
     'gateway/rate-limits.ts',

@@ -14,7 +14,6 @@ const LARGER: Record<string, number> = {};
 
 /** Ideas of their own that have many users, or must be loaded apart from them. */
 const SMALLER = [
-  'src/cli/serving/logged-arguments.ts',
   'src/config/settings.ts',
   'src/gateway/load-front-pages.ts',
   'src/protocol/event-store.ts',

@@ -6,6 +6,10 @@ import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { GatewayOptions } from '../../gateway/gateway.ts';
 import type { Log } from '../../shared/log.ts';
+import { toShape } from '../../gateway/audit/audit-layer.ts';
+import { secrets } from '../../shared/secrets/secrets.ts';
+
+const MAX_LOGGED = 4096;
 
 export function ownAuditFolder(): string {
   return auditFolder(ownStateFolder());
@@ -16,7 +20,7 @@ export function openOwnAudit(options: Omit<AuditLogOptions, 'folder'>): AuditLog
 }
 
 /** The audit log of `parley serve`, as the configuration wants it. */
-export interface ServeAudit {
+interface ServeAudit {
   options: Pick<GatewayOptions, 'audit' | 'auditArguments'>;
   close(): Promise<void>;
 }
@@ -27,6 +31,16 @@ export async function openServeAudit({ audit, limits }: ParleyConfig, log: Log):
   const opened = openOwnAudit({ log, limits });
   const close = (): Promise<void> => opened.close();
   if (audit?.arguments !== 'values') return { options: { audit: opened.record }, close };
-  const { toLoggedArguments } = await import('./logged-arguments.ts');
-  return { options: { audit: opened.record, auditArguments: toLoggedArguments }, close };
+  return { options: { audit: opened.record, auditArguments: await createArgumentsLog() }, close };
+}
+
+/** Arguments as values, for those who want them: without what looks like a secret, and not more than a few kilobytes. */
+async function createArgumentsLog(): Promise<(given: unknown) => unknown> {
+  const { Redactor } = await import('../../gateway/middleware/steps/redact/redactor.ts');
+  const { SECRET_KEYS, SECRET_PATTERNS } = await import('../../gateway/middleware/steps/redact/well-known-secrets.ts');
+  const redactor = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '[redacted]');
+  return (given) => {
+    const shown = secrets.maskDeep(redactor.value(given));
+    return (JSON.stringify(shown) ?? '').length <= MAX_LOGGED ? shown : toShape(given);
+  };
 }

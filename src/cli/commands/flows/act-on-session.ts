@@ -23,11 +23,10 @@ import type { OpenStore } from './open-store.ts';
 
 export async function actOnSession(open: OpenStore, listed: ListedSession, context: FlowsContext): Promise<number> {
   const { command, clock } = context;
-  const { id } = listed.header;
   const outside = { store: open.store, clock };
   const sessions = command.code === undefined ? undefined : await sessionsHere(open, listed, command);
-  const asked = { ...(await handOver(outside, listed, command)), id };
-  if (sessions) await doHere(sessions, id);
+  const asked = await handOver(outside, listed.header, command);
+  if (sessions) await doHere(sessions, listed.header.id);
   return awaitOutcome(outside, asked, { ...context, isDone: sessions !== undefined });
 }
 
@@ -37,11 +36,7 @@ interface HandedRequest {
   keys: string[];
 }
 
-async function handOver(
-  outside: OperatorContext,
-  { header }: ListedSession,
-  command: FlowsCommand,
-): Promise<HandedRequest> {
+async function handOver(outside: OperatorContext, header: Header, command: FlowsCommand): Promise<HandedRequest> {
   const { action, reason } = command;
   const by = operator();
   if (action === 'cancel') {
@@ -161,33 +156,32 @@ const AT_WORK_MS = 3000;
 
 type Outcome = { status: number; words: string };
 
+/** Waits until the request in the store is taken by a server, refused, or still waiting after its time. */
 async function awaitOutcome(
   outside: OperatorContext,
-  asked: HandedRequest & { id: string },
-  { command, print, clock, isDone }: FlowsContext & { isDone: boolean },
+  asked: HandedRequest,
+  context: FlowsContext & { isDone: boolean },
 ): Promise<number> {
+  const { command, print, clock, isDone } = context;
+  const { id } = asked.header;
   let until = clock.now() + (isDone ? 0 : (command.waitMs ?? TAKE_MS));
   for (let isTaken = false; ;) {
-    const stored = await outside.store.load(asked.id);
+    const stored = await outside.store.load(id);
     const outcome = stored && toOutcome(stored, asked, command.action);
     const isOver = clock.now() >= until;
-    if (outcome && (isOver || !isAtWork(stored.header)))
-      return printOutcome(outcome, stored.header, { command, print });
+    if (outcome && (isOver || conditionOf(stored.header) !== 'working'))
+      return printOutcome(outcome, stored.header, context);
     if (isOver) break;
     // A server has taken it; its next question may follow soon.
     if (outcome && !isTaken) until = Math.min(until, clock.now() + (command.waitMs ?? AT_WORK_MS));
     isTaken ||= outcome !== undefined;
     await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_MS));
   }
-  print.problem(await whyNot(outside, asked.id));
+  print.problem(await whyNot(outside, id));
   return 1;
 }
 
-function printOutcome(
-  { status, words }: Outcome,
-  header: Header,
-  { command, print }: Pick<FlowsContext, 'command' | 'print'>,
-): number {
+function printOutcome({ status, words }: Outcome, header: Header, { command, print }: FlowsContext): number {
   const questions = (header.current as Question[]).map(({ key, prompt }) => ({ key, message: prompt.message }));
   if (command.json) {
     const state = conditionOf(header);
@@ -195,10 +189,6 @@ function printOutcome(
   } else if (status === 0) print.line(words);
   else print.problem(words);
   return status;
-}
-
-function isAtWork(header: Header): boolean {
-  return conditionOf(header) === 'working';
 }
 
 /** Undefined while the request is waiting. */

@@ -9,7 +9,6 @@ import type { ConfigChange } from '../../../config/apply/watch-config.ts';
 import { formatProblem } from '../../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../../config/check/config-problems.ts';
 import { enabledServers } from '../../../config/config.ts';
-import type { LoadOptions } from '../../../config/read/load-config.ts';
 import type { AuthOptions } from '../../../gateway/accept/auth/auth-options.ts';
 import { loadFrontEngine } from '../../../gateway/accept/auth/auth-options.ts';
 import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
@@ -61,14 +60,15 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   }
   const { built, listens } = made;
   tellProblems(found, notices);
+  const serving = toServing(command, found);
+  const { auth } = serving;
   const started = new Date().toISOString();
   const pages = { '/status': createStatusPage(() => gateway, started) };
   const calls = command.logCalls ? [new CallLog().step] : [];
   const steps = [...calls, ...(built.options.steps ?? [])];
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
-  const kept = { stateFolder: ownStateFolder(), startsEager: !chooseTransports(command, found.config.listen).stdio };
+  const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio };
   const loginFor = (server: LoginTarget) => ownLogin(server, { log });
-  const auth = loginOf(command, found);
   const mine = { id: found.id, version: version(), pages, loginFor, auth };
   const person = { pairedAs: found.path, ask: { ...built.options.ask, notify: tellPerson() } };
   const audit = await openServeAudit(found.config, log);
@@ -77,27 +77,39 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
   };
-  const own = toOwnAddress(command, found.own);
-  const following = follow(
-    { found, own, share: command.share },
-    { gateway: updatable, steps: built.steps, making, print: notices },
-  );
-  const welcome: Welcome = { token: auth?.token, asksKey: asksKey(auth), lines: [] };
+  const following = follow(serving, { gateway: updatable, steps: built.steps, making, print: notices });
   const close = () => {
     following.close();
     return Promise.all([gateway.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
   };
-  const served = toServeTarget(gateway, { found, started, welcome, close });
-  return serveAs(command, { found, served, listens, welcome }, print);
+  const served = { ...toServeTarget(gateway, serving, started), close };
+  return serveAs(serving, { served, listens }, print);
 }
 
-interface Serving extends Pick<ServeTarget, 'close'> {
+/** What is served and where, as the command line and the file say. */
+interface Serving {
+  command: ServeCommand;
   found: ServeSetup;
-  started: string;
-  welcome: Welcome;
+  stdio: boolean;
+  port: number | undefined;
+  host: string;
+  open: boolean;
+  auth: AuthOptions | undefined;
+  /** The lines to paste into clients, once the port is open. */
+  lines: string[];
 }
 
-function toServeTarget(gateway: Gateway, { found, started, welcome, close }: Serving): ServeTarget {
+function toServing(command: ServeCommand, found: ServeSetup): Serving {
+  const { listen, auth: configured } = found.config;
+  const { stdio, port } = chooseTransports(command, listen);
+  const host = command.host ?? listen.host;
+  const open = command.open || listen.open === true;
+  const auth = chooseLogin({ host: port === undefined ? undefined : host, open, auth: configured });
+  return { command, found, stdio, port, host, open, auth, lines: [] };
+}
+
+function toServeTarget(gateway: Gateway, serving: Serving, started: string): Omit<ServeTarget, 'close'> {
+  const { found, auth } = serving;
   return {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options) => gateway.listen(options),
@@ -106,81 +118,32 @@ function toServeTarget(gateway: Gateway, { found, started, welcome, close }: Ser
         url,
         publicUrl: found.config.publicUrl,
         serves: found.path,
-        asksToken: welcome.token !== undefined,
-        lines: () => welcome.lines,
+        asksToken: auth?.token !== undefined,
+        lines: () => serving.lines,
         status: () => readStatus(gateway, started),
         accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
       }),
-    close,
   };
 }
 
-function loginOf(command: ServeCommand, found: ServeSetup): AuthOptions | undefined {
-  const { config } = found;
-  const { port } = chooseTransports(command, config.listen);
-  const host = port === undefined ? undefined : (command.host ?? config.listen.host);
-  return chooseLogin({ host, open: isOpen(command, found), auth: config.auth });
-}
-
-function isOpen(command: ServeCommand, { config }: ServeSetup): boolean {
-  return command.open || config.listen.open === true;
-}
-
-interface ServedConfig {
-  found: ServeSetup;
-  served: ServeTarget;
-  listens: (HttpListenOptions | { stdio: true })[];
-  welcome: Welcome;
-}
-
-interface Welcome {
-  token: string | undefined;
-  asksKey: boolean;
-  /** The lines to paste into clients, once the port is open. */
-  lines: string[];
-}
+type Listens = (HttpListenOptions | { stdio: true })[];
 
 function serveAs(
-  command: ServeCommand,
-  { found, served, listens, welcome }: ServedConfig,
+  serving: Serving,
+  { served, listens }: { served: ServeTarget; listens: Listens },
   print: Printer,
 ): Promise<number> {
-  const { stdio, port } = chooseTransports(command, found.config.listen);
-  const fromFile = listens.find((listen) => 'port' in listen);
+  const { stdio, port, host, open } = serving;
   if (port === undefined) return serveStdio(served, print);
-  const host = command.host ?? found.config.listen.host;
-  const wanted = { ...fromFile, host, port, open: isOpen(command, found) };
+  const wanted = { ...listens.find((listen) => 'port' in listen), host, port, open };
   const say = stdio ? onStderr(print) : print;
-  return serveHttp(
-    served,
-    {
-      wanted,
-      stdio,
-      onOpen(opened) {
-        found.own.opened = { host, port: opened.port };
-        const { token, asksKey } = welcome;
-        const said = toServeWelcome({
-          found,
-          opened,
-          print: say,
-          ...command,
-          host,
-          open: isOpen(command, found),
-          token,
-          asksKey,
-        });
-        welcome.lines = toClientLines({ ...said, print: uncoloured(say) });
-        say.line(toWelcomeLines(said).join('\n'));
-      },
-    },
-    print,
-  );
-}
-
-interface FollowedConfig {
-  found: CommandConfig;
-  own: LoadOptions['own'];
-  share: LoadOptions['share'];
+  const onOpen = (opened: OpenedPort): void => {
+    serving.found.own.opened = { host, port: opened.port };
+    const said = toServeWelcome(serving, opened, say);
+    serving.lines = toClientLines({ ...said, print: uncoloured(say) });
+    say.line(toWelcomeLines(said).join('\n'));
+  };
+  return serveHttp(served, { wanted, stdio, onOpen }, print);
 }
 
 interface FollowContext {
@@ -190,15 +153,12 @@ interface FollowContext {
   print: Printer;
 }
 
-function follow(
-  { found, own, share }: FollowedConfig,
-  { gateway, steps, making, print }: FollowContext,
-): { close(): void } {
+function follow({ command, found }: Serving, { gateway, steps, making, print }: FollowContext): { close(): void } {
   let running = steps;
   const watch = watchConfig(found, {
     ...readEnvironment(),
-    own,
-    share,
+    own: toOwnAddress(command, found.own),
+    share: command.share,
     ...found.ownRules,
     besides: isOwnConfig(found.path, readEnvironment()) ? [] : [trustFile()],
     async onChange(change) {
@@ -247,13 +207,12 @@ function describeChange({ difference, loaded }: ConfigChange): string[] {
   ];
 }
 
-interface BuiltParts {
-  built: BuiltGateway;
-  listens: ServedConfig['listens'];
-}
-
 /** Undefined if a part cannot be built, such as a step that fails to load; the reason has been printed. */
-async function buildParts(found: ServeSetup, making: BuildOptions, print: Printer): Promise<BuiltParts | undefined> {
+async function buildParts(
+  found: ServeSetup,
+  making: BuildOptions,
+  print: Printer,
+): Promise<{ built: BuiltGateway; listens: Listens } | undefined> {
   try {
     if (found.config.auth?.front) await loadFrontEngine();
     return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };
@@ -264,20 +223,12 @@ async function buildParts(found: ServeSetup, making: BuildOptions, print: Printe
   }
 }
 
-interface ServeWelcome {
-  found: CommandConfig;
-  opened: OpenedPort;
-  host: string;
-  print: Printer;
-  /** As typed. */
-  share: string | undefined;
-  open: boolean;
-  token: string | undefined;
-  asksKey: boolean;
-}
-
-function toServeWelcome(welcome: ServeWelcome): WelcomeOptions {
-  const { found, opened, host, print, share, open, token, asksKey } = welcome;
+/** The common welcome and the list of servers. */
+function toServeWelcome(
+  { command, found, host, open, auth }: Serving,
+  opened: OpenedPort,
+  print: Printer,
+): WelcomeOptions {
   const { config, path } = found;
   const { port, url } = opened;
   const names = enabledServers(config).map(([name]) => name);
@@ -289,24 +240,11 @@ function toServeWelcome(welcome: ServeWelcome): WelcomeOptions {
   const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${displayPath(path)}`;
   const scheme = url.startsWith('https:') ? 'https' : 'http';
   // Certificates rarely cover the address of this machine, so the client starts a gateway of its own.
-  const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
-  const header = asksKey ? ['--header', `Authorization: Bearer ${KEY_PLACEHOLDER}`] : [];
+  const own = ['serve', path, '--stdio', ...(command.share === undefined ? [] : ['--share', command.share])];
+  const header = asksKey(auth) ? ['--header', `Authorization: Bearer ${KEY_PLACEHOLDER}`] : [];
   const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', ...header, at] });
   const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);
-  return {
-    host,
-    open,
-    token,
-    asksKey,
-    port,
-    publicUrl: config.publicUrl,
-    scheme,
-    isChosen: true,
-    print,
-    title,
-    name: 'parley',
-    about,
-    program,
-    served,
-  };
+  const login = { open, token: auth?.token, asksKey: asksKey(auth) };
+  const where = { host, port, publicUrl: config.publicUrl, scheme, isChosen: true } as const;
+  return { ...login, ...where, print, title, name: 'parley', about, program, served };
 }

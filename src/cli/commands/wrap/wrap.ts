@@ -1,5 +1,4 @@
 // `parley wrap`: serves one server, whatever revision it speaks, on stdio for a client that starts this process, or on a port.
-import type { Implementation } from '@modelcontextprotocol/client';
 import { acceptStdio } from '../../../gateway/accept/stdio.ts';
 import { AuditLayer } from '../../../gateway/audit/audit-layer.ts';
 import { createServeContext } from '../../../gateway/dialect/serve/serve-context.ts';
@@ -31,11 +30,8 @@ import { openOwnAudit } from '../../serving/own-audit.ts';
 import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
 import type { OpenedPort, ServeTarget } from '../../serving/serve-until-end.ts';
 import { tellPerson } from '../../serving/tell-person.ts';
-import { toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
-import type { ProgramStart, WelcomeOptions } from '../../serving/welcome-lines.ts';
 import { createCliLog } from '../../terminal/cli-log.ts';
 import { explainStartFailure } from '../../terminal/format-error.ts';
-import { uncoloured } from '../../terminal/print.ts';
 import type { Printer } from '../../terminal/print.ts';
 import { ServerStderr } from './server-stderr.ts';
 import { createWrapChecks } from './wrap-checks.ts';
@@ -58,7 +54,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   const assisted = () => asking.assisted;
   const asked = createWrapLogin(name, server, { print, log });
   const audit = command.isRecorded ? openOwnAudit({ log }) : undefined;
-  const ours = { client: self(), log, assisted, id, login: asked.login };
+  const ours = { client: { name: 'mcp-parley', version: version() }, log, assisted, id, login: asked.login };
   const definitions = createWrapChecks(command, { name, audit: audit?.record });
   const target = new UpstreamTarget({ name, address, revision, definitions, ...ours });
   const wrapped = toWrapped(command, { target, stderr, asked, print });
@@ -103,8 +99,11 @@ function toWrapped({ server, startMs, port }: WrapCommand, parts: WrappedParts):
   return new WrappedServer({
     target,
     startMs,
-    explain: (reason) =>
-      asked.request ?? explainStartFailure({ server, reason, waitedMs: startMs, ...toLastWords(stderr) }),
+    explain(reason) {
+      const { tail, isGarbled, garbage } = stderr;
+      const written = { stderr: tail, isGarbled, garbage };
+      return asked.request ?? explainStartFailure({ server, reason, waitedMs: startMs, ...written });
+    },
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure(explanation) {
       const isLater = port !== undefined && target.status.state === 'failing' && !isHopeless(target, server);
@@ -117,14 +116,6 @@ function toWrapped({ server, startMs, port }: WrapCommand, parts: WrappedParts):
 function personOf({ isAsking }: WrapCommand, name: string): HumanChannelOptions {
   const ask = { notify: tellPerson(), ...(isAsking ? {} : { channels: [] }) };
   return { ask, stateFolder: ownStateFolder(), pairedAs: `wrap ${name}` };
-}
-
-function toLastWords({ tail, isGarbled, garbage }: ServerStderr) {
-  return { stderr: tail, isGarbled, garbage };
-}
-
-function self(): Implementation {
-  return { name: 'mcp-parley', version: version() };
 }
 
 interface WrapContext {
@@ -148,13 +139,7 @@ async function onPort(command: WrapCommand, context: WrapContext, print: Printer
   const until = new Promise<number>((resolve) => {
     void first.then(() => isHopeless(target, server) && resolve(1));
   });
-  const again = (await import('./wrapped-port.ts')).toWrapCommand(command);
-  const onOpen = (opened: OpenedPort): void => {
-    const atPort = context.opened();
-    const said = toWelcome(command, { opened, again, token: atPort.token }, print);
-    atPort.lines = toClientLines({ ...said, print: uncoloured(print) });
-    print.line(toWelcomeLines(said).join('\n')); // one write: the first client waits for it
-  };
+  const onOpen = (opened: OpenedPort): void => context.opened().welcome(command, opened, print);
   return serveHttp(served, { wanted: { port, host, open }, onOpen, until }, print);
 }
 
@@ -190,23 +175,6 @@ function isThere(server: CommandAddress | UrlAddress): boolean {
   return !('command' in server) || commandExists(server.command, process.cwd(), { ...process.env, ...server.env });
 }
 
-interface WelcomeContext {
-  opened: OpenedPort;
-  again: ProgramStart;
-  token: string | undefined;
-}
-
-function toWelcome(
-  { host, open, server }: WrapCommand,
-  { opened, again, token }: WelcomeContext,
-  print: Printer,
-): WelcomeOptions {
-  const name = deriveServerName(server);
-  const { port, isChosen } = opened;
-  const title = `in front of ${name}`;
-  return { host, open, token, port, isChosen, print, title, name, about: [], program: () => again };
-}
-
 interface WrapLogin {
   /** Undefined for a server without HTTP. */
   login: ServerLogin | undefined;
@@ -214,6 +182,9 @@ interface WrapLogin {
   readonly request: string | undefined;
 }
 
+/**
+ * At the first 401 the link is printed and opened. A client that cannot wait that long gets the link, and finds the server ready when it comes back.
+ */
 function createWrapLogin(
   name: string,
   server: CommandAddress | UrlAddress,

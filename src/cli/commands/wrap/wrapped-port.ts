@@ -1,4 +1,4 @@
-// The port of `parley wrap`: its pages and its announcement to other commands. Not loaded on stdio.
+// The port of `parley wrap`: its pages, its welcome and its announcement to other commands. Not loaded on stdio.
 import { listenHttp } from '../../../gateway/accept/http/listen-http.ts';
 import type { HttpListenOptions, HttpListening } from '../../../gateway/accept/http/listen-http.ts';
 import { splitPages } from '../../../gateway/accept/http/page-access.ts';
@@ -13,25 +13,24 @@ import type { WrapCommand } from '../../args/serving-commands.ts';
 import { announceGateway } from '../../running/state-file.ts';
 import { createStatusPage, readStatus } from '../../running/status-page.ts';
 import { chooseLogin } from '../../serving/login-options.ts';
-import { HIDDEN } from '../../serving/welcome-lines.ts';
-import type { ProgramStart } from '../../serving/welcome-lines.ts';
+import type { OpenedPort } from '../../serving/serve-until-end.ts';
+import { HIDDEN, toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
+import type { ProgramStart, WelcomeOptions } from '../../serving/welcome-lines.ts';
+import { uncoloured } from '../../terminal/print.ts';
+import type { Printer } from '../../terminal/print.ts';
 
 export class WrappedPort {
   readonly #front: ServeContext;
   readonly #servers: { name: string; target: UpstreamTarget }[];
   readonly #started = new Date().toISOString();
   /** The lines to paste into clients. */
-  lines: string[] = [];
+  #lines: string[] = [];
+  /** Asked of every client; undefined before the port is open. */
   #token: string | undefined;
 
   constructor(front: ServeContext, target: UpstreamTarget) {
     this.#front = front;
     this.#servers = [{ name: target.name, target }];
-  }
-
-  /** Asked of every client; undefined before the port is open. */
-  get token(): string | undefined {
-    return this.#token;
   }
 
   listen(options: HttpListenOptions): Promise<HttpListening> {
@@ -46,18 +45,29 @@ export class WrappedPort {
     });
   }
 
+  welcome(command: WrapCommand, { port, isChosen }: OpenedPort, print: Printer): void {
+    const { host, open } = command;
+    const { name } = this.#servers[0]!;
+    const again = toWrapCommand(command);
+    const what = { title: `in front of ${name}`, name, about: [], program: () => again };
+    const said: WelcomeOptions = { host, open, token: this.#token, port, isChosen, print, ...what };
+    this.#lines = toClientLines({ ...said, print: uncoloured(print) });
+    print.line(toWelcomeLines(said).join('\n')); // one write: the first client waits for it
+  }
+
   announce(url: string | undefined): () => void {
     return announceGateway({
       url,
       serves: `wrap ${this.#servers[0]!.name}`,
       asksToken: this.#token !== undefined,
-      lines: () => this.lines,
+      lines: () => this.#lines,
       status: () => readStatus({ servers: this.#servers }, this.#started),
       accept: async (socket) => acceptStdio(this.#front, { input: socket, output: socket }),
     });
   }
 }
 
+/** The words that start the same `parley wrap` again, for the entry of a client. Moves secrets into variables of that entry. */
 export function toWrapCommand({
   server,
   typedHeaders,

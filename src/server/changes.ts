@@ -8,6 +8,7 @@ import type { Registration } from './types.ts';
 type Kind = 'tools' | 'prompts' | 'resources';
 type HasEntries = { entries(): Iterable<Definition> };
 type Tracked = { kind: Kind; catalogue: HasEntries };
+type Difference = { added: Definition[]; removed: Definition[] };
 
 /** Definitions by key and scope; those with equal list entries count as equal. */
 type Picture = Map<string, { entry: Definition; text: string }>;
@@ -56,12 +57,12 @@ export class Changes {
     }
   }
 
-  #tellOne(kind: Kind, difference: { added: Definition[]; removed: Definition[] }): void {
+  #tellOne(kind: Kind, difference: Difference): void {
     if (!this.#inBatch) this.tell(toChange(kind, difference));
   }
 
   #tellDifference(before: Picture[]): void {
-    const differences = new Map<Kind, { added: Definition[]; removed: Definition[] }>();
+    const differences = new Map<Kind, Difference>();
     for (const [index, { kind, catalogue }] of this.#tracked.entries()) {
       const { added, removed } = compare(before[index] ?? new Map(), toPicture(catalogue));
       if (added.length + removed.length === 0) continue;
@@ -81,13 +82,13 @@ function toPicture(catalogue: HasEntries): Picture {
 }
 
 /** A replaced definition counts as added. */
-function compare(before: Picture, after: Picture): { added: Definition[]; removed: Definition[] } {
+function compare(before: Picture, after: Picture): Difference {
   const added = [...after].filter(([id, { text }]) => before.get(id)?.text !== text);
   const removed = [...before].filter(([id]) => !after.has(id));
   return { added: added.map(([, { entry }]) => entry), removed: removed.map(([, { entry }]) => entry) };
 }
 
-function toChange(kind: Kind, difference: { added: Definition[]; removed: Definition[] }): Change {
+function toChange(kind: Kind, difference: Difference): Change {
   if (kind !== 'tools') return { kind };
   return {
     kind,

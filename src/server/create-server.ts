@@ -56,7 +56,10 @@ export class ParleyServer extends Server {
     const asking = this.#asking;
     if (!asking) return listeners.listen(options);
     const host = options.host ?? '127.0.0.1';
-    const metrics = isLoopback(host) && this.#metricPages();
+    // Metrics of extensions, on ports of this machine only.
+    const metrics = isLoopback(host) && {
+      '/metrics': metricsPage(async () => ({ type: TEXT_TYPE, body: writeFamilies(await this.metrics()) })),
+    };
     const listening = await listeners.listen({ ...options, ...this.#pages(options, { ...metrics }, asking) });
     asking.pageEndpoint.opened(host, listening.url);
     return listening;
@@ -91,13 +94,6 @@ export class ParleyServer extends Server {
     await closing;
     this.#logins?.close();
     await this.closeExtensions();
-  }
-
-  /** Metrics of extensions, on ports of this machine only. */
-  #metricPages(): EndpointOptions['pages'] {
-    return {
-      '/metrics': metricsPage(async () => ({ type: TEXT_TYPE, body: writeFamilies(await this.metrics()) })),
-    };
   }
 
   get #login(): Login | undefined {

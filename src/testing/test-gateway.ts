@@ -26,6 +26,9 @@ export interface TestedGateway extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
+const text = { type: 'object', properties: { text: { type: 'string' } } };
+const to = { type: 'object', properties: { to: { type: 'integer', minimum: 0 } } };
+
 /** `client`: who calls, as in the options of `connect`. */
 export async function testGateway(options: GatewayOptions, client: ConnectOptions = {}): Promise<TestedGateway> {
   const { log, logged } = collectLog();
@@ -105,9 +108,6 @@ export async function testStep(
   const tested = await testGateway({ servers: { server }, steps: [...given, tell] }, client);
   return { ...tested, reached };
 }
-
-const text = { type: 'object', properties: { text: { type: 'string' } } };
-const to = { type: 'object', properties: { to: { type: 'integer', minimum: 0 } } };
 
 /** The server behind a step under test: one tool for each kind of traffic. */
 function sampleServer(): ParleyServer {

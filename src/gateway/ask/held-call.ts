@@ -21,6 +21,7 @@ interface Open extends RoundQuestion {
 
 /** Collects questions that were sent together, without a noticeable delay. */
 const TOGETHER_MS = 40;
+const KEY = 'q1';
 
 export class HeldCall implements AskingCall {
   readonly #call: AskableCall;
@@ -123,8 +124,6 @@ export class HeldCall implements AskingCall {
     }
   }
 }
-
-const KEY = 'q1';
 
 export function askOnPage(
   ask: Ask,

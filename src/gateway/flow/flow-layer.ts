@@ -118,17 +118,15 @@ export class FlowLayer extends TargetLayer {
     const tool = readString(params, 'toolName');
     const start = toStart(params, [tool, args]);
     const before = start && this.#calls.startedAs(start, client.principal);
-    if (before) return this.#startedAgain(before);
+    if (before) {
+      const initialPrompt = before.again();
+      return { sessionId: before.options.id, state: 'idle', ...(initialPrompt && { initialPrompt }) };
+    }
     const call = this.#session({ tool, timeoutMs: readTimeout(params), start }, client);
     const played = emulatedExchange(exchange, args, call, this.#watchers.get(client));
     const ending = new Promise<ResultObject>((resolve) => setImmediate(() => resolve(this.#play(played, () => call))));
     recordAtEnd(exchange, played, ending);
     return { sessionId: call.options.id, state: 'idle' };
-  }
-
-  #startedAgain(call: EmulatedSession): JsonObject {
-    const initialPrompt = call.again();
-    return { sessionId: call.options.id, state: 'idle', ...(initialPrompt && { initialPrompt }) };
   }
 
   #session(about: Pick<NewEmulatedSession, 'tool' | 'timeoutMs' | 'start'>, client: ClientView): EmulatedSession {
@@ -139,7 +137,8 @@ export class FlowLayer extends TargetLayer {
       tell: (told) => void this.#tell(told, call),
       expired: () => this.#expire(call),
       withdrawn: (promptId) => this.#notify(call, 'interaction.withdrawn', { promptId, reason: 'moved' }),
-      warn: (remainingMs) => this.#warn(call, remainingMs),
+      warn: (remainingMs) =>
+        this.#notify(call, 'interaction.timeoutWarning', { expiresAt: call.expiresAt, remainingMs }),
     });
     call.signal.addEventListener('abort', () => this.#sessions.forget(call.options.id));
     return call;
@@ -192,10 +191,6 @@ export class FlowLayer extends TargetLayer {
     } catch (error) {
       this.#options.log.debug({ error }, 'flow.untold');
     }
-  }
-
-  #warn(call: EmulatedSession, remainingMs: number): void {
-    this.#notify(call, 'interaction.timeoutWarning', { expiresAt: call.expiresAt, remainingMs });
   }
 
   #expire(call: EmulatedSession): void {

@@ -63,6 +63,8 @@ export interface LoginDeskOptions {
   audit?: RecordAudit | undefined;
 }
 
+const ACCEPTED: JsonObject = { action: 'accept' };
+
 export class LoginDesk {
   readonly options: LoginDeskOptions;
   readonly #open = new Map<string, OpenLogin>();
@@ -161,8 +163,6 @@ export class LoginDesk {
     );
   };
 }
-
-const ACCEPTED: JsonObject = { action: 'accept' };
 
 /** A client that shows forms but opens no pages gets the link in the text of an empty form. */
 function toAsk({ client }: Exchange, { server, link, id }: { server: string; link: string; id: string }): Ask {

@@ -37,6 +37,12 @@ export interface SamplerOptions {
 }
 
 const MiB = 1024 * 1024;
+const PATH = '/chat/completions';
+const MAX_WORDS = 300;
+/** The request was wrong, so the server that asked can correct it. */
+const TELLING = new Set([400, 404, 413, 422]);
+/** Waiting tasks per running one. */
+const MAX_WAITING = 16;
 
 export function createSampler(options: SamplerOptions): StandIn {
   const { url, key, headers, model, maxTokens = 4096, maxConcurrent = 4, timeoutMs = 120_000 } = options;
@@ -47,7 +53,10 @@ export function createSampler(options: SamplerOptions): StandIn {
   return async function sample({ params = {} }: Ask, exchange: StandInFor) {
     const chat = toChat(params, { model: choose(models, params.modelPreferences), maxTokens });
     const told = { exchange: exchange.id, principal: exchange.client.principal, model: chat.model };
-    const { signal, stop } = within(timeoutMs, exchange.signal, clock);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const abort = (): void => controller.abort();
+    const stops = [clock.after(timeoutMs, abort), onAbort(exchange.signal, abort)];
     try {
       const result = await turns.run(exchange.client.principal, signal, async () =>
         fromChat(await endpoint.complete(chat, signal), chat.model),
@@ -62,7 +71,7 @@ export function createSampler(options: SamplerOptions): StandIn {
       log.warn({ ...told, error }, 'sampling.failed');
       throw error;
     } finally {
-      stop();
+      for (const stop of stops) stop();
     }
   };
 }
@@ -78,23 +87,7 @@ function choose(models: readonly string[], preferences: unknown): string {
   return models[0]!;
 }
 
-function within(ms: number, parent: AbortSignal, clock: Clock): { signal: AbortSignal; stop: () => void } {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  const [callOff, stopListening] = [clock.after(ms, abort), onAbort(parent, abort)];
-  const stop = (): void => {
-    callOff();
-    stopListening();
-  };
-  return { signal: controller.signal, stop };
-}
-
 type ModelEndpointOptions = Pick<SamplerOptions, 'url' | 'key' | 'headers'> & { maxBytes: number };
-
-const PATH = '/chat/completions';
-const MAX_WORDS = 300;
-/** The request was wrong, so the server that asked can correct it. */
-const TELLING = new Set([400, 404, 413, 422]);
 
 /**
  * Posts chat completions to the configured endpoint. It follows no redirects (they would leak the key), limits what it reads, and keeps the
@@ -191,9 +184,6 @@ function parse(text: string): unknown {
 function failed(reason: string): GatewayError {
   return new GatewayError('MODEL_FAILED', { reason });
 }
-
-/** Waiting tasks per running one. */
-const MAX_WAITING = 16;
 
 interface Line {
   running: number;

@@ -40,6 +40,10 @@ export interface PageVisit extends PageContext {
   readonly base: URL;
 }
 
+const PURPOSE = 'ask-link';
+const MAX_LENGTH = 1000;
+export const ASK_PATH = '/ask';
+
 /** Sends replies to a browser, always with the same strict headers, and to HEAD without a body. */
 export class PageReply {
   readonly #request: HttpRequest;
@@ -104,11 +108,6 @@ export class PageReply {
     this.page(status, renderNotice(title, text, this.#words));
   }
 }
-
-const PURPOSE = 'ask-link';
-const MAX_LENGTH = 1000;
-
-export const ASK_PATH = '/ask';
 
 /**
  * The links to a page. Their content is sealed, so they can be neither guessed nor altered. Only the first browser that opens one can use it

@@ -34,6 +34,10 @@ export interface FilledForm {
 
 type ReadForm = { answers: Record<string, RoundAnswer>; filled?: undefined } | { filled: readonly FilledForm[] };
 
+/** A longer default is not shown, because nobody would read it. */
+const MAX_DEFAULT = 20_000;
+const LOCAL_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/;
+
 export async function readForm(sections: readonly Section[], form: FormData): Promise<ReadForm> {
   const read = await Promise.all(sections.map((section) => readSection(section, form)));
   if (read.some(({ filled }) => filled.problems.size > 0)) return { filled: read.map(({ filled }) => filled) };
@@ -84,9 +88,6 @@ async function toFile(file: File | undefined): Promise<UploadedFile | undefined>
   const data = Buffer.from(await file.arrayBuffer()).toString('base64');
   return { name: file.name, mimeType: file.type || 'application/octet-stream', data };
 }
-
-/** A longer default is not shown, because nobody would read it. */
-const MAX_DEFAULT = 20_000;
 
 /** The initial entry: the server's default. */
 export function defaultEntry(field: SchemaField): FieldEntry {
@@ -148,8 +149,6 @@ function jsonValue(text: string): CheckedValue {
     return { code: 'json' };
   }
 }
-
-const LOCAL_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/;
 
 /** Browser forms have no time zones. A browser without a time input sends the typed text. */
 function timeValue(text: string, zone: string): CheckedValue {

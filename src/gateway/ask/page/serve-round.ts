@@ -10,6 +10,11 @@ import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 import { cookieName } from './page-owners.ts';
 import { readForm } from './read-form.ts';
 
+const PURPOSE = 'ask-form';
+/** The limits for a form without files, and for a button. */
+const FORM_BYTES = 1024 * 1024;
+export const BUTTON_BYTES = 16 * 1024;
+
 export function showRound(visit: PageVisit): void {
   const { request, reply, owners, handle, round, browser, closed } = visit;
   const outcome = owners.outcomeOf(handle, request.headers.cookie);
@@ -34,8 +39,6 @@ function showForm(visit: PageVisit, status: number, filled?: readonly FilledForm
   reply.page(status, renderForm({ round, sections: toSections(round), filled, token, csrf, minutes, words }));
 }
 
-const PURPOSE = 'ask-form';
-
 type FormOwner = Pick<PageVisit, 'sealer' | 'handle' | 'browser'>;
 
 /** A token that is valid for one round in one browser. */
@@ -46,10 +49,6 @@ export function toCsrf({ sealer, handle, browser }: FormOwner): string {
 export function isOurForm({ sealer, handle, browser }: FormOwner, csrf: unknown): boolean {
   return typeof csrf === 'string' && sealer.open(PURPOSE, `${handle} ${browser}`, csrf) === true;
 }
-
-/** The limits for a form without files, and for a button. */
-const FORM_BYTES = 1024 * 1024;
-export const BUTTON_BYTES = 16 * 1024;
 
 export async function receiveForm(visit: PageVisit): Promise<void> {
   const { request, reply, log, handle } = visit;

@@ -60,6 +60,9 @@ const PAUSE_MS = 60_000;
 /** Without letters and digits that look alike. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const CODE_LENGTH = 12;
+const KINDS = ['firefox', 'edg', 'chrome', 'safari'];
+const NAME = 'pairings.json';
+const NOTHING: PairingRecords = { browsers: [], invitations: [] };
 
 export class Pairings {
   readonly #options: PairingsOptions;
@@ -150,17 +153,12 @@ export class Pairings {
   }
 }
 
-const KINDS = ['firefox', 'edg', 'chrome', 'safari'];
-
 /** Short, so that it can be typed, and never what the browser claims to be beyond a known word. */
 function toName(agent = ''): string {
   const kind = KINDS.find((word) => agent.toLowerCase().includes(word)) ?? 'browser';
   const apart = [...drawRandomBytes(4)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
   return `${kind === 'edg' ? 'edge' : kind}-${apart.toLowerCase()}`;
 }
-
-const NAME = 'pairings.json';
-const NOTHING: PairingRecords = { browsers: [], invitations: [] };
 
 export function pairingFileIn(stateFolder: string): string {
   return join(stateFolder, NAME);

@@ -147,16 +147,15 @@ export class EmulatedSession {
     if (this.hasEnded) return;
     this.#prepareMove();
     this.#end(this.#next(result.success === false ? 'fail' : 'complete'));
-    const { id: sessionId, outcomes } = this.options;
+    const { id: sessionId, tell, outcomes } = this.options;
     const outcome = { result, ...(summary !== undefined && { summary }) };
     outcomes.keep(sessionId, outcome);
-    this.#tellEnd(outcome);
+    tell({ method: 'interaction.complete', params: { sessionId, ...outcome } }); // also one that is too large to be kept
   }
 
   /** The current state, for a client that repeats its start. */
   again(): JsonObject | undefined {
-    const outcome = this.options.outcomes.get(this.options.id);
-    if (outcome) this.#tellEnd(outcome);
+    this.#tellOutcome();
     return this.#asked.current;
   }
 
@@ -217,15 +216,15 @@ export class EmulatedSession {
   /** Whether the client repeats its last answer because it did not receive our reply. */
   #isAgain(given: PromptResponse, promptId: string | undefined): boolean {
     if (promptId === undefined || this.#answered !== toFingerprint(given, promptId)) return false;
-    if (!this.hasEnded) return true;
-    const outcome = this.options.outcomes.get(this.options.id);
-    if (outcome) this.#tellEnd(outcome);
-    return outcome !== undefined;
+    return !this.hasEnded || this.#tellOutcome();
   }
 
-  #tellEnd(outcome: JsonObject): void {
-    const { id: sessionId, tell } = this.options;
-    tell({ method: 'interaction.complete', params: { sessionId, ...outcome } });
+  /** False if there is none, or the client has acknowledged it. */
+  #tellOutcome(): boolean {
+    const { id: sessionId, tell, outcomes } = this.options;
+    const outcome = outcomes.get(sessionId);
+    if (outcome) tell({ method: 'interaction.complete', params: { sessionId, ...outcome } });
+    return outcome !== undefined;
   }
 
   /** The session is remembered after its end, and its signals and timers lead to the whole call: it lets go of them. */

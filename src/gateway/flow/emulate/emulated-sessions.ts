@@ -32,6 +32,8 @@ const TOMBSTONE_MS = 5 * 60_000;
 const RETRY_MS = 1000;
 /** The number of ended sessions to remember. */
 const MAX_ENDED = 10_000;
+const MAX_BYTES_EACH = 512 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 export class EmulatedSessions {
   readonly #clock: Clock;
@@ -91,9 +93,6 @@ export class EmulatedSessions {
 function toKey(principal: string, startId: string): string {
   return `${principal}\0${startId}`;
 }
-
-const MAX_BYTES_EACH = 512 * 1024;
-const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Keeps the outcomes of emulated sessions until their clients have acknowledged them. Memory is limited; the oldest go first. */
 export class UnacknowledgedOutcomes {

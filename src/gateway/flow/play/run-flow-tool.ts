@@ -18,6 +18,10 @@ export interface FlowToolSession {
   request: (method: string, params: JsonObject, isLast?: boolean) => Promise<JsonObject>;
 }
 
+const NAME = 'answer';
+const LABEL = 'Your answer';
+const PRIMITIVES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
+
 export async function runFlowTool(exchange: Exchange, stage: FlowToolSession): Promise<JsonObject> {
   const { signal } = exchange;
   const playing = new FlowRun(stage, { onPrompt: (prompt, context) => askPrompt(exchange, prompt, context) });
@@ -52,10 +56,6 @@ function toResult({ result: data, success, summary, error, cancelled }: FlowOutc
 
 /** The answer; undefined if the person does not want to answer. */
 type PromptAnswer = { value: unknown } | undefined;
-
-const NAME = 'answer';
-const LABEL = 'Your answer';
-const PRIMITIVES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
 
 export function toPromptAsk(prompt: Prompt, problem: string | undefined): Ask {
   const message = [problem, prompt.message].filter(Boolean).join('\n');

@@ -21,6 +21,10 @@ interface FieldView {
 
 const MAX_TITLE = 300;
 const MAX_DESCRIPTION = 4000;
+/** More options than this become a list. */
+const MAX_RADIOS = 7;
+const MAX_OPTION = 300;
+const MAX_TYPES = 300;
 
 export function renderField(view: FieldView): Html {
   const { field, problem, name, words } = view;
@@ -69,10 +73,6 @@ function renderProblem({ problem, name, words }: Pick<FieldView, 'problem' | 'na
   const text = describeProblem(problem!, words.problems);
   return html`<p class="error" id="${name}-error"><strong>${words.errorPrefix}</strong> ${clip(text, MAX_TITLE)}</p>`;
 }
-
-/** More options than this become a list. */
-const MAX_RADIOS = 7;
-const MAX_OPTION = 300;
 
 /** Whether the field has several inputs under one legend. */
 function isGroup(field: SchemaField): boolean {
@@ -223,8 +223,6 @@ const ZONES = `
 `
   .trim()
   .split(/\s+/);
-
-const MAX_TYPES = 300;
 
 /** Describes the limits of a field before it is filled in. */
 function hintsOf(field: SchemaField, words: PageWords): string {

@@ -26,6 +26,7 @@ const MAX_MESSAGE = 20_000;
 const MAX_NAME = 80;
 /** Above this, hours are shown. */
 const MAX_MINUTES = 180;
+const MAX_SHOWN = 2000;
 
 export function renderForm(view: FormView): string {
   const { sections, words, token, csrf, round } = view;
@@ -169,8 +170,6 @@ function renderNext({ round, words, minutes }: FormView): Html {
 function leftOf(minutes: number, words: PageWords): [string, Record<string, number>] {
   return minutes > MAX_MINUTES ? [words.hours, { hours: Math.floor(minutes / 60) }] : [words.minutes, { minutes }];
 }
-
-const MAX_SHOWN = 2000;
 
 /** A question that is answered on another website, with the address of the link. */
 function renderTarget({ name, url, isAlone }: Section, filled: FilledForm | undefined, words: PageWords): Html {

@@ -71,8 +71,8 @@ export async function replayCost(count) {
   const { header, entries } = surveyed(count);
   const rounds = Math.max(20, Math.round(20_000 / (count + 10)));
   const once = async () => {
-    const told = { flow: survey, folded: fold(entries), sessionId: header.id, incoming: [], now: header.createdAt };
-    const rest = await new BodyRun({ ...told, checks: 'off' }).next();
+    const told = { flow: survey, folded: fold(entries), sessionId: header.id };
+    const rest = await new BodyRun(told, { now: header.createdAt, checks: 'off' }).next();
     if (rest.kind !== 'asks' || rest.asks.length !== 1) throw new Error(`the replay ended with ${rest.kind}`);
   };
   for (let round = 0; round < rounds / 2; round++) await once();

@@ -8,7 +8,7 @@ export { AskError, SessionEndedError } from '../flow/authoring/ask-failure.ts';
 export type { Ask, PersonAsk } from '../flow/authoring/ask.ts';
 export type { Span } from '../flow/authoring/span.ts';
 export type { RetryPolicy, Secret, StepContext, StepOptions } from '../flow/authoring/step.ts';
-export type { FileRef } from '../flow/question/check-file.ts';
+export type { FileRef } from '../flow/question/check-answer.ts';
 export type { Prompt } from '../protocol/form/prompt.ts';
 export { FlowClient, connectFlows } from '../flow/client/flow-client.ts';
 export type { FlowClientOptions } from '../flow/client/flow-client.ts';

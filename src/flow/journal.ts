@@ -178,7 +178,7 @@ export interface AnswerEntry {
   /** When the user answered, by the client's clock, and metadata from the client. */
   at?: number | undefined;
   meta?: Record<string, unknown> | undefined;
-  /** A fingerprint of everything that was shown; see question/pin.ts. */
+  /** A fingerprint of everything that was shown; see `toQuestionPin`. */
   p?: string | undefined;
   /** The prompt as it was shown. Left out of tokens to save space. */
   q?: Prompt | undefined;

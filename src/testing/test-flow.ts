@@ -95,7 +95,7 @@ function describeResult({ result, failure }: Pick<PlayResult, 'result' | 'failur
 }
 
 async function replay(flow: AnyFlow, journal: JournalEntry[]): Promise<ReplayResult> {
-  const run = new BodyRun({ flow, folded: fold(journal), sessionId: 'session_replayed', incoming: [], now: 0 });
+  const run = new BodyRun({ flow, folded: fold(journal), sessionId: 'session_replayed' }, { now: 0 });
   const rest = await run.next();
   const wants = rest.kind === 'asks' ? [...rest.asks, ...rest.waits] : rest.kind === 'steps' ? rest.steps : [];
   return {

@@ -36,7 +36,7 @@ export async function replays(seed: number): Promise<string | undefined> {
     const mine = log;
     const run = isWarm
       ? waiting!.run
-      : new BodyRun({ flow: subject, folded: fold(journal), sessionId: 's', ...turnInput });
+      : new BodyRun({ flow: subject, folded: fold(journal), sessionId: 's' }, turnInput);
     if (isWarm) run.resume(turnInput);
     waiting = undefined;
     let rest = await run.next();
@@ -70,14 +70,7 @@ async function checkWhole(
   clear: () => string[],
 ): Promise<string | undefined> {
   const log = clear();
-  const run = new BodyRun({
-    flow: subject,
-    folded: fold(journal),
-    sessionId: 's',
-    checks: 'off',
-    incoming: [],
-    now: 0,
-  });
+  const run = new BodyRun({ flow: subject, folded: fold(journal), sessionId: 's' }, { checks: 'off', now: 0 });
   const rest = await run.next();
   if (rest.kind !== 'ended' && rest.kind !== 'failed') return `seed ${seed}: the whole journal leads to ${rest.kind}`;
   if (run.replayQueue.unasked.length > 0) return `seed ${seed}: nobody asked for ${run.replayQueue.unasked.join()}`;

@@ -2,7 +2,7 @@
 // The first argument of every question and step is its key. It must be the same literal in every run, as recorded answers are found by it.
 // In a loop the engine adds `#2`, `#3`, …; `scope` gives keys a name instead.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { FileRef } from '../question/check-file.ts';
+import type { FileRef } from '../question/check-answer.ts';
 import type { AskFailure } from './ask-failure.ts';
 import type { FieldsOf, FormFields } from './fields.ts';
 import type {

@@ -6,7 +6,7 @@ import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { shorten } from '../../shared/visible.ts';
 import type { Via } from '../journal.ts';
-import { isFileRef } from '../question/check-file.ts';
+import { isFileRef } from '../question/check-answer.ts';
 import type { Question } from '../question/question.ts';
 import type { SessionRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';

@@ -9,38 +9,37 @@
 import { SessionEndedError } from '../authoring/ask-failure.ts';
 import type { ReplayEntry } from '../fold.ts';
 import type { JournalEntry, StepEntry } from '../journal.ts';
-import { Entropy } from './environment/entropy.ts';
+import {
+  Entropy,
+  deepFreeze,
+  Ticks,
+  installGlobals,
+  closeWindow,
+  currentBody,
+  openWindow,
+  runOutside,
+} from './body-environment.ts';
 import { createAsk } from './create-ask.ts';
-import { matchAnswer, toUnaskedEntry } from './match-answer.ts';
-import type { IncomingAnswer } from './match-answer.ts';
-import { matchEvent, toEventEntry } from './match-event.ts';
-import type { IncomingEvent } from './match-event.ts';
-import { checkWaitLength, checkAwaited, toNestedError, withFlowName, withPlace } from './misuse.ts';
-import type { AskSpec, PendingQuestion, AskedStep, EventSpec, PendingStep, PendingAsk } from './pending-ask.ts';
-import { PendingAskTable, toKeyList } from './pending-ask-table.ts';
-import type { OpenAsks } from './pending-ask-table.ts';
-import { NO_EFFECTS, findLostEffects, checkLostEffects, checkKind, checkPassedEffects } from './mismatch.ts';
-import { deepFreeze } from './environment/json-value.ts';
-import { updateRunInput } from './run-input.ts';
-import type { ResumeInput, RunInput } from './run-input.ts';
+import { ReplayQueue, toKeptEntry, matchEntry } from './match-answer.ts';
+import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
+import { checkWaitLength, checkAwaited, toNestedError, withFlowName, withPlace, fromErrorEntry } from './misuse.ts';
+import type { AskSpec, AskedStep, PendingStep, PendingAsk, OpenAsks, RunEnd, RunState } from './pending-ask.ts';
+import { PendingAskTable, toKeyList } from './pending-ask.ts';
+import { findLostEffects, checkLostEffects, checkKind, checkPassedEffects, NO_EFFECTS } from './mismatch.ts';
+import type { RunInput, RunTurn } from './run-input.ts';
 import type { QuestionSpec } from './question-spec.ts';
-import type { RunEnd, RunState } from './run-state.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Complaint } from '../question/question.ts';
-import { fromErrorEntry } from './step-error.ts';
-import { ReplayQueue } from './replay-queue.ts';
-import { Ticks } from './environment/ticks.ts';
-import { installGlobals } from './environment/virtual-globals.ts';
-import { traceRun } from './tracer.ts';
-import type { UnjournaledAccess } from './tracer.ts';
-import { closeWindow, currentBody, openWindow, runOutside } from './environment/window.ts';
-import type { BodyEnvironment } from './environment/window.ts';
+import { traceRun, installSyncChecks } from './unjournaled.ts';
+import type { UnjournaledAccess } from './unjournaled.ts';
+import type { BodyEnvironment } from './body-environment.ts';
 
 /** A body that keeps asking after its session has ended is abandoned after this many times. */
 const MAX_REFUSALS = 100;
 
 export class BodyRun implements BodyEnvironment {
   readonly input: RunInput;
+  turn: RunTurn;
   /** The answers that the body received, by key. */
   readonly answers: Record<string, unknown> = {};
   /** All steps that the body has called, in order, with their results. */
@@ -57,7 +56,7 @@ export class BodyRun implements BodyEnvironment {
   /** The client has not seen this progress yet. */
   isProgressNew = false;
   time: number;
-  readonly #entropy: Entropy;
+  readonly entropy: Entropy;
   readonly #wants = new PendingAskTable();
   /** What the body has asked for and not awaited yet. */
   #asked: PendingAsk[] = [];
@@ -81,24 +80,28 @@ export class BodyRun implements BodyEnvironment {
   #outcome: RunEnd | undefined;
   #rest: ((rest: RunState) => void) | undefined;
 
-  constructor(input: RunInput) {
-    installGlobals(input);
+  constructor(input: RunInput, turn: RunTurn) {
+    if (input.virtual !== false) {
+      if ((turn.checks ?? 'throw') === 'throw') installSyncChecks();
+      installGlobals();
+    }
     this.input = input;
+    this.turn = turn;
     this.time = input.folded.start.ts;
-    this.#entropy = new Entropy(input.folded.start.seed);
-    this.replayQueue = new ReplayQueue([...input.folded.entries, ...input.incoming], (incoming) => {
-      const entry = incoming.t === 'arr' ? toEventEntry(incoming, input.now) : toUnaskedEntry(incoming, input.now);
+    this.entropy = new Entropy(input.folded.start.seed);
+    this.replayQueue = new ReplayQueue([...input.folded.entries, ...(turn.incoming ?? [])], (incoming) => {
+      const entry = toKeptEntry(incoming, this.turn.now);
       if (entry) this.#fresh.push(entry);
       return entry;
     });
-    this.#unwatch = traceRun(input);
+    this.#unwatch = traceRun(turn);
   }
 
   /** Continues a body that waits where its last turn left it. */
-  resume(given: ResumeInput): void {
-    updateRunInput(this.input, given);
-    this.replayQueue.add(...given.incoming);
-    this.#unwatch = traceRun(this.input);
+  resume(turn: RunTurn): void {
+    this.turn = turn;
+    this.replayQueue.add(...(turn.incoming ?? []));
+    this.#unwatch = traceRun(turn);
   }
 
   /** Runs until the caller has something to do. `more`: how many entries will be added soon. */
@@ -109,13 +112,22 @@ export class BodyRun implements BodyEnvironment {
     });
   }
 
+  /** The same; undefined if the body waits for something that is neither a question nor a step. */
+  nextUnlessStalled(more = 0): Promise<RunState | undefined> {
+    return new Promise((resolve) => {
+      this.turn.host = { onStall: () => resolve(undefined) };
+      void this.next(more).then(resolve);
+    });
+  }
+
   /** The body has begun I/O outside of a step. */
   onUnjournaled({ what, where }: UnjournaledAccess): boolean {
-    const { flow, checks = 'throw', onUnjournaled } = this.input;
+    const { checks = 'throw', host } = this.turn;
     if (checks === 'off') return false;
-    runOutside(() => onUnjournaled?.({ what, where })); // a log may write to a file
+    runOutside(() => host?.onUnjournaled?.({ what, where })); // a log may write to a file
     if (checks !== 'throw') return false;
-    this.#outcome ??= { kind: 'failed', error: new GatewayError('FLOW_UNJOURNALED', { tool: flow.name, what, where }) };
+    const tool = this.input.flow.name;
+    this.#outcome ??= { kind: 'failed', error: new GatewayError('FLOW_UNJOURNALED', { tool, what, where }) };
     return true;
   }
 
@@ -147,10 +159,6 @@ export class BodyRun implements BodyEnvironment {
     return fresh;
   }
 
-  bytes(count: number): Buffer {
-    return this.#entropy.bytes(count);
-  }
-
   add(entry: JournalEntry): void {
     this.#fresh.push(entry);
   }
@@ -174,7 +182,7 @@ export class BodyRun implements BodyEnvironment {
 
   /** When a wait began: in an earlier run, or now. */
   since(key: string): number {
-    return this.input.folded.intents.get(key)?.entry.ts ?? Math.max(this.time, this.input.now);
+    return this.input.folded.intents.get(key)?.entry.ts ?? Math.max(this.time, this.turn.now);
   }
 
   ask(spec: AskSpec): Promise<unknown> {
@@ -184,7 +192,7 @@ export class BodyRun implements BodyEnvironment {
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const want = this.#wants.add(spec);
     if (spec.kind === 'sleep' || spec.kind === 'event') checkWaitLength(spec, this);
-    this.#asked.push(this.input.checks === 'throw' ? withPlace(want) : want);
+    this.#asked.push(this.turn.checks === 'throw' ? withPlace(want) : want);
     if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
     if (currentBody() !== this) this.#ticks.plan(2);
     return want.promise;
@@ -225,17 +233,12 @@ export class BodyRun implements BodyEnvironment {
 
   #onTick(followed: boolean): void {
     if (this.#rest === undefined) return;
-    if (!followed) return this.#atEndOfBatch();
+    if (!followed) return this.#hasMore() ? this.#ticks.plan(this.replayQueue.left + 3) : this.#quiet();
     openWindow(this);
     if (!this.#begun) return this.#begin();
     if (this.#tell()) return;
     closeWindow();
     this.#quiet();
-  }
-
-  #atEndOfBatch(): void {
-    if (this.#hasMore()) this.#ticks.plan(this.replayQueue.left + 3);
-    else this.#quiet();
   }
 
   #hasMore(): boolean {
@@ -303,22 +306,16 @@ export class BodyRun implements BodyEnvironment {
       if (this.#outcome || !isSameKind) return this.#outcome !== undefined;
     }
     if (told.t === 'step') return this.#settle(want, told);
-    const isEvent = told.t === 'evt' || told.t === 'arr';
-    if (told.t === 'arr' && want.promise.interest.isLost) {
-      told.verdict = { error: 'It is no longer awaited' };
-      return false;
-    }
-    const found = isEvent
-      ? matchEvent(told, want.spec as EventSpec, this)
-      : matchAnswer(told, want as PendingQuestion, this);
+    const found = matchEntry(told, want, this);
     if (found === undefined) return false;
+    const isEvent = told.t === 'evt' || told.t === 'arr';
     if (found.entry) {
       if (found.entry.t === 'ans' && this.lost.length > 0) found.entry.early = true;
       this.#fresh.push(found.entry);
     } else if (told.t === 'ans' && told.moved) this.kept.add(told);
     this.time = found.entry?.ts ?? (told as { ts: number }).ts;
     this.#wants.delete(told.k);
-    if (!isEvent) this.answered.push((want as PendingQuestion).spec);
+    if (!isEvent) this.answered.push(want.spec as QuestionSpec);
     if ('error' in found) want.reject(found.error);
     else {
       const value = deepFreeze(found.value);
@@ -330,7 +327,7 @@ export class BodyRun implements BodyEnvironment {
 
   /** Effects that have begun, but that the body has not reached. */
   get lost(): readonly string[] {
-    return this.input.folded.intents.size === 0 ? NO_EFFECTS : findLostEffects(this.input.folded, this.steps);
+    return this.input.folded.intents.size === 0 ? NO_EFFECTS : findLostEffects(this);
   }
 
   #settle(want: PendingAsk, entry: StepEntry): true {
@@ -355,10 +352,10 @@ export class BodyRun implements BodyEnvironment {
   #quiet(): void {
     const rest = this.#toRest();
     if (!rest) {
-      if (this.#outcome?.kind === 'failed') this.input.onFailing?.();
+      if (this.#outcome?.kind === 'failed') this.turn.host?.onFailing?.();
       if (this.#inFlight > 0) return;
       this.#stalled = true;
-      this.input.onStall?.();
+      this.turn.host?.onStall?.();
       return;
     }
     const resolve = this.#rest;
@@ -389,7 +386,7 @@ export class BodyRun implements BodyEnvironment {
   /** What is open while steps run, if it has changed. */
   #beside(open: OpenAsks): RunState | undefined {
     const names = toKeyList(open);
-    if (this.input.isPatient || names === this.#put) return undefined;
+    if (this.turn.isPatient || names === this.#put) return undefined;
     this.#put = names;
     return { kind: 'asks', asks: open.asks, waits: open.waits, isBusy: true };
   }

@@ -21,7 +21,7 @@ it('cleans up also where the session was ended after the body had begun to', asy
     { t: 'int', k: 'clean', idem: 'one', ts: TS + 1 },
     { t: 'end', why: 'cancelled', ts: TS + 2 },
   ];
-  const run = new BodyRun({ flow: saga, folded: fold(entries), sessionId: 's', incoming: [], now: TS + 3 });
+  const run = new BodyRun({ flow: saga, folded: fold(entries), sessionId: 's' }, { now: TS + 3 });
   const rest = await run.next();
   expect(rest).toMatchObject({ kind: 'steps', steps: [{ spec: { key: 'clean' } }] });
 });

@@ -15,7 +15,7 @@ import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toNumber, toUuid } from './environment/entropy.ts';
+import { toNumber, toUuid } from './body-environment.ts';
 import type { BodyRun } from './body-run.ts';
 import type { AskedPerson, QuestionSpec, QuestionOptions } from './question-spec.ts';
 import { AskPromise } from './pending-ask.ts';
@@ -147,22 +147,22 @@ class RunAsk {
   }
 
   random(): number {
-    return toNumber(this.run.bytes(7));
+    return toNumber(this.run.entropy.bytes(7));
   }
 
   uuid(): string {
-    return toUuid(this.run.bytes(16));
+    return toUuid(this.run.entropy.bytes(16));
   }
 
   /** A run that has nothing left to replay takes the new branch, and records that. */
   version(id: string): boolean {
-    const { folded, now } = this.run.input;
+    const { folded } = this.run.input;
     const known = folded.versions.get(id);
     if (known !== undefined) return known;
     const on = !this.run.replayQueue.isReplaying;
     if (on) {
       folded.versions.set(id, on);
-      this.run.add({ t: 'ver', id, on, ts: now });
+      this.run.add({ t: 'ver', id, on, ts: this.run.turn.now });
     }
     return on;
   }

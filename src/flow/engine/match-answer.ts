@@ -1,16 +1,17 @@
-// Checks whether an answer fits a question as it is asked now, and which value the body gets for it.
+// What comes to a body: the entries that it has not received yet, in journal order, and whether each answer and event fits what the body asks
+// now, and which value the body gets for it.
 import { AskError } from '../authoring/ask-failure.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { findAddressee } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
-import type { AnswerEntry, AnswerSource, Via } from '../journal.ts';
+import type { AnswerEntry, AnswerSource, Via, EventEntry } from '../journal.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint, Question } from '../question/question.ts';
-import { validateFlowAnswer } from './validate-answer.ts';
+import { validateFlowAnswer, pinOf, toConsentPin } from './question-spec.ts';
 import type { BodyRun } from './body-run.ts';
-import { pinOf, toConsentPin } from './question-spec.ts';
 import type { QuestionSpec } from './question-spec.ts';
-import type { PendingQuestion } from './pending-ask.ts';
+import type { EventSpec, PendingAsk, PendingQuestion } from './pending-ask.ts';
+import type { ReplayEntry } from '../fold.ts';
 
 /** An answer that has just arrived and is not in the journal yet. The run writes its verdict into it. */
 export interface IncomingAnswer {
@@ -33,13 +34,20 @@ export interface IncomingAnswer {
   verdict?: 'accepted' | Complaint | undefined;
 }
 
-export type AnswerMatch = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
+type AnswerMatch = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
 
-export function matchAnswer(
-  told: AnswerEntry | IncomingAnswer,
-  want: PendingQuestion,
+/** Undefined if it does not fit what the body asks now. */
+export function matchEntry(
+  told: AnswerEntry | EventEntry | IncomingAnswer | IncomingEvent,
+  want: PendingAsk,
   run: BodyRun,
-): AnswerMatch | undefined {
+): AnswerMatch | EventMatch | undefined {
+  return told.t === 'evt' || told.t === 'arr'
+    ? matchEvent(told, want as PendingAsk<EventSpec>, run)
+    : matchAnswer(told, want as PendingQuestion, run);
+}
+
+function matchAnswer(told: AnswerEntry | IncomingAnswer, want: PendingQuestion, run: BodyRun): AnswerMatch | undefined {
   const found = told.t === 'ans' ? fitEntry(told, want.spec, run) : fitIncoming(told, want.spec, run);
   const wasPut = told.t === 'in' || told.ty !== PREFILLED;
   if (found && wasPut) run.notes.shown = Math.max(run.notes.shown, want.spec.notes ?? 0);
@@ -77,7 +85,7 @@ function fitIncoming(incoming: IncomingAnswer, spec: QuestionSpec, run: BodyRun)
     incoming.verdict = { error: 'The question has changed since it was shown' };
     return undefined;
   }
-  const entry: AnswerEntry = { t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.input.now };
+  const entry: AnswerEntry = { t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.turn.now };
   if (consent !== undefined) entry.f = consent;
   if (incoming.who !== undefined) entry.who = incoming.who;
   if (incoming.question) keepShown(entry, incoming.question, incoming);
@@ -159,4 +167,124 @@ function isHuman(source: AnswerSource): boolean {
 
 function toLocalization({ input }: BodyRun) {
   return { catalogue: input.flow.options.messages, locale: input.locale };
+}
+
+/** An event that has just arrived and is not in the journal yet. */
+export interface IncomingEvent {
+  t: 'arr';
+  k: string;
+  v: unknown;
+  /** Set by the run. */
+  verdict?: 'accepted' | Complaint | undefined;
+}
+
+type EventMatch = { value: unknown; entry?: EventEntry } | { error: Error; entry?: EventEntry };
+
+/** Checks whether a delivered event is the one that the body waits for. */
+function matchEvent(
+  told: EventEntry | IncomingEvent,
+  { spec, promise }: PendingAsk<EventSpec>,
+  run: BodyRun,
+): EventMatch | undefined {
+  if (told.t === 'arr' && promise.interest.isLost) {
+    told.verdict = { error: 'It is no longer awaited' };
+    return undefined;
+  }
+  if (told.t === 'evt' && told.no !== undefined) return { error: new AskError(spec.key, told.no) };
+  const { isTrusting } = run.input;
+  if (isTrusting) return { value: told.v };
+  const options = spec.schema ? { schema: spec.schema } : { required: false };
+  const circumstances = { localization: toLocalization(run), answers: run.answers, stored: false };
+  const accepted = validateFlowAnswer(told.v, { key: spec.key, kind: 'custom', options }, circumstances);
+  if (told.t === 'evt') return 'complaint' in accepted ? undefined : { value: accepted.value };
+  if ('complaint' in accepted) {
+    told.verdict = accepted.complaint;
+    return undefined;
+  }
+  return { value: accepted.value, entry: toEventEntry(told, run.turn.now) };
+}
+
+function toEventEntry(arriving: IncomingEvent, ts: number): EventEntry {
+  const { k, v } = arriving;
+  arriving.verdict = 'accepted';
+  return { t: 'evt', k, ...(v !== undefined && { v }), ts };
+}
+
+/** An answer or event that has just arrived. */
+type Fresh = IncomingAnswer | IncomingEvent;
+
+interface Wanted {
+  has(key: string): boolean;
+}
+
+/** The entry of an answer or event that has just arrived, and that the body does not ask for now. */
+export function toKeptEntry(
+  incoming: IncomingAnswer | IncomingEvent,
+  now: number,
+): AnswerEntry | EventEntry | undefined {
+  return incoming.t === 'arr' ? toEventEntry(incoming, now) : toUnaskedEntry(incoming, now);
+}
+
+/** The entries that a body has not received yet. One that the body does not ask for when its turn comes is kept until the body does. */
+export class ReplayQueue {
+  readonly #told: (ReplayEntry | Fresh)[];
+  readonly #kept = new Map<string, ReplayEntry>();
+  readonly #onKept: (fresh: Fresh) => AnswerEntry | EventEntry | undefined;
+  #cursor = 0;
+
+  /** `onKept` creates the entry of an answer or event that has just arrived and that the body does not ask for. */
+  constructor(told: (ReplayEntry | Fresh)[], onKept: (fresh: Fresh) => AnswerEntry | EventEntry | undefined) {
+    this.#told = told;
+    this.#onKept = onKept;
+  }
+
+  /** The next entry that the body asks for. Each is returned once, whether it fits or not. */
+  next(wanted: Wanted): ReplayEntry | Fresh | undefined {
+    return (this.#kept.size > 0 ? this.#nextKept(wanted) : undefined) ?? this.#nextTold(wanted);
+  }
+
+  #nextKept(wanted: Wanted): ReplayEntry | undefined {
+    for (const [key, told] of this.#kept) {
+      if (!wanted.has(key)) continue;
+      this.#kept.delete(key);
+      return told;
+    }
+    return undefined;
+  }
+
+  #nextTold(wanted: Wanted): ReplayEntry | Fresh | undefined {
+    while (this.#cursor < this.#told.length) {
+      const told = this.#told[this.#cursor++] as ReplayEntry | Fresh;
+      if (wanted.has(told.k)) return told;
+      const kept = told.t === 'in' || told.t === 'arr' ? this.#onKept(told) : told;
+      if (kept) this.#kept.set(kept.k, kept);
+    }
+    return undefined;
+  }
+
+  add(...told: (ReplayEntry | Fresh)[]): void {
+    // Drop the entries that the body has received.
+    this.#told.splice(0, this.#cursor);
+    this.#cursor = 0;
+    this.#told.push(...told);
+  }
+
+  hasMore(wanted: Wanted): boolean {
+    if (this.#cursor < this.#told.length) return true;
+    return this.#kept.size > 0 && [...this.#kept.keys()].some((key) => wanted.has(key));
+  }
+
+  /** The keys that the body has not asked for. */
+  get unasked(): string[] {
+    return [...this.#kept.keys()];
+  }
+
+  get left(): number {
+    return this.#told.length - this.#cursor;
+  }
+
+  /** Entries of earlier turns are left. Arguments do not count, since they came before the first turn. */
+  get isReplaying(): boolean {
+    return this.#told.slice(this.#cursor).some((told) => told.t !== 'ans' || told.ty !== PREFILLED);
+  }
 }

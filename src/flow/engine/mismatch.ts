@@ -1,11 +1,10 @@
 // Detects a new version that cannot continue an open session: a step became a question or the reverse, an effect that has begun is no longer
 // run, or the body fails where the version before continued. Such a turn fails, and the session is parked for a version that fits.
 import type { AnyFlow } from '../define.ts';
-import type { FoldedJournal, ReplayEntry } from '../fold.ts';
+import type { ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { IncomingAnswer } from './match-answer.ts';
-import type { IncomingEvent } from './match-event.ts';
+import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
 import type { BodyRun } from './body-run.ts';
 import { JOURNAL_KINDS, toJournalKind } from './pending-ask.ts';
 import type { AskSpec, PendingStep } from './pending-ask.ts';
@@ -29,14 +28,10 @@ export function checkKind(
 
 export const NO_EFFECTS: readonly string[] = [];
 
-/** Effects that have begun, but that this run of the body has not reached. */
-export function findLostEffects(
-  { intents, end }: FoldedJournal,
-  asked: { has(key: string): boolean },
-): readonly string[] {
-  // A session that ends undoes them, or reports that it cannot.
-  if (end !== undefined) return NO_EFFECTS;
-  return [...intents].flatMap(([key, { entry }]) => (entry.sleep || asked.has(key) ? [] : [key]));
+/** Effects that have begun, but that this run of the body has not reached. A session that ends undoes them, or reports that it cannot. */
+export function findLostEffects({ input: { folded }, steps }: BodyRun): readonly string[] {
+  if (folded.end !== undefined) return NO_EFFECTS;
+  return [...folded.intents].flatMap(([key, { entry }]) => (entry.sleep || steps.has(key) ? [] : [key]));
 }
 
 /** `instead`: new steps of the body, one of which may be the lost effect under another key. */
@@ -56,7 +51,8 @@ export function checkPassedEffects(
   run: BodyRun,
   told: ReplayEntry | IncomingAnswer | IncomingEvent,
 ): Failed | undefined {
-  const { flow, folded, unasked = [] } = run.input;
+  const { flow, folded } = run.input;
+  const { unasked = [] } = run.turn;
   // Events can arrive at any time.
   if (folded.intents.size === 0 || told.t === 'evt' || told.t === 'arr') return undefined;
   if (told.t !== 'in' && told.early) return undefined;
@@ -66,10 +62,11 @@ export function checkPassedEffects(
 }
 
 /** A lost effect must not run again under another key, nor be forgotten. */
-export function checkLostEffects({ input: { flow, folded }, lost }: BodyRun, steps: PendingStep[]): Failed | undefined {
+export function checkLostEffects(run: BodyRun, steps: PendingStep[]): Failed | undefined {
+  const { flow, folded } = run.input;
   const isNew = ({ spec }: PendingStep) => spec.options.effect !== undefined && !folded.intents.has(spec.key);
   if (steps.length > 0 && !steps.some(isNew)) return undefined;
-  return refuseLost(flow, lost, steps.filter(isNew));
+  return refuseLost(flow, run.lost, steps.filter(isNew));
 }
 
 /** Defined if the body throws where an earlier version continued, or throws a programming error. */

@@ -1,9 +1,10 @@
-// Errors for mistakes in a body.
+// Errors of bodies: mistakes of their authors, and errors of steps as the journal has them.
 import { GatewayError } from '../../shared/errors.ts';
-import { authorLineOf } from './checks/author-line.ts';
+import { authorLineOf } from './unjournaled.ts';
 import type { BodyRun } from './body-run.ts';
 import { describeAsk } from './pending-ask.ts';
 import type { AskSpec, EventSpec, SleepSpec, PendingStep, PendingAsk } from './pending-ask.ts';
+import type { StepEntry } from '../journal.ts';
 
 /** Adds the name of the flow to an error of the body. */
 export function withFlowName(error: unknown, flow: string): unknown {
@@ -50,8 +51,42 @@ export function checkAwaited(
 /** A wait that is longer than its session would never end. */
 export function checkWaitLength(spec: SleepSpec | EventSpec, run: BodyRun): void {
   const ms = spec.kind === 'sleep' ? spec.sleepMs : (spec.timeoutMs ?? 0);
-  if (run.since(spec.key) + ms <= (run.input.deadline ?? Infinity)) return;
+  if (run.since(spec.key) + ms <= (run.turn.deadline ?? Infinity)) return;
   const what = spec.kind === 'sleep' ? `the sleep ${spec.key}` : `the timeout of the event ${spec.key}`;
   const reason = `${what} is longer than its session may last; raise limits.duration of the flow`;
   throw new GatewayError('FLOW_MISUSED', { reason });
+}
+
+type Written = NonNullable<StepEntry['e']>;
+
+/** The first run gets the same error as every replay: name, message and data, without its class. */
+class StepError extends Error {
+  readonly data: unknown;
+
+  constructor({ name, message, data }: Written) {
+    super(message);
+    this.name = name;
+    this.data = data;
+  }
+}
+
+export function fromErrorEntry(written: Written): StepError {
+  return new StepError(written);
+}
+
+export function toErrorEntry(thrown: unknown): Written {
+  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) };
+  if (thrown instanceof GatewayError) return { name: thrown.code, message: thrown.message };
+  const { name, message } = thrown;
+  const data: unknown = (thrown as { data?: unknown }).data;
+  return { name, message, ...(isJson(data) && { data }) };
+}
+
+function isJson(data: unknown): boolean {
+  if (data === undefined) return false;
+  try {
+    return JSON.stringify(data) !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,8 @@
-// Something that a body waits for: an answer, the result of a step, the end of a sleep, or an event. Its promise settles once or never. A body
-// that is abandoned is garbage-collected, so that no `catch` or `finally` of the author runs for it.
+// Everything that a body waits for: answers, results of steps, ends of sleeps, and events. A promise settles once or never. A body that is
+// abandoned is garbage-collected, so that no `catch` or `finally` of the author runs for it.
 import type { AnySchema } from '../authoring/options.ts';
 import type { StepOptions, StepContext } from '../authoring/step.ts';
 import type { StepEntry } from '../journal.ts';
-import { Interest } from './interest.ts';
 import type { QuestionSpec } from './question-spec.ts';
 
 type Handler = ((value: never) => unknown) | null | undefined;
@@ -116,11 +115,11 @@ export type PendingStep = PendingAsk<StepSpec>;
 /** A wait needs no work from this process. */
 export type PendingWait = PendingAsk<SleepSpec | EventSpec>;
 
-export function isPendingStep(want: PendingAsk): want is PendingStep {
+function isPendingStep(want: PendingAsk): want is PendingStep {
   return want.spec.kind === 'step';
 }
 
-export function isPendingWait(want: PendingAsk): want is PendingWait {
+function isPendingWait(want: PendingAsk): want is PendingWait {
   return want.spec.kind === 'sleep' || want.spec.kind === 'event';
 }
 
@@ -142,4 +141,174 @@ export function toJournalKind({ kind }: AskSpec): (typeof JOURNAL_KINDS)[keyof t
 export function describeAsk({ key, kind }: AskSpec): string {
   const known: Partial<Record<AskSpec['kind'], string>> = { step: 'the step', sleep: 'the sleep', event: 'the event' };
   return `${known[kind] ?? 'the question'} ${key}`;
+}
+
+/** One `Promise.race` or `Promise.any`: its members pass their outcome to the same function. */
+interface Joint {
+  readonly onRejected: unknown;
+  members: number;
+  /** All members also share `onRejected`, so a rejection ends it too. */
+  isRace: boolean;
+  isOver: boolean;
+}
+
+const joints = new WeakMap<object, Joint>();
+const NATIVE = 'function () { [native code] }';
+
+/**
+ * Whether the body still uses the promise of a question, so that a question that has lost a race is withdrawn. JavaScript does not report
+ * this, but `Promise.race` passes the same two functions to `then` of each member. A promise is lost when all its uses are races that other
+ * members have won.
+ */
+class Interest {
+  /** `await`, `Promise.resolve` and the combinators each read the constructor of the promise once. */
+  looks = 0;
+  /** One for each call of `then`; undefined if it is not part of a race. */
+  #thens: (Joint | undefined)[] | undefined;
+  #settled: 'fulfilled' | 'rejected' | undefined;
+
+  get isAwaited(): boolean {
+    return this.looks > 0 || this.#thens !== undefined;
+  }
+
+  /** It was used only in races that are over. */
+  get isLost(): boolean {
+    const thens = this.#thens;
+    if (!thens || this.looks !== thens.length) return false;
+    return thens.every((joint) => joint !== undefined && joint.members > 1 && joint.isOver);
+  }
+
+  /** Records a call of `then`. */
+  join(onFulfilled: unknown, onRejected: unknown): void {
+    const joint = toJoint(onFulfilled, onRejected);
+    if (joint && this.#settled) end(joint, this.#settled);
+    (this.#thens ??= []).push(joint);
+  }
+
+  settle(how: 'fulfilled' | 'rejected'): void {
+    this.#settled = how;
+    for (const joint of this.#thens ?? []) if (joint) end(joint, how);
+  }
+}
+
+/** An author may pass the same handlers twice; that is not a race. */
+function toJoint(onFulfilled: unknown, onRejected: unknown): Joint | undefined {
+  if (typeof onFulfilled !== 'function' || Function.prototype.toString.call(onFulfilled) !== NATIVE) return undefined;
+  const known = joints.get(onFulfilled);
+  if (!known) {
+    const joint = { onRejected, members: 1, isRace: true, isOver: false };
+    joints.set(onFulfilled, joint);
+    return joint;
+  }
+  known.members++;
+  known.isRace &&= known.onRejected === onRejected;
+  return known;
+}
+
+function end(joint: Joint, how: 'fulfilled' | 'rejected'): void {
+  joint.isOver ||= how === 'fulfilled' || joint.isRace;
+}
+
+/** What is open, by kind. */
+export interface OpenAsks {
+  /** Steps that have not started. */
+  steps: PendingStep[];
+  asks: PendingQuestion[];
+  waits: PendingWait[];
+}
+
+/** Everything that a body waits for now, by key. */
+export class PendingAskTable {
+  readonly #open = new Map<string, PendingAsk>();
+  readonly #uses = new Map<string, number>();
+  /** The counts of keys that were used more than once. */
+  readonly #loops = new Map<string, number>();
+
+  /** The second use of a key becomes `key#2`. The order of uses is the same in every run. */
+  add(spec: AskSpec): PendingAsk {
+    const { key } = spec;
+    const uses = (this.#uses.get(key) ?? 0) + 1;
+    this.#uses.set(key, uses);
+    if (this.#loops.size > 0 && spec.kind !== 'step' && spec.kind !== 'sleep' && spec.kind !== 'event') {
+      spec.loops = this.#loopsAround(uses);
+    }
+    if (uses > 1) {
+      spec.key = `${key}#${uses}`;
+      this.#loops.set(key, uses);
+    }
+    const want = new PendingAsk(spec);
+    this.#open.set(spec.key, want);
+    return want;
+  }
+
+  has(key: string): boolean {
+    return this.#open.has(key);
+  }
+
+  get(key: string): PendingAsk | undefined {
+    return this.#open.get(key);
+  }
+
+  delete(key: string): void {
+    this.#open.delete(key);
+  }
+
+  /** Keys that were used more often than this one. If their counts change and its own does not, it is in another iteration of a loop. */
+  #loopsAround(own: number): string | undefined {
+    const others = [...this.#loops].filter(([, uses]) => uses > own).map(([name, uses]) => `${name}#${uses}`);
+    return others.length > 0 ? others.sort().join() : undefined;
+  }
+
+  /** Removes everything but cleanup steps, which still run while the session ends. */
+  clearToEnd(): PendingAsk[] {
+    const gone = [...this.#open.values()].filter((want) => !(isPendingStep(want) && want.spec.options.cleanup));
+    for (const { spec } of gone) this.#open.delete(spec.key);
+    return gone;
+  }
+
+  started(): PendingStep[] {
+    return [...this.#open.values()].filter((want): want is PendingStep => isPendingStep(want) && want.started);
+  }
+
+  /** Leaves out questions and waits that have lost a race. */
+  open(): OpenAsks {
+    const open: OpenAsks = { steps: [], asks: [], waits: [] };
+    for (const want of this.#open.values()) {
+      if (isPendingStep(want)) {
+        if (!want.started) open.steps.push(want);
+      } else if (want.promise.interest.isLost) continue;
+      else if (isPendingWait(want)) open.waits.push(want);
+      else open.asks.push(want as PendingQuestion);
+    }
+    return open;
+  }
+}
+
+/** Of all that is open beside steps, in one text. */
+export function toKeyList({ asks, waits }: Pick<OpenAsks, 'asks' | 'waits'>): string {
+  return [...asks, ...waits].map(({ spec }) => spec.key).join('\0');
+}
+
+/** Where a run stops and returns to its caller. */
+export type RunState =
+  | { kind: 'ended'; value: unknown }
+  | { kind: 'failed'; error: unknown }
+  /** Steps to start, and the questions and waits that are open besides. */
+  | { kind: 'steps'; steps: PendingStep[]; asks: PendingQuestion[]; waits: PendingWait[] }
+  /** An effect has finished while other steps still run, and should be committed now. */
+  | { kind: 'save' }
+  /** It waits for answers, sleeps or events. `isBusy`: steps are still running. */
+  | { kind: 'asks'; asks: PendingQuestion[]; waits: PendingWait[]; isBusy: boolean };
+
+export type RunEnd = Extract<RunState, { kind: 'ended' | 'failed' }>;
+export type AskState = Extract<RunState, { kind: 'asks' }>;
+
+/** The caller must start steps or commit before the run continues. */
+export function hasWork({ kind }: RunState): boolean {
+  return kind === 'steps' || kind === 'save';
+}
+
+/** Questions or waits are open while steps run. */
+export function isBusy(rest: RunState): rest is AskState & { isBusy: true } {
+  return rest.kind === 'asks' && rest.isBusy;
 }

@@ -1,15 +1,23 @@
-// A question as the author wrote it, and its conversion to the fields that are shown and checked. Fields are built only when needed: a
-// replay meets every question that was answered long ago, and shows only the last.
+// A question as the author wrote it, its conversion to what is shown and asked, and the validation of its answer. Fields are built only when
+// needed: a replay meets every question that was answered long ago, and shows only the last.
 import { isStandardSchema, toJsonSchema } from '../../server/schema.ts';
 import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import { fingerprint, toMessageText } from '../authoring/messages.ts';
 import type { Catalogue, Words } from '../authoring/messages.ts';
-import { toQuestionPin } from '../question/pin.ts';
+import { toQuestionPin, toPromptId } from '../question/question.ts';
 import type { Choice, Prompt, PromptType, Validation } from '../../protocol/form/prompt.ts';
 import { requirePattern } from '../../protocol/form/pattern.ts';
-import type { Field, Kind } from '../question/question.ts';
+import type { Field, Kind, Complaint, Addressee, Question } from '../question/question.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { checkAnswer } from '../question/check-answer.ts';
+import type { BodyRun } from './body-run.ts';
+import type { PendingQuestion } from './pending-ask.ts';
+import { findAddressee } from '../fold.ts';
+import { toRoundKey } from '../explore/exploration.ts';
+import { toMs } from '../authoring/span.ts';
+import { isObject } from '../../protocol/message.ts';
 
 /** The options of all kinds of questions. */
 export interface QuestionOptions extends AskOptions<unknown> {
@@ -160,4 +168,156 @@ function toSchema(schema: AnySchema, key: string): JsonObject {
   const json = toJsonSchema(schema, { side: 'input', option: `schema of question ${key}` });
   schemas.set(schema, json);
   return json;
+}
+
+export type CheckedFlowAnswer =
+  /** `raw` is for the journal, `value` for the body. */
+  { value: unknown; raw: unknown; from: 'given' | 'default' } | { complaint: Complaint };
+
+export interface ValidationContext {
+  localization: Localization;
+  answers: Readonly<Record<string, unknown>>;
+  /** A file or secret in the store, which was checked when it arrived. */
+  stored: boolean;
+}
+
+/** A new answer and one from the journal get the same check: an old answer that breaks a new rule is asked again. */
+export function validateFlowAnswer(
+  raw: unknown,
+  spec: QuestionSpec,
+  circumstances: ValidationContext,
+): CheckedFlowAnswer {
+  const checked = circumstances.stored ? { value: raw, from: 'given' as const } : check(raw, spec, circumstances);
+  if ('complaint' in checked) return checked;
+  if (checked.value === undefined) return { value: undefined, raw: undefined, from: checked.from };
+  const { options } = spec;
+  const parts = spec.fields ? throughFields(checked.value, spec, circumstances) : { value: checked.value };
+  const made = 'complaint' in parts ? parts : through(parts.value, options, circumstances);
+  if ('complaint' in made) return made;
+  return { value: made.value, raw: checked.value, from: checked.from };
+}
+
+function check(raw: unknown, spec: QuestionSpec, { localization }: ValidationContext) {
+  const field = toQuestionField(spec, localization);
+  return checkAnswer(raw, spec.fields ? { ...field, fields: toQuestionFields(spec.fields, localization) } : field);
+}
+
+type Made = { value: unknown } | { complaint: Complaint };
+
+/** Applies the author's schema, then the author's `validate`. */
+function through(value: unknown, options: QuestionOptions, { answers, stored }: ValidationContext): Made {
+  let made = value;
+  if (options.schema && !stored && isStandardSchema(options.schema)) {
+    const result = options.schema['~standard'].validate(value);
+    if (result instanceof Promise) {
+      throw new GatewayError('FLOW_MISUSED', { reason: 'a schema that checks asynchronously; do that in ask.step' });
+    }
+    if (result.issues) return { complaint: { error: result.issues[0]?.message ?? 'Invalid' } };
+    made = result.value;
+  }
+  const said = options.validate?.(made, { answers });
+  if (said === undefined || said === null) return { value: made };
+  return { complaint: typeof said === 'string' ? { error: said } : said };
+}
+
+function throughFields(value: unknown, { fields = {} }: QuestionSpec, circumstances: ValidationContext): Made {
+  const made: Record<string, unknown> = {};
+  const complaints: string[] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const given = (value as Record<string, unknown>)[name];
+    if (given === undefined) continue;
+    const one = through(given, field.options, circumstances);
+    if ('complaint' in one) complaints.push(`${name}: ${one.complaint.error}`);
+    else made[name] = one.value;
+  }
+  return complaints.length > 0 ? { complaint: { error: complaints.join('; ') } } : { value: made };
+}
+
+/** The largest number of questions in one form. */
+const MAX_TOGETHER = 12;
+
+/** The questions of a round, from what the body waits for. */
+export function buildQuestions(
+  run: BodyRun,
+  asks: PendingQuestion[],
+  complaints: ReadonlyMap<string, Complaint>,
+): Question[] {
+  const asked = asks.map(({ spec }) => spec);
+  const [only] = asked;
+  // Most rounds are one question.
+  if (only && asked.length === 1 && (only.options.alone || only.person || !run.input.next?.size)) {
+    return [buildQuestion(run, only, complaints.get(only.key))];
+  }
+  const own = asked.filter(({ person }) => !person);
+  const alone = own.find(({ options }) => options.alone);
+  const specs = alone ? [alone] : own.length > 0 ? ahead(run, own) : [];
+  return [...specs, ...asked.filter(({ person }) => person)].map((spec) =>
+    buildQuestion(run, spec, complaints.get(spec.key)),
+  );
+}
+
+/** Adds questions that follow whatever the answers are, if they have no answer yet. */
+function ahead(run: BodyRun, asked: QuestionSpec[]): QuestionSpec[] {
+  const { next } = run.input;
+  if (!next || next.size === 0) return asked;
+  const first = next.get(toRoundKey(asked));
+  if (!first) return asked;
+  const specs = [...asked];
+  const known = new Set([...run.replayQueue.unasked, ...specs.map(({ key }) => key)]);
+  for (
+    let round: QuestionSpec[] | undefined = first;
+    round && specs.length < MAX_TOGETHER;
+    round = next.get(toRoundKey(round))
+  ) {
+    specs.push(...round.filter(({ key }) => !known.has(key)));
+    for (const { key } of round) known.add(key);
+  }
+  return specs;
+}
+
+/** A secret must not be a declared argument, because arguments are stored in the journal. */
+function notDeclared({ input: { flow } }: BodyRun, key: string): true {
+  const declared = flow.input?.json['properties'];
+  if (!isObject(declared) || !Object.hasOwn(declared, key)) return true;
+  throw new GatewayError('FLOW_MISUSED', {
+    flow: flow.name,
+    reason: `the secret ${key} as an argument of its input; leave it out there`,
+  });
+}
+
+/** The person is notified at once. */
+function toAddressee({ input, turn }: BodyRun, { key, person }: QuestionSpec): Addressee {
+  return { ...person!, principal: findAddressee(input.folded, key, person!.principal), tellAt: turn.now };
+}
+
+function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Complaint): Question {
+  const { key, options } = spec;
+  const { folded, flow, locale } = run.input;
+  const localization = { catalogue: flow.options.messages, locale };
+  const attempt = (folded.attempts.get(key) ?? 0) + 1;
+  const { kind, prompt, label, help } = toQuestionField(spec, localization);
+  const fields = spec.fields && toQuestionFields(spec.fields, localization);
+  const pin = toQuestionPin({ kind, prompt, label, help, fields }, spec.loops);
+  const question: Question = { promptId: toPromptId(key, attempt), key, attempt, kind, prompt, pin };
+  if (label !== undefined) question.label = label;
+  if (help !== undefined) question.help = help;
+  if (fields) question.fields = fields;
+  if (options.by) question.by = options.by;
+  if (options.secret) question.secret = notDeclared(run, key);
+  if (options.alone) question.alone = true;
+  if (options.onCancel) question.onCancel = options.onCancel;
+  if (options.onTimeout) question.onTimeout = options.onTimeout;
+  if (options.deliver) question.deliver = options.deliver;
+  if (options.timeout !== undefined)
+    question.until = run.turn.now + toMs(options.timeout, `timeout of question ${key}`);
+  if (run.progress) question.progress = run.progress;
+  const { said, shown } = run.notes;
+  if (said.length > shown) question.notes = said.slice(shown);
+  // Why an argument, or an answer to an older version, does not fit.
+  const why = complaint ?? (attempt === 1 ? run.refused.get(key) : undefined);
+  if (why) question.complaint = why;
+  if (spec.person) question.person = toAddressee(run, spec);
+  const consent = toConsentPin(spec);
+  if (consent !== undefined) question.consent = consent;
+  return question;
 }

@@ -2,15 +2,14 @@
 // Writes nothing and runs no step.
 import type { AnyFlow } from '../define.ts';
 import { BodyRun } from '../engine/body-run.ts';
-import type { RunState } from '../engine/run-state.ts';
+import type { RunState, AskSpec, PendingStep } from '../engine/pending-ask.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
-import type { AskSpec, PendingStep } from '../engine/pending-ask.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, JournalEntry } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { branchAnswers, sampleInput, sampleAnswer } from './sample-answers.ts';
 import type { Variant } from './sample-answers.ts';
-import { findAuthorLine } from '../engine/checks/author-line.ts';
+import { findAuthorLine } from '../engine/unjournaled.ts';
 import type { Stop } from './exploration.ts';
 import { toQuestionField } from '../engine/question-spec.ts';
 import type { FormFields } from '../authoring/fields.ts';
@@ -117,23 +116,11 @@ function begin(
   { seed, ts }: { seed: string; ts: number },
 ): { run: PlacedRun; next(): Promise<RunState | undefined> } {
   const start: JournalEntry = { t: 'start', input: sampleInput(flow.input?.json), seed, ts };
-  let onStall = (): void => {};
-  const run = new PlacedRun({
-    flow,
-    folded: fold([start]),
-    sessionId: 'explored',
-    incoming: [],
-    now: ts,
-    isTrusting: true,
-    checks: 'off', // the sandbox reports what was tried
-    onStall: () => onStall(),
-  });
-  const next = () =>
-    new Promise<RunState | undefined>((resolve) => {
-      onStall = () => resolve(undefined);
-      void run.next().then(resolve);
-    });
-  return { run, next };
+  const run = new PlacedRun(
+    { flow, folded: fold([start]), sessionId: 'explored', isTrusting: true },
+    { now: ts, checks: 'off' }, // the sandbox reports what was tried
+  );
+  return { run, next: () => run.nextUnlessStalled() };
 }
 
 /** Records the line of the body that asked for each question and step. */

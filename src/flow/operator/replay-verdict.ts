@@ -2,14 +2,14 @@
 // writing.
 import type { AnyFlow } from '../define.ts';
 import { isMismatch, toBrokenVersion, refuseLost } from '../engine/mismatch.ts';
-import type { RunState } from '../engine/run-state.ts';
+import type { RunState } from '../engine/pending-ask.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import { fold } from '../fold.ts';
 import { earlyEndOf, endReason } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { migrateJournal } from '../session/verbs/migrate-journal.ts';
-import { buildQuestions } from '../session/turn/build-questions.ts';
+import { buildQuestions } from '../engine/question-spec.ts';
 import { findUndoable } from '../session/ending/undo-effects.ts';
 import type { StoredSession } from '../store/store.ts';
 
@@ -36,16 +36,12 @@ export async function replayVerdict(flow: AnyFlow, stored: StoredSession): Promi
   const folded = fold(entries);
   const ending = earlyEndOf(header);
   if (ending) folded.end ??= endReason(ending);
-  let stalled = (_: undefined): void => {};
-  const isStalled = new Promise<undefined>((resolve) => (stalled = resolve));
   const { id: sessionId, locale, lastActivityAt: now, unasked } = header;
-  const onStall = () => stalled(undefined);
-  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], now, checks: 'off', unasked, onStall });
-  const next = () => Promise.race([run.next(), isStalled]);
-  const rest = await next();
+  const run = new BodyRun({ flow, folded, sessionId, locale }, { now, checks: 'off', unasked });
+  const rest = await run.nextUnlessStalled();
   if (!ending) return ofOpen({ flow, header, run, rest });
   let last = rest;
-  for (let tries = 0; last?.kind === 'asks' && tries < MAX_REFUSED; tries++) last = await next();
+  for (let tries = 0; last?.kind === 'asks' && tries < MAX_REFUSED; tries++) last = await run.nextUnlessStalled();
   return ofEnding({ flow, header, run, rest: last });
 }
 

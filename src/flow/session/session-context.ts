@@ -16,8 +16,8 @@ import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
 import type { PersonNotice } from './external/people.ts';
 import type { FlowLimits } from './flow-limits.ts';
-import { WarmBodies } from './turn/warm-body.ts';
-import { StepLimits } from './turn/step-retry.ts';
+import { WarmBodies } from './turn/turn-runner.ts';
+import { StepLimits } from './turn/run-step.ts';
 
 export interface SessionOptions {
   /** Default: the memory of this process. */

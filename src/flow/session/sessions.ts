@@ -10,8 +10,7 @@ import type { IncomingAnswer } from '../engine/match-answer.ts';
 import { runAnswer, runWarmAnswer } from './verbs/run-answer.ts';
 import { endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
-import { toTurnInput } from './turn/turn-input.ts';
-import type { LiveSession, TurnHost, TurnRequest } from './turn/turn-input.ts';
+import type { LiveSession, TurnHost, TurnRequest, Turn } from './turn/turn.ts';
 import { endSession } from './ending/end-session.ts';
 import { withTrail } from './ending/trail.ts';
 import { loadSession } from './verbs/load-session.ts';
@@ -58,7 +57,6 @@ import { prepareSession } from './verbs/prepare-session.ts';
 import { Sweeper } from './ending/sweeper.ts';
 import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
-import type { Turn } from './turn/turn.ts';
 
 const MAX_TRIES = 20;
 
@@ -254,7 +252,7 @@ export class Sessions implements TurnHost {
 
   async runTurn(request: TurnRequest): Promise<Turn | undefined> {
     const { next } = this.explored(request.flow);
-    const turn = await new TurnRunner(toTurnInput(this, request, next)).turn();
+    const turn = await new TurnRunner(this, request, next).turn();
     if (!turn) return undefined;
     this.context.counts.turned(turn.header);
     this.#sweeper.expect(turn.header);
@@ -313,7 +311,7 @@ export class Sessions implements TurnHost {
   ): Promise<Turn> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const stored = await load(request);
-      this.context.warmBodies.drop(request.sessionId);
+      this.context.warmBodies.delete(request.sessionId);
       const turn = await act(stored, this.flowOf(stored.header));
       if (turn) return turn;
     }

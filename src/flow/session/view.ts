@@ -69,13 +69,8 @@ const TYPES: ReadonlySet<string> = new Set(['text', 'choice', 'confirm', 'number
 /** Replays the journal, to find out which answers are still valid and what was shown. */
 async function replay(header: Header, flow: AnyFlow, folded: ReturnType<typeof fold>) {
   const { id: sessionId, locale, lastActivityAt: now } = header;
-  let stalled = (_: undefined): void => {};
-  const onStall = () => stalled(undefined);
-  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], now, checks: 'off', onStall });
-  await new Promise<unknown>((resolve) => {
-    void run.next().then(resolve);
-    stalled = resolve;
-  });
+  const run = new BodyRun({ flow, folded, sessionId, locale }, { now, checks: 'off' });
+  await run.nextUnlessStalled();
   const localization = { catalogue: flow.options.messages, locale: header.locale };
   const shown = new Map(
     run.answered.map((spec) => [

@@ -15,7 +15,7 @@ import { createLog } from '../../shared/log.ts';
 import type { ManualClock } from './manual-clock.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts';
-import { toRetryPause } from '../session/turn/step-retry.ts';
+import { toRetryPause } from '../session/turn/run-step.ts';
 
 export const TESTER = { principal: 'tester' };
 /** Base of event URLs; no network resolves this name (RFC 2606). The test delivers events itself. */

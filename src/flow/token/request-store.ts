@@ -4,7 +4,7 @@ import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { JournalEntry, Header } from '../journal.ts';
-import type { WarmSession } from '../session/turn/warm-body.ts';
+import type { WarmSession } from '../session/turn/turn-runner.ts';
 import { memoryStore } from '../store/memory.ts';
 import { patchHeader } from '../store/store.ts';
 import { isEnded } from '../header.ts';

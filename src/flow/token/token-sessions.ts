@@ -6,7 +6,7 @@ import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import type { SessionEvent } from '../session/session-event.ts';
-import type { WarmSession } from '../session/turn/warm-body.ts';
+import type { WarmSession } from '../session/turn/turn-runner.ts';
 import { Sessions } from '../session/sessions.ts';
 import { waitsForPeopleOrEvents, toOwner, isEnded } from '../header.ts';
 import type { SessionOptions } from '../session/session-context.ts';
@@ -19,12 +19,10 @@ import type { TokenBinding, OpenedToken, Tokens } from './tokens.ts';
 import { RequestStore, EmptyRequestStore } from './request-store.ts';
 import type { RequestStoreOptions } from './request-store.ts';
 import { BodyRun } from '../engine/body-run.ts';
-import { createRunInput } from '../engine/run-input.ts';
-import type { RunState } from '../engine/run-state.ts';
 import { fold } from '../fold.ts';
-import { WarmBody } from '../session/turn/warm-body.ts';
+import { WarmBody } from '../session/turn/turn-runner.ts';
 import { openSealedArgs } from '../session/values/sealed-args.ts';
-import { buildQuestions } from '../session/turn/build-questions.ts';
+import { buildQuestions } from '../engine/question-spec.ts';
 import { hash } from 'node:crypto';
 
 export interface TokenSessionsOptions extends Omit<SessionOptions, 'store'> {
@@ -207,18 +205,10 @@ async function restoreQuestions(sessions: Sessions, session: StoredSession): Pro
   const flow = sessions.flowOf(header);
   const { next } = sessions.explored(flow);
   const { id: sessionId, locale, lastActivityAt: now } = header;
-  let stalled = (_: undefined): void => {};
-  const onStall = () => stalled(undefined);
   const { virtual } = sessions.context;
-  const checks = 'off' as const;
   const folded = fold(entries);
-  const run = new BodyRun(
-    createRunInput({ flow, folded, sessionId, locale, virtual }, { incoming: [], now, next, checks, onStall }),
-  );
-  const rest = await new Promise<RunState | undefined>((resolve) => {
-    void run.next(ANSWER).then(resolve);
-    stalled = resolve;
-  });
+  const run = new BodyRun({ flow, folded, sessionId, locale, virtual, next }, { now, checks: 'off' });
+  const rest = await run.nextUnlessStalled(ANSWER);
   // Otherwise the body has changed. The turn that follows detects and reports that.
   if (rest?.kind !== 'asks') return session;
   const waiting = { ...header, current: buildQuestions(run, rest.asks, new Map()) };

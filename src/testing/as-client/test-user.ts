@@ -1,7 +1,7 @@
 // The user of the client under test. Knows the answers by the keys of the questions, fills in forms, and counts rounds. Fails at a question
 // without an answer, or one that is asked twice.
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
-import { isFileAnswer } from '../../flow/question/check-file.ts';
+import { isFileAnswer } from '../../flow/question/check-answer.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 

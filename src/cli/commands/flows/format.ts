@@ -1,5 +1,5 @@
 // Formats values and times of sessions for the terminal: on one line, without escape sequences, and without text that looks like a secret.
-import { isFileRef } from '../../../flow/question/check-file.ts';
+import { isFileRef } from '../../../flow/question/check-answer.ts';
 import { isSecretRef } from '../../../flow/session/values/secrets.ts';
 import { Redactor } from '../../../gateway/middleware/steps/redact/redactor.ts';
 import { SECRET_KEYS, SECRET_PATTERNS } from '../../../gateway/middleware/steps/redact/well-known-secrets.ts';

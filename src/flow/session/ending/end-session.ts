@@ -5,12 +5,11 @@ import { fold } from '../../fold.ts';
 import { toShortId } from '../session-id.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { ENDING_GRACE_MS } from '../external/background-work.ts';
-import type { LiveSession } from '../turn/turn-input.ts';
+import { ENDING_GRACE_MS } from '../turn/background-session.ts';
+import type { LiveSession, Turn } from '../turn/turn.ts';
 import { buildTrail } from './trail.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SessionContext } from '../session-context.ts';
-import type { Turn } from '../turn/turn.ts';
 import { unlessLate } from '../../../shared/timing.ts';
 
 export interface EndRequest {

@@ -60,7 +60,7 @@ export class Sweeper {
   /** Notices may take long, so other sessions do not wait for them. */
   async #attend(id: string, onTelling: (told: Promise<void>) => void): Promise<void> {
     const { store, clock, warmBodies } = this.#sessions.context;
-    warmBodies.drop(id);
+    warmBodies.delete(id);
     const found = await store.load(id);
     if (!found || isEnded(found.header)) return;
     const flow = this.#sessions.flows.get(found.header.tool);

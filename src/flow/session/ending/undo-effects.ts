@@ -77,7 +77,7 @@ export async function undoRound(
       continue;
     }
     const written = await commits.write({}, [{ t: 'undo', k: effect.key, ts: context.clock.now() }]);
-    if (!written.header) throw new GatewayError('STORE_FAILED', { reason: `another process undoes ${effect.key}` });
+    if (!written) throw new GatewayError('STORE_FAILED', { reason: `another process undoes ${effect.key}` });
   }
   return left;
 }
@@ -135,7 +135,7 @@ export async function findStoredEffects(
   const folded = fold(entries);
   if (folded.intents.size === 0) return [];
   const { id: sessionId, locale } = header;
-  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], checks: 'off', now: context.clock.now() });
+  const run = new BodyRun({ flow, folded, sessionId, locale }, { checks: 'off', now: context.clock.now() });
   await run.next();
   return [...run.steps].flatMap(([key, { spec, outcome }]) =>
     spec.options.effect && outcome && !outcome.e ? [{ key, spec, done: { result: outcome.v } }] : [],

@@ -42,8 +42,8 @@ export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: Un
     }
     if (isOver) break;
     const written = await commits.write({ pending: { ...ending, tries } }, []);
-    if (!written.header) return commits.current();
-    if (context.lasting) onTold(written.header);
+    if (!written) return commits.current();
+    if (context.lasting) onTold(written);
     if (!(await pauseBeforeUndo(context, tries, signal))) return commits.current();
   }
   const steps = left.map(({ key }) => key);
@@ -70,7 +70,7 @@ async function givenUp({ input, commits }: TurnRunner, ending: EarlyEnd, left: E
   const parked = { reason, at: before?.at ?? context.clock.now() };
   const dueAt = parked.at + context.limits.parkedMs;
   if (dueAt <= context.clock.now()) return false;
-  const { header } = await commits.write({ pending: { ...ending, parked }, notUndone: steps }, [], { dueAt });
+  const header = await commits.write({ pending: { ...ending, parked }, notUndone: steps }, [], { dueAt });
   return header !== undefined;
 }
 
@@ -86,7 +86,7 @@ async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promi
   if (dueAt <= context.clock.now()) return false;
   context.log.error({ tool: flow.name, session: toShortId(input.header.id) }, 'flow.parked');
   if (!ending.parked) context.counts.parked(input.header);
-  const { header } = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
+  const header = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
   return header !== undefined;
 }
 

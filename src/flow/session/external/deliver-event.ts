@@ -3,13 +3,13 @@
 // 2. An event that does not fit is rejected, and nothing is written.
 // 3. An event that arrives before its body waits for it is kept, up to `limits.earlyEvents`.
 import { isDeepStrictEqual } from 'node:util';
-import type { IncomingEvent } from '../../engine/match-event.ts';
+import type { IncomingEvent } from '../../engine/match-answer.ts';
 import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
 import { isEnded, isAtRest } from '../../header.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { TurnInput } from '../turn/turn-input.ts';
+import type { TurnInput } from '../turn/turn.ts';
 import { rejectHostileValue } from '../values/reject-hostile-value.ts';
 import type { DeliverRequest } from '../verbs/requests.ts';
 import type { Sessions } from '../sessions.ts';
@@ -82,7 +82,7 @@ interface Receiver {
 }
 
 async function runTurn(sessions: Sessions, { stored, mayBeHeld }: Receiver, arriving: IncomingEvent): Promise<boolean> {
-  sessions.context.warmBodies.drop(stored.header.id);
+  sessions.context.warmBodies.delete(stored.header.id);
   const flow = sessions.flowOf(stored.header);
   const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld };
   const turn = await sessions.runTurn({ flow, ...stored, ...outside });

@@ -12,11 +12,6 @@ import type { SessionContext } from '../session-context.ts';
 import { toSessionLimits, tooManySessions } from '../flow-limits.ts';
 import type { Turn } from './turn.ts';
 
-export interface WriteResult {
-  /** The new header; undefined if another writer was faster. */
-  header: Header | undefined;
-}
-
 type Terms = Pick<SessionChange, 'dueAt' | 'tombstoneMs'>;
 
 const MAX_TRIES = 100;
@@ -61,7 +56,8 @@ export class Commits {
     return this.#header;
   }
 
-  write(patch: Partial<Header>, add: JournalEntry[], terms: Terms = {}): Promise<WriteResult> {
+  /** The new header; undefined if another writer was faster. */
+  write(patch: Partial<Header>, add: JournalEntry[], terms: Terms = {}): Promise<Header | undefined> {
     const whole = this.#grown(patch, add);
     if (!this.#stored) return this.#create(whole, add, terms);
     return this.#fence === undefined
@@ -69,7 +65,7 @@ export class Commits {
       : this.#inTurn(() => this.#write(whole, add, terms));
   }
 
-  async #write(patch: Partial<Header>, add: JournalEntry[], terms: Terms): Promise<WriteResult> {
+  async #write(patch: Partial<Header>, add: JournalEntry[], terms: Terms): Promise<Header | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { id, rev } = this.#header;
       const dueAt = terms.dueAt ?? (this.#fence === undefined ? undefined : this.#leaseEnd());
@@ -90,7 +86,7 @@ export class Commits {
       this.ending = earlyEndOf(done.header);
       if (this.ending) break;
     }
-    return { header: undefined };
+    return undefined;
   }
 
   /** Takes the lease until `letGo`; false while another process holds it. */
@@ -108,22 +104,22 @@ export class Commits {
   }
 
   /** Writes, and takes the lease until `letGo`. */
-  async hold(patch: Partial<Header>, add: JournalEntry[]): Promise<WriteResult> {
+  async hold(patch: Partial<Header>, add: JournalEntry[]): Promise<Header | undefined> {
     const { store, leaseMs } = this.#context;
     if (!this.#stored) {
-      const { header } = await this.write(patch, add, { dueAt: this.#leaseEnd() });
+      const header = await this.write(patch, add, { dueAt: this.#leaseEnd() });
       if (header) await this.#renew();
-      return { header };
+      return header;
     }
     const lease = await store.lease(this.#header.id, this.#owner, leaseMs);
-    if (!lease) return { header: undefined };
+    if (!lease) return undefined;
     // The first write with the lease still succeeds only if nothing was written since the session was read.
     const whole = this.#grown(patch, add);
     const change = { patch: whole, add, fence: lease.fence, dueAt: this.#leaseEnd() };
     const done = await store.commit(this.#header.id, this.#header.rev, change);
     if (!done.ok) {
       await store.release(this.#header.id, this.#owner);
-      return { header: undefined };
+      return undefined;
     }
     this.#fence = lease.fence;
     this.#renewLater();
@@ -152,7 +148,7 @@ export class Commits {
     return { header, questions: callerQuestions(header) };
   }
 
-  async #create(patch: Partial<Header>, add: JournalEntry[], terms: Terms): Promise<WriteResult> {
+  async #create(patch: Partial<Header>, add: JournalEntry[], terms: Terms): Promise<Header | undefined> {
     const { store, limits } = this.#context;
     const whole = { ...this.#header, ...patch };
     // A session that ends in its first turn is created first, so that its end is stored like any other.
@@ -163,7 +159,7 @@ export class Commits {
     const made = await store.create(first, sealUnaskedArgs(this.#context, first.id, add), most);
     if (made === 'network') throw tooManySessions(limits, 'sessionsPerNetwork');
     if (made === 'limit') throw await this.#toLimit();
-    if (made === 'exists') return { header: undefined }; // the same start, sent twice
+    if (made === 'exists') return undefined; // the same start, sent twice
     this.#stored = true;
     this.#context.counts.started(first);
     const written = this.#written(first, add);
@@ -172,12 +168,12 @@ export class Commits {
     return this.write({ state, reason, outcome, trail }, [], terms);
   }
 
-  #written(header: Header, add: JournalEntry[]): WriteResult {
+  #written(header: Header, add: JournalEntry[]): Header {
     this.#context.counts.wrote(this.#header, header, add);
     this.#mustMatch = false;
     this.added.push(...add);
     this.#header = header;
-    return { header };
+    return header;
   }
 
   #grown(patch: Partial<Header>, add: JournalEntry[]): Partial<Header> {

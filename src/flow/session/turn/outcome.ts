@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
-import { isFileRef } from '../../question/check-file.ts';
+import { isFileRef } from '../../question/check-answer.ts';
 import { toPromptId } from '../../question/question.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { earlyEndOf, isEnded } from '../../header.ts';

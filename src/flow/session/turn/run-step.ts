@@ -1,23 +1,23 @@
-// Runs one step and returns its journal entry. Never throws.
+// The steps of a session: runs them with retries, limits and timeouts, and keeps those that run in this process.
 import { createHmac } from 'node:crypto';
-import type { StepContext } from '../../authoring/step.ts';
+import type { StepContext, RetryPolicy, ToolCallerOption, ToolAnswer } from '../../authoring/step.ts';
 import { toMs } from '../../authoring/span.ts';
-import { toJsonValue } from '../../engine/environment/json-value.ts';
-import { findMisuse } from '../../engine/misuse.ts';
-import { toErrorEntry } from '../../engine/step-error.ts';
-import type { StepSpec } from '../../engine/pending-ask.ts';
+import { toJsonValue } from '../../engine/body-environment.ts';
+import { findMisuse, toErrorEntry } from '../../engine/misuse.ts';
+import type { StepSpec, RunState, PendingStep } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
-import type { StepEntry } from '../../journal.ts';
+import type { StepEntry, JournalEntry } from '../../journal.ts';
 import { toShortId } from '../session-id.ts';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { pause } from '../../../shared/timing.ts';
-import { callTool } from './call-tool.ts';
 import { readStoredFile, revealSecret } from '../values/secrets.ts';
 import { toEventUrl } from '../external/event-url.ts';
-import { toRetryPause } from './step-retry.ts';
 import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
+import type { BodyRun } from '../../engine/body-run.ts';
+import type { TurnInput } from './turn.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 
 export interface StepExecution {
   context: SessionContext;
@@ -31,7 +31,7 @@ export interface StepExecution {
 }
 
 /** The same on every attempt, in every process and under a renamed key. It changes only after the effect was undone. */
-export function toIdempotencyKey(sessionId: string, key: string, { epochs, intents }: FoldedJournal): string {
+function toIdempotencyKey(sessionId: string, key: string, { epochs, intents }: FoldedJournal): string {
   const begun = intents.get(key)?.entry.idem;
   if (begun) return begun;
   return createHmac('sha256', sessionId)
@@ -39,7 +39,8 @@ export function toIdempotencyKey(sessionId: string, key: string, { epochs, inten
     .digest('base64url');
 }
 
-export async function runStep(run: StepExecution): Promise<StepEntry> {
+/** Returns the journal entry of a step. Never throws. */
+async function runStep(run: StepExecution): Promise<StepEntry> {
   const { context, spec, folded } = run;
   const { limit, retry } = spec.options;
   const began = context.clock.now();
@@ -92,7 +93,7 @@ function toContext(run: StepExecution, attempt: number, beat: () => void): StepC
 }
 
 /** An effect that must happen once, may have happened, and has no `check`. */
-export function isOutcomeUnknown({ key, options }: StepSpec, { intents }: FoldedJournal): boolean {
+function isOutcomeUnknown({ key, options }: StepSpec, { intents }: FoldedJournal): boolean {
   return options.effect === 'once' && options.check === undefined && intents.has(key);
 }
 
@@ -150,4 +151,189 @@ function toDeadline({ context: { clock, limits }, spec }: StepExecution, late: C
     offSilence();
   };
   return { passed, beat, off };
+}
+
+interface Working {
+  run: BodyRun;
+  want: PendingStep;
+  /** The result, until it is written. */
+  entry?: StepEntry | undefined;
+}
+
+/** The signals for steps and for cleanup steps. */
+export interface StepSignals {
+  work: Cancellation;
+  cleanup: Cancellation;
+}
+
+/**
+ * The steps that run in this process. When entries of another process come first, the run of the body is replaced by a new one; the steps
+ * continue, and the new run adopts them when it reaches them.
+ */
+export class RunningSteps {
+  /** Keys of the steps that this process has begun. */
+  readonly began = new Set<string>();
+  readonly #input: TurnInput;
+  readonly #signals: StepSignals;
+  readonly #steps = new Map<string, Working>();
+
+  constructor(input: TurnInput, signals: StepSignals) {
+    this.#input = input;
+    this.#signals = signals;
+  }
+
+  /** While the session ends, only cleanup steps start. */
+  start(run: BodyRun, wants: readonly PendingStep[], isEnding: boolean): void {
+    for (const want of wants) {
+      const { key, options } = want.spec;
+      if (this.#steps.has(key)) this.#takeUp(run, want);
+      else if (!isEnding || options.cleanup) this.#begin(run, want);
+    }
+  }
+
+  /** The entries to write before effects begin. */
+  intents(run: BodyRun, rest: RunState | undefined): JournalEntry[] {
+    if (rest?.kind !== 'steps') return [];
+    const { context, header } = this.#input;
+    const begin = rest.steps.filter(({ spec }) => spec.options.effect !== undefined && !this.#steps.has(spec.key));
+    return begin.map(({ spec: { key: k, options } }) => ({
+      t: 'int',
+      k,
+      idem: toIdempotencyKey(header.id, k, run.input.folded),
+      ...(options.undo && !options.cleanup && { undo: true }),
+      ts: context.clock.now(),
+    }));
+  }
+
+  /** The key of an effect whose outcome is unknown and that must not run again. */
+  unknownOf(run: BodyRun, wants: readonly PendingStep[]): string | undefined {
+    const isNew = ({ spec }: PendingStep) => !this.#steps.has(spec.key);
+    return wants.find((want) => isNew(want) && isOutcomeUnknown(want.spec, run.input.folded))?.spec.key;
+  }
+
+  /** The results are written. */
+  written(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) if (entry.t === 'step') this.#steps.delete(entry.k);
+  }
+
+  #begin(run: BodyRun, want: PendingStep): void {
+    const { spec } = want;
+    const { context, header } = this.#input;
+    const step: Working = { run, want };
+    this.#steps.set(spec.key, step);
+    this.began.add(spec.key);
+    run.stepStarted(want);
+    const { id: sessionId, principal } = header;
+    const abort = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
+    const signal = () => abort.signal;
+    const onProgress = (progress: PromptStep) => this.#input.host.emit({ kind: 'progress', header, progress });
+    const { folded } = run.input;
+    void runStep({ context, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
+      step.entry = entry;
+      step.run.stepFinished(step.want, entry);
+    });
+  }
+
+  /** A new run of the body has reached a running step. */
+  #takeUp(run: BodyRun, want: PendingStep): void {
+    const step = this.#steps.get(want.spec.key)!;
+    Object.assign(step, { run, want });
+    run.stepStarted(want);
+    if (step.entry) run.stepFinished(want, step.entry);
+  }
+}
+
+const PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 60_000;
+
+export interface FailedTry {
+  error: unknown;
+  /** The number of attempts so far. */
+  tried: number;
+  /** Time since the first attempt began. */
+  elapsedMs: number;
+}
+
+/** The pause before the next attempt; undefined after the last attempt. */
+export function toRetryPause(policy: RetryPolicy | undefined, failed: FailedTry): number | undefined {
+  const { error, tried, elapsedMs } = failed;
+  if (!policy || tried >= policy.attempts || !isMeant(policy, error)) return undefined;
+  const first = policy.pause === undefined ? PAUSE_MS : toMs(policy.pause, 'pause of a retry');
+  const longest = policy.maxPause === undefined ? MAX_PAUSE_MS : toMs(policy.maxPause, 'maxPause of a retry');
+  const pause = Math.min(first * 2 ** (tried - 1), longest);
+  const isLate = policy.within !== undefined && elapsedMs + pause > toMs(policy.within, 'within of a retry');
+  return isLate ? undefined : pause;
+}
+
+function isMeant({ on }: RetryPolicy, thrown: unknown): boolean {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  // A mistake in the flow would fail again.
+  if (error instanceof GatewayError && (error.code === 'FLOW_MISUSED' || error.code === 'FLOW_TOO_LARGE')) return false;
+  if (on === undefined) return true;
+  if (typeof on === 'function') return on(error);
+  return on.includes(error.name) || (error instanceof GatewayError && on.includes(error.code));
+}
+
+/** Semaphores by name, first come, first served. */
+export class StepLimits {
+  readonly #running = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  async run<T>({ name, max }: { name: string; max: number }, work: () => Promise<T>): Promise<T> {
+    while ((this.#running.get(name) ?? 0) >= Math.max(max, 1)) await this.#turn(name);
+    this.#running.set(name, (this.#running.get(name) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      this.#leave(name);
+    }
+  }
+
+  #turn(name: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(name) ?? [];
+      waiting.push(resolve);
+      this.#waiting.set(name, waiting);
+    });
+  }
+
+  #leave(name: string): void {
+    const left = (this.#running.get(name) ?? 1) - 1;
+    if (left > 0) this.#running.set(name, left);
+    else this.#running.delete(name);
+    const waiting = this.#waiting.get(name);
+    waiting?.shift()?.();
+    if (waiting?.length === 0) this.#waiting.delete(name);
+  }
+}
+
+export interface ToolCallContext {
+  tools: ToolCallerOption | undefined;
+  principal: string;
+  signal: AbortSignal;
+}
+
+/** Calls a tool with the gateway or client that the flows are served with. A tool result with `isError` fails the step. */
+async function callTool<T>(name: string, args: JsonObject, calling: ToolCallContext): Promise<ToolAnswer<T>> {
+  const { tools, principal, signal } = calling;
+  if (!tools) {
+    const reason = 'give serveFlows the gateway, or the client, by which steps call tools';
+    throw new GatewayError('BAD_OPTION', { option: 'tools', reason });
+  }
+  const caller = typeof tools === 'function' ? await tools() : tools;
+  const result = await caller.callTool(name, args, { signal, principal: `flow:${principal}` });
+  if (result.isError) throw new ToolFailed(name, textOf(result.content));
+  return result as ToolAnswer<T>;
+}
+
+/** Its message is the text of the tool. */
+class ToolFailed extends Error {
+  constructor(tool: string, text: string) {
+    super(text === '' ? `${tool} failed` : text);
+    this.name = 'ToolFailed';
+  }
+}
+
+function textOf(content: ToolAnswer<unknown>['content']): string {
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

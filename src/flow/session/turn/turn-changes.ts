@@ -1,15 +1,12 @@
 // Drafts the commit for each state in which a run stops: the patch of the header, the entries, and the turn to report.
 import type { AnyFlow } from '../../define.ts';
-import type { IncomingEvent } from '../../engine/match-event.ts';
-import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import type { IncomingEvent, IncomingAnswer } from '../../engine/match-answer.ts';
 import { isMismatch, toBrokenVersion } from '../../engine/mismatch.ts';
-import { findMisuse } from '../../engine/misuse.ts';
-import type { RunState } from '../../engine/run-state.ts';
+import { findMisuse, toErrorEntry } from '../../engine/misuse.ts';
+import type { RunState, PendingQuestion, PendingWait } from '../../engine/pending-ask.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
-import type { PendingQuestion, PendingWait } from '../../engine/pending-ask.ts';
-import { toErrorEntry } from '../../engine/step-error.ts';
 import { WITHDRAWN } from '../../journal.ts';
-import type { JournalEntry, Header, Wait } from '../../journal.ts';
+import type { JournalEntry, Header, Wait, EarlyEnd } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import { toShortId } from '../session-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -17,8 +14,8 @@ import { toReason } from '../../../protocol/json-schema.ts';
 import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { TurnRunner } from './turn-runner.ts';
-import { callerQuestions, toDueAt, toExpiry } from '../../header.ts';
-import { buildQuestions } from './build-questions.ts';
+import { callerQuestions, toDueAt, toExpiry, earlyEndOf, endReason } from '../../header.ts';
+import { buildQuestions } from '../../engine/question-spec.ts';
 import type { Failure, Turn, Verdict } from './turn.ts';
 
 export interface TurnDraft {
@@ -296,4 +293,24 @@ export function isRefused(one: IncomingAnswer | IncomingEvent): one is IncomingA
 
 function isComplaint(verdict: IncomingAnswer['verdict']): verdict is Complaint {
   return typeof verdict === 'object';
+}
+
+/** The session has ended. */
+export function draftEnded(
+  { input: { context } }: TurnRunner,
+  { kind, reason }: EarlyEnd,
+  { turn, notUndone }: { turn: TurnDraft['turn']; notUndone?: string[] | undefined },
+): TurnDraft {
+  const state = kind === 'cancel' ? ('cancelled' as const) : ('error' as const);
+  const lastActivityAt = context.clock.now();
+  return { patch: { state, reason, current: [], pending: undefined, lastActivityAt, notUndone }, add: [], turn };
+}
+
+/** The session is being ended; written before its effects are undone. */
+export function draftEnding({ input, commits }: TurnRunner, ending: EarlyEnd): TurnDraft {
+  const isKnown = earlyEndOf(commits.header) !== undefined;
+  const open = { current: [], waits: undefined, busy: undefined };
+  const patch = { state: 'processing' as const, ...open, pending: ending };
+  const add: JournalEntry[] = isKnown ? [] : [{ t: 'end', why: endReason(ending), ts: input.context.clock.now() }];
+  return { patch, add, turn: { questions: [], ...toVerdicts(input.incoming ?? []) } };
 }

@@ -2,8 +2,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../authoring/step.ts';
 import type { AnswerEntry, Header } from '../../journal.ts';
-import { isFileAnswer } from '../../question/check-file.ts';
-import type { FileAnswer, FileRef } from '../../question/check-file.ts';
+import { isFileAnswer } from '../../question/check-answer.ts';
+import type { FileAnswer, FileRef } from '../../question/check-answer.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SessionContext } from '../session-context.ts';

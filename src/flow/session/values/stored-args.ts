@@ -5,7 +5,7 @@ import type { FoundQuestion } from '../../explore/exploration.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';
 import type { Localization } from '../../engine/question-spec.ts';
 import type { Header } from '../../journal.ts';
-import { checkFileAnswer, isFileAnswer } from '../../question/check-file.ts';
+import { checkFileAnswer, isFileAnswer } from '../../question/check-answer.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { storeFile } from './secrets.ts';
 import type { SessionContext } from '../session-context.ts';

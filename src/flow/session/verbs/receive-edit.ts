@@ -40,7 +40,7 @@ export async function receiveEdit(
 async function specOf(context: SessionContext, { flow, stored, entry }: Editing): Promise<QuestionSpec | undefined> {
   const { id: sessionId, locale } = stored.header;
   const folded = fold(stored.entries);
-  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], checks: 'off', now: context.clock.now() });
+  const run = new BodyRun({ flow, folded, sessionId, locale }, { checks: 'off', now: context.clock.now() });
   await run.next();
   return run.answered.find((spec) => spec.key === entry.k);
 }

@@ -9,7 +9,6 @@ import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/visible.ts';
 import { rejectHostileValue } from '../values/reject-hostile-value.ts';
-import { toTurnInput } from '../turn/turn-input.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import type { Sessions } from '../sessions.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -78,7 +77,7 @@ async function undoneAll(
   const { flow, stored, entry } = change;
   const commits = new Commits(context, stored.header, true);
   const pending = { kind: entry.t, entry };
-  const { header } = await commits.hold({ state: 'processing', current: [], pending }, []);
+  const header = await commits.hold({ state: 'processing', current: [], pending }, []);
   if (!header) return undefined;
   try {
     const { signal } = new AbortController();
@@ -128,7 +127,7 @@ function effectsAfter({ header, entries }: StoredSession, key: string, effects: 
 
 /** Validates the new answer without writing. */
 async function tryOut(sessions: Sessions, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
-  const trial = new TurnRunner(toTurnInput(sessions, { flow, ...stored, prefix: [entry], stored: true }, undefined));
+  const trial = new TurnRunner(sessions, { flow, ...stored, prefix: [entry], stored: true }, undefined);
   await trial.run.next();
   return trial.run.refused.get(entry.k);
 }

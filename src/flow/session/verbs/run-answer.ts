@@ -3,7 +3,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { AnyFlow } from '../../define.ts';
 import { endsSession, receiveAnswers } from './receive-answers.ts';
 import type { ReceivedAnswers } from './receive-answers.ts';
-import type { WarmSession } from '../turn/warm-body.ts';
+import type { WarmSession } from '../turn/turn-runner.ts';
 import { hasOverdue, isOwner } from '../../header.ts';
 import { OWNER_KEY } from './owner.ts';
 import type { AnswerRequest } from './requests.ts';
@@ -35,7 +35,7 @@ export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promi
   const { warmBodies, clock } = sessions.context;
   const frame = warmBodies.get(request.sessionId);
   if (!frame || !isOwner(frame.header, request.principal)) return undefined;
-  warmBodies.drop(request.sessionId);
+  warmBodies.delete(request.sessionId);
   if (frame.header.expiresAt <= clock.now() || hasOverdue(frame.header, clock.now())) return undefined;
   const stored: WarmSession = { header: frame.header, entries: [], frame };
   const goOn = (taken: ReceivedAnswers | undefined): Promise<Turn | undefined> | undefined => {

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Ask } from '../../authoring/ask.ts';
-import { flow } from '../../define.ts';
-import { manualClock } from '../../testing/manual-clock.ts';
-import { Sessions } from '../../session/sessions.ts';
+import type { Ask } from '../authoring/ask.ts';
+import { flow } from '../define.ts';
+import { manualClock } from '../testing/manual-clock.ts';
+import { Sessions } from '../session/sessions.ts';
 
 const me = { principal: 'me' };
 

@@ -1,15 +1,16 @@
-// Handles an answer or event for a session that another process holds. This process validates it with a run of the body, appends it to
-// the journal, and leaves the rest of the turn to the holder (`TurnRunner`). So the journal has everything in order of arrival.
+// A session that one process holds while another gets something for it. The other process validates an answer or event with a run of the body,
+// appends it to the journal, and leaves the rest of the turn to the holder. So the journal has everything in order of arrival.
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
-import type { RunState } from '../../engine/run-state.ts';
+import type { RunState } from '../../engine/pending-ask.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { TurnRunner } from '../turn/turn-runner.ts';
-import { isRefused, toVerdicts } from '../turn/turn-changes.ts';
-import { buildQuestions } from '../turn/build-questions.ts';
-import { isAtRest, callerQuestions } from '../../header.ts';
-import type { Turn } from '../turn/turn.ts';
+import type { TurnRunner } from './turn-runner.ts';
+import { isRefused, toVerdicts } from './turn-changes.ts';
+import { buildQuestions } from '../../engine/question-spec.ts';
+import { isAtRest, callerQuestions, earlyEndOf, isEnded, nextDeadline, nextNoticeAt } from '../../header.ts';
+import type { Turn, TurnInput } from './turn.ts';
+import type { Commits } from './commits.ts';
 
 /** Undefined if another writer was faster. */
 export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise<Turn | undefined> {
@@ -44,13 +45,13 @@ export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise
   };
   // If the holder has died, the next one finds this.
   const written = await commits.write(patch, [...prefix, ...came, ...rejected], { dueAt: now + context.leaseMs });
-  if (!written.header) return undefined;
+  if (!written) return undefined;
   input.host.onLeft(header.id);
   return {
-    header: written.header,
+    header: written,
     questions: callerQuestions({ current }),
     ...toVerdicts(incoming),
-    ...input.host.laterTurn(written.header),
+    ...input.host.laterTurn(written),
   };
 }
 
@@ -75,4 +76,57 @@ function refuseWorn({ commits, input: { context } }: TurnRunner, refused: Incomi
   const { attempts, id: sessionId } = commits.header;
   if (attempts + refused.length <= context.limits.attempts) return;
   throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason: 'too many attempts' });
+}
+
+const LOOK_MS = 1000;
+
+/**
+ * Watches a session while this process holds it and it also waits: for timeouts, which no other process handles for a held session, and for
+ * entries that other processes append for this one.
+ */
+export class HolderWatch {
+  readonly #input: TurnInput;
+  readonly #commits: Commits;
+  readonly #onLeft: () => void;
+  #offDue = (): void => {};
+  #offLook = (): void => {};
+  #isStopped = false;
+
+  constructor(input: TurnInput, commits: Commits, onLeft: () => void) {
+    this.#input = input;
+    this.#commits = commits;
+    this.#onLeft = onLeft;
+  }
+
+  /** Call after each write. */
+  set(header: Header): void {
+    this.#offDue();
+    this.#offLook();
+    if (this.#isStopped || !header.busy) return;
+    const { clock, store } = this.#input.context;
+    const at = Math.min(nextDeadline(header), nextNoticeAt(header));
+    if (at < Infinity) {
+      this.#offDue = clock.after(Math.max(at - clock.now(), 0), () => this.#input.host.onDue(header.id));
+    }
+    if (store.durable) this.#lookLater(header.id);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#offDue();
+    this.#offLook();
+  }
+
+  #lookLater(id: string): void {
+    if (this.#isStopped) return;
+    this.#offLook = this.#input.context.clock.after(LOOK_MS, () => void this.#look(id));
+  }
+
+  async #look(id: string): Promise<void> {
+    // An unavailable store is read again later.
+    const found = await this.#input.context.store.load(id).catch(() => undefined);
+    const { left } = this.#commits.header;
+    if (found && !isEnded(found.header) && (found.header.left !== left || earlyEndOf(found.header))) this.#onLeft();
+    this.#lookLater(id);
+  }
 }

@@ -17,13 +17,14 @@ export function checkWithJsonSchema(schema: JsonObject, option: string): (value:
   const draft = toDraft(schema, option);
   const compiled: Partial<Record<Extent, ValidateFunction>> = {};
   const validator = (extent: Extent) => (compiled[extent] ??= compile(schema, draft, extent));
-  if (hasReference(schema)) refuseUnresolved(() => validator('first'), option);
+  const text = JSON.stringify(schema);
+  if (/"\$(?:ref|dynamicRef)":/.test(text)) refuseUnresolved(() => validator('first'), option);
   const check = (value: unknown): SchemaVerdict => {
     const first = validator('first');
     if (first(value)) return { value };
     return { problems: sorted(allErrors(value, first, validator)).map(toSchemaProblem) };
   };
-  return hasPattern(schema) ? (value) => checkAsWhole(() => check(value)) : check;
+  return /"pattern(?:Properties)?":/.test(text) ? (value) => checkAsWhole(() => check(value)) : check;
 }
 
 /**
@@ -62,14 +63,6 @@ function toDraft(schema: JsonObject, option: string): Draft {
   if (/^https?:\/\/json-schema\.org\/draft-0[67]\//.test(String(name))) return 'draft-07';
   const reason = `$schema ${String(name)} is not supported; use 2020-12 or draft-07`;
   throw new GatewayError('BAD_OPTION', { option, reason });
-}
-
-function hasReference(schema: JsonObject): boolean {
-  return /"\$(?:ref|dynamicRef)":/.test(JSON.stringify(schema));
-}
-
-function hasPattern(schema: JsonObject): boolean {
-  return /"pattern(?:Properties)?":/.test(JSON.stringify(schema));
 }
 
 function refuseUnresolved(compileNow: () => unknown, option: string): void {

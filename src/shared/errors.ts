@@ -49,15 +49,8 @@ export class ProtocolError extends Error {
 const URL_ELICITATION_REQUIRED = -32042;
 
 /** The error that a server has sent: unchanged, but for secrets. A server knows its own, and clients must not. */
-export function toServerError({
-  code,
-  message,
-  data,
-}: {
-  code: number;
-  message: string;
-  data?: unknown;
-}): ProtocolError {
+export function toServerError(error: { code: number; message: string; data?: unknown }): ProtocolError {
+  const { code, message, data } = error;
   const shown = code === URL_ELICITATION_REQUIRED ? data : secrets.maskDeep(data);
   return new ProtocolError(code, secrets.mask(message), shown);
 }

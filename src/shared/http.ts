@@ -29,11 +29,8 @@ export interface HttpResponse extends Writable {
 export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 /** Where a request comes from, as far as that can be believed. */
-export function addressOf({
-  clientAddress,
-  socket,
-}: Pick<HttpRequest, 'clientAddress' | 'socket'>): string | undefined {
-  return clientAddress ?? socket.remoteAddress;
+export function addressOf(request: Pick<HttpRequest, 'clientAddress' | 'socket'>): string | undefined {
+  return request.clientAddress ?? request.socket.remoteAddress;
 }
 
 /** The network that limits count: an IPv6 host can use a whole /64. */

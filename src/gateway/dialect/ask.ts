@@ -5,7 +5,7 @@ import type { Ask } from '../../protocol/exchange.ts';
 import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
-import { META } from './meta.ts';
+import { META, toProgressToken } from './meta.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import { plainError, toWire } from './plain-error.ts';
 import { writeProgress } from './notifications.ts';
@@ -72,18 +72,14 @@ export async function answerAsk(
   if (request.method === 'ping' && !events.onPing) return toResult(request.id, {});
   try {
     const ask = readAsk(request.method, request.params);
-    const token = tokenOf(request.params?._meta);
+    const meta = request.params?._meta;
+    const token = toProgressToken(isObject(meta) ? meta.progressToken : undefined);
     if (tell && token !== undefined) ask.onProgress = (progress) => tell(writeProgress(token, progress));
     const answer = request.method === 'ping' ? events.onPing!(ask, signal) : events.onAsk(ask, signal);
     return toResult(request.id, await answer);
   } catch (thrown) {
     return toErrorMessage(request.id, refusal(thrown, request.method));
   }
-}
-
-function tokenOf(meta: unknown): string | number | undefined {
-  const token = isObject(meta) ? meta.progressToken : undefined;
-  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
 }
 
 /** The specification's examples use -1 for a user who declined. */

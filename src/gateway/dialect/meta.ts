@@ -78,7 +78,7 @@ export function splitMeta(params: JsonObject | undefined): SplitParams {
   const meta = params?._meta;
   if (!isObject(meta)) return { params: params ?? NOTHING, progressToken: undefined, trace: undefined };
   params!._meta = foreignKeys(meta);
-  return { params: params!, progressToken: toToken(meta.progressToken), trace: toTrace(meta) };
+  return { params: params!, progressToken: toProgressToken(meta.progressToken), trace: toTrace(meta) };
 }
 
 /** The `_meta` of an opening that may be passed to a server; undefined if nothing is left. */
@@ -105,7 +105,7 @@ function isReserved(key: string): boolean {
   return key === 'progressToken' || key === '__proto__' || TRACE_KEYS.includes(key as 'baggage');
 }
 
-function toToken(value: unknown): string | number | undefined {
+export function toProgressToken(value: unknown): string | number | undefined {
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
 

@@ -208,7 +208,8 @@ export function findOption(options: readonly FieldOption[], said: unknown): Fiel
   const text = String(said).trim();
   const written = options.find(({ value }) => String(value) === text) ?? options.find(({ title }) => title === text);
   if (written) return written;
-  const alike = options.filter(({ value, title }) => [String(value), title].some((one) => isAlike(one, text)));
+  const lower = text.toLowerCase();
+  const alike = options.filter(({ value, title }) => [String(value), title].some((one) => one.toLowerCase() === lower));
   return alike.length === 1 ? alike[0] : undefined; // two that differ only in case are ambiguous
 }
 
@@ -223,8 +224,4 @@ function toTitle(title: unknown, value: FieldOption['value']): string {
 
 function isValue(value: unknown): value is FieldOption['value'] {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
-function isAlike(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }

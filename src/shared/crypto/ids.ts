@@ -14,7 +14,8 @@ export function randomId(prefix = ''): string {
 /** Returns up to the pool's size of random bytes. */
 export function drawRandomBytes(count: number): Buffer {
   if (used + count > pool.length) {
-    draw(pool);
+    // Reads from the system, because loading crypto for the first id would take longer than the first answer.
+    if (!readDevice(pool)) lazyCrypto().randomFillSync(pool);
     used = 0;
   }
   const bytes = Buffer.from(pool.subarray(used, used + count));
@@ -27,11 +28,6 @@ export function drawRandomBytes(count: number): Buffer {
 export function createCounter(prefix: string): () => string {
   let next = 0;
   return () => `${prefix}${(next++).toString(36)}`;
-}
-
-/** Reads from the system, because loading crypto for the first id would take longer than the first answer. */
-function draw(bytes: Buffer): void {
-  if (!readDevice(bytes)) lazyCrypto().randomFillSync(bytes);
 }
 
 /** False if there is no such device, as on Windows. */

@@ -29,13 +29,9 @@ let found: LeaseHolder | undefined;
 
 /** A process of another machine is never judged by its number here. */
 function thisProcess(): LeaseHolder {
-  found ??= createLeaseHolder(identifyProcess() ?? { space: hostName(), pid: process.pid, start: '' });
-  return found;
-}
-
-/** `wrap` loads this file before its first answer, and `node:os` takes milliseconds. */
-function hostName(): string {
-  return process.getBuiltinModule('node:os').hostname();
+  // Loaded late: `wrap` loads this file before its first answer, and `node:os` takes milliseconds.
+  const hostName = (): string => process.getBuiltinModule('node:os').hostname();
+  return (found ??= createLeaseHolder(identifyProcess() ?? { space: hostName(), pid: process.pid, start: '' }));
 }
 
 export async function withFileLock<T>({ path, waitMs, onLate }: FileLockOptions, work: () => Promise<T>): Promise<T> {

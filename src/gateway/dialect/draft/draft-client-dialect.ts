@@ -147,12 +147,8 @@ function toAdded(tool: { name: string; description?: string | undefined }): Json
 /** Reads all pages of a list, because the dialect's bare arrays have no cursor. */
 async function listDraftEntries(exchange: Exchange, target: Target, key: string): Promise<JsonObject[]> {
   const entries: JsonObject[] = [];
-  const fetch = async ({ cursor }: JsonObject) => toPlainObject(await target.handle(withCursor(exchange, cursor)));
+  const fetch = async (page: JsonObject) =>
+    toPlainObject(await target.handle(deriveExchange(exchange, { params: { ...exchange.params, ...page } })));
   for await (const page of pages({ key, fetch })) entries.push(...(page[key] as JsonObject[]));
   return entries.map((entry) => toHandshakeEntry(entry, featuresOf(DRAFT_VERSION)));
-}
-
-/** The same exchange with another cursor. */
-function withCursor(exchange: Exchange, cursor: unknown): Exchange {
-  return deriveExchange(exchange, { params: cursor === undefined ? exchange.params : { ...exchange.params, cursor } });
 }

@@ -43,7 +43,9 @@ export class HandshakeServerDialect implements ServerDialect {
   }
 
   call(call: OutgoingCall): Promise<ResultObject> {
-    if (call.method === 'tasks/update') return Promise.reject(unknownMethod(call.method));
+    if (call.method === 'tasks/update') {
+      return Promise.reject(new ProtocolError(-32601, 'Method not found', `Unknown method: ${call.method}`));
+    }
     return call.task && this.#canRunTasks() ? this.#startTask(call) : this.#send(call);
   }
 
@@ -90,11 +92,15 @@ export class HandshakeServerDialect implements ServerDialect {
   onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void {
     const { maxAsked = DEFAULT_LIMITS.maxInFlight } = this.#events;
     const isCounted = !isInteraction(request.method); // the client side drops the oldest of these
-    if (isCounted && this.#asked >= maxAsked) return this.#respond(toErrorMessage(request.id, plainError(tooMany())));
+    if (isCounted && this.#asked >= maxAsked) {
+      const tooMany = new GatewayError('TOO_MANY', { what: 'questions at once', limit: 'maxInFlight' });
+      return this.#respond(toErrorMessage(request.id, plainError(tooMany)));
+    }
     const controller = new AbortController();
     this.#answering.set(request.id, controller);
     if (isCounted) this.#asked++;
-    const release = awaitsPerson(request) ? this.#hold(call) : undefined;
+    // Session notices and pings await no person: a client that never confirms one must not pause the timeouts of calls.
+    const release = isCounted && request.method !== 'ping' ? this.#hold(call) : undefined;
     const tell = (notification: NotificationMessage): void => void this.#wire.notify(notification).catch(() => {});
     void answerAsk(request, this.#answererOf(request, call), controller.signal, tell).then((response) => {
       release?.();
@@ -224,19 +230,6 @@ class HandshakeRequest extends WireRequest {
   override read(result: unknown): ResultObject {
     return this.#dialect.read(this.method, result);
   }
-}
-
-/** Session notices and pings do not: a client that never confirms one must not pause the timeouts of calls. */
-function awaitsPerson({ method }: RequestMessage): boolean {
-  return method !== 'ping' && !isInteraction(method);
-}
-
-function tooMany(): GatewayError {
-  return new GatewayError('TOO_MANY', { what: 'questions at once', limit: 'maxInFlight' });
-}
-
-function unknownMethod(method: string): ProtocolError {
-  return new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
 }
 
 /** Adds the call's `_meta` to the params, if the call has any. */

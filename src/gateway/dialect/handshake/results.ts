@@ -37,7 +37,7 @@ function toRead(method: string, result: JsonObject, features: Features): JsonObj
   switch (method) {
     case 'tools/call':
     case 'tasks/result':
-      return result.task ? toCreatedTask(result) : toCallResult(result, features);
+      return result.task ? { ...result, task: toTask(result.task as TaskState) } : toCallResult(result, features);
     case 'tools/list':
       return toListResult(result, 'tools', features);
     case 'prompts/list':
@@ -74,10 +74,6 @@ export function toTask(task: TaskState): JsonObject {
     ttl: ttlMs,
     ...(pollIntervalMs !== undefined && { pollInterval: pollIntervalMs }),
   };
-}
-
-function toCreatedTask({ task, ...rest }: JsonObject): JsonObject {
-  return { ...rest, task: toTask(task as TaskState) };
 }
 
 function toCallResult(result: JsonObject, features: Features): JsonObject {
@@ -179,13 +175,9 @@ function shape(entry: JsonObject, features: Features): JsonObject {
     rest = { ...rest, ...present({ title, outputSchema: wrapOutputSchema(outputSchema), _meta }) };
   else rest = toAnnotated(rest);
   if (!features.structured && Array.isArray(rest.arguments)) {
-    rest = { ...rest, arguments: rest.arguments.map(withoutTitle) };
+    rest = { ...rest, arguments: rest.arguments.map(({ title: _, ...argument }: JsonObject) => argument) };
   }
   if ('inputSchema' in rest && !features.toolAnnotations) delete rest.annotations;
-  return rest;
-}
-
-function withoutTitle({ title, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 

@@ -44,7 +44,10 @@ async function probe(wire: Wire, identity: StatelessIdentity, question: Discover
   try {
     return await discover(wire, identity, question);
   } catch (thrown) {
-    if (!saysSupported(thrown, wire)) return judge(thrown);
+    if (!saysSupported(thrown, wire)) {
+      if (isOtherEra(thrown)) return undefined;
+      throw thrown;
+    }
   }
   // It speaks the era and lists our version: ask again, never `initialize`.
   return discover(wire, identity, question);
@@ -66,11 +69,6 @@ function saysSupported(thrown: unknown, wire: Wire): boolean {
   if (supported.includes(STATELESS)) return true;
   if (supported.length === 0 || supported.some((revision) => isHandshake(String(revision)))) return false;
   throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: supported.join(', ') });
-}
-
-/** Rethrows anything that is not evidence. */
-function judge(thrown: unknown): undefined {
-  if (!isOtherEra(thrown)) throw thrown;
 }
 
 /** A server error, or an invalid answer, to an opening suggests another era. */

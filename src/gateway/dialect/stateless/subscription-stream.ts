@@ -97,7 +97,8 @@ export class SubscriptionStream {
   async #swap(): Promise<void> {
     const filter = this.#filter();
     const current = this.#current;
-    if (this.#isStopped || (current && !current.isOver && isSame(current.filter, filter))) return;
+    if (this.#isStopped || (current && !current.isOver && JSON.stringify(current.filter) === JSON.stringify(filter)))
+      return;
     this.#overlap?.end();
     if (Object.keys(filter).length === 0) {
       current?.stop();
@@ -156,10 +157,6 @@ export class SubscriptionStream {
       ...(this.#taskIds.size > 0 && { taskIds: [...this.#taskIds] }),
     };
   }
-}
-
-function isSame(one: JsonObject, other: JsonObject): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** How long after its acknowledgement the new stream may still send copies. */

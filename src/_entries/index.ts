@@ -35,7 +35,7 @@ export type { Address } from '../gateway/upstream/address.ts';
 export type { ServerView } from '../protocol/server-view.ts';
 export type { ClientView, Exchange } from '../protocol/exchange.ts';
 export type { Change, Target } from '../protocol/target.ts';
-export type { EventStore } from '../protocol/event-store.ts';
+export type { EventStore } from '../gateway/dialect/serve/serve-context.ts';
 export type { JsonObject } from '../protocol/message.ts';
 export { RawObject } from '../protocol/raw/raw-object.ts';
 export type { ResultObject } from '../protocol/raw/raw-object.ts';

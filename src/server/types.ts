@@ -21,7 +21,7 @@ import type {
 import type { MaybePromise } from '../client/types.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientView, TraceContext } from '../protocol/exchange.ts';
-import type { EventStore } from '../protocol/event-store.ts';
+import type { EventStore } from '../gateway/dialect/serve/serve-context.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { AuthOptions } from '../gateway/accept/auth/auth-options.ts';

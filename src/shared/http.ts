@@ -1,5 +1,5 @@
-// What our HTTP handlers need of a request and its response, and where a request comes from. Node's own types satisfy both;
-// other servers are adapted.
+// What our HTTP handlers need of a request and its response. Node's own types satisfy both; other servers are adapted. Also
+// where a request comes from, and which languages it wants.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 
@@ -52,4 +52,25 @@ function groupsOf(part: string): string[] {
 export function widerNetworkOf(network: string): string {
   const separator = network.includes(':') ? ':' : '.';
   return network.split(separator).slice(0, 3).join(separator);
+}
+
+/** Longer than an Accept-Language header of any browser. */
+const MAX_CHARS = 500;
+
+/** The languages of an Accept-Language header in order of preference, as written, without unwanted ones (q=0). */
+export function languagesOf(header: string | string[] | undefined): string[] {
+  const text = Array.isArray(header) ? header.join(',') : (header ?? '');
+  return text
+    .slice(0, MAX_CHARS)
+    .split(',')
+    .map(toPreference)
+    .filter(({ tag, weight }) => tag !== '' && weight > 0)
+    .toSorted((one, other) => other.weight - one.weight)
+    .map(({ tag }) => tag);
+}
+
+function toPreference(range: string): { tag: string; weight: number } {
+  const [tag = '', ...parameters] = range.split(';');
+  const weight = parameters.map((one) => /^\s*q=(.+?)\s*$/i.exec(one)?.[1]).find((one) => one !== undefined);
+  return { tag: tag.trim(), weight: weight === undefined ? 1 : Number(weight) || 0 };
 }

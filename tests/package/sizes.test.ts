@@ -16,7 +16,6 @@ const LARGER: Record<string, number> = {};
 const SMALLER = [
   'src/config/settings.ts',
   'src/gateway/load-front-pages.ts',
-  'src/protocol/event-store.ts',
   'src/shared/canonical-json.ts',
   'src/shared/containers/dictionary.ts',
 ];

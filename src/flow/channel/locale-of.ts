@@ -2,7 +2,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import { LANGUAGES } from '../../protocol/interaction.ts';
 import { isObject, toInvalid } from '../../protocol/message.ts';
-import { languagesOf } from '../../shared/text/accept-language.ts';
+import { languagesOf } from '../../shared/http.ts';
 import type { Catalogue } from '../authoring/messages.ts';
 
 const LOCALE = 'mcp-parley/locale';

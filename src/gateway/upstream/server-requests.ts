@@ -24,7 +24,7 @@ import { toTargetError } from './target-errors.ts';
 import type { ErrorSource } from './target-errors.ts';
 import type { ListChecks } from './target-options.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
-import { languagesOf } from '../../shared/text/accept-language.ts';
+import { languagesOf } from '../../shared/http.ts';
 
 export interface ServerRequestsOptions {
   name: string;

@@ -8,13 +8,12 @@ import {
   request,
   settled,
 } from '../../dialect/fake-context.contract.ts';
-import type { ServeContextOptions } from '../../dialect/serve/serve-context.ts';
+import type { ServeContextOptions, EventStore, StoredEvent } from '../../dialect/serve/serve-context.ts';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { SessionStream, fromEventId } from './session-stream.ts';
 import { HttpSession } from './http-session.ts';
 import type { SseResponse } from '../http/sse-response.ts';
-import type { EventStore, StoredEvent } from '../../../protocol/event-store.ts';
 
 class Carrier {
   readonly events: OutgoingEvent[] = [];

@@ -12,7 +12,7 @@ import { randomId } from '../../../shared/crypto/ids.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { Conversation } from '../../dialect/serve/conversation.ts';
 import type { SettingChange } from '../../dialect/serve/conversation.ts';
-import type { ServeContext } from '../../dialect/serve/serve-context.ts';
+import type { ServeContext, EventStore } from '../../dialect/serve/serve-context.ts';
 import { plainError } from '../../dialect/plain-error.ts';
 import {
   createMemoryEventStore,
@@ -24,7 +24,6 @@ import {
   toPostStreamName,
 } from './session-stream.ts';
 import type { ClientConnection } from '../../../protocol/exchange.ts';
-import type { EventStore } from '../../../protocol/event-store.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';
 import type { SseResponse } from '../http/sse-response.ts';
 import { OutgoingQueue } from './outgoing-queue.ts';

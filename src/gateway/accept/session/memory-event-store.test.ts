@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { createMemoryEventStore } from './session-stream.ts';
-import type { StoredEvent } from '../../../protocol/event-store.ts';
+import type { StoredEvent } from '../../dialect/serve/serve-context.ts';
 
 const limits = { ...DEFAULT_LIMITS, maxEvents: 3, maxEventBytes: 100 };
 const event = (stream: string, sequence: number, text = '') => ({ stream, sequence, text });

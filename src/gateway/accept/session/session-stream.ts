@@ -2,7 +2,7 @@
 // ids stay. An event id names its stream, so that a client that resumes gets the rest of that stream only.
 // 1. Each event is written at most once to each carrier, in order.
 // 2. While a client catches up, new events are only stored; it gets them with those it missed.
-import type { EventStore, StoredEvent } from '../../../protocol/event-store.ts';
+import type { EventStore, StoredEvent } from '../../dialect/serve/serve-context.ts';
 import type { RequestId } from '../../../protocol/message.ts';
 import { toEncodedText } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';

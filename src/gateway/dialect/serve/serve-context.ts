@@ -1,6 +1,5 @@
 // What every dialect needs to serve the clients of one target. One per listening server, shared by all its connections.
 import type { RecordAudit } from '../../../protocol/audit.ts';
-import type { EventStore } from '../../../protocol/event-store.ts';
 import type { Target } from '../../../protocol/target.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -93,4 +92,21 @@ function checkRevisions(revisions: readonly string[]): readonly string[] {
     throw new GatewayError('BAD_OPTION', { option: 'revisions', reason });
   }
   return revisions;
+}
+
+export interface StoredEvent {
+  stream: string;
+  /** Counts up within its stream. */
+  sequence: number;
+  text: string;
+}
+
+/**
+ * Stores the events of a session's streams, so that a client can resume after a broken connection. One per session; the
+ * default is in memory, and others may store events outside the process.
+ */
+export interface EventStore {
+  append(event: StoredEvent): void;
+  /** The later events of a stream, in order. */
+  after(stream: string, sequence: number): Promise<StoredEvent[]> | StoredEvent[];
 }

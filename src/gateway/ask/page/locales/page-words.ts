@@ -1,6 +1,6 @@
 // The texts of the page in each language, and the choice by browser preference. A server's question is shown as
 // written.
-import { languagesOf } from '../../../../shared/text/accept-language.ts';
+import { languagesOf } from '../../../../shared/http.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';

@@ -11,7 +11,7 @@ import type { RateOptions } from '../gateway/rate-limits.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { SandboxOptions } from '../gateway/upstream/sandbox/sandbox.ts';
-import type { LoginInput } from './check/login-shape.ts';
+import type { LoginInput } from './check/server-shape.ts';
 import type { LogLevel } from './settings.ts';
 import type { StepConfig } from './normalize-step.ts';
 

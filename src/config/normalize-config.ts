@@ -11,15 +11,15 @@ import type {
   LoginConfig,
   ModelConfig,
 } from './config.ts';
-import { TRANSPORTS } from './check/schema.ts';
-import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './check/schema.ts';
-import { toServerName } from './check/server-names.ts';
+import { TRANSPORTS } from './check/server-shape.ts';
+import type { ConfigInput, FlowsInput, ListenInput, AskInput, ModelInput, RootInput } from './check/schema.ts';
+import type { ServerInput } from './check/server-shape.ts';
+import { toServerName } from './check/check-server.ts';
 import { splitStep, normalizeStep } from './normalize-step.ts';
 import { listServers, isFileUri } from './check/validate-config.ts';
 import { isPem } from './redact-config.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './settings.ts';
 import { pathToFileURL } from 'node:url';
-import type { AskInput, ModelInput, RootInput } from './check/ask-shape.ts';
 import type { TrustOption } from '../gateway/ask/trust/answer-trust.ts';
 import type { AuthInput } from './check/auth-shape.ts';
 

@@ -11,7 +11,6 @@ export const ADDED: Record<string, string[]> = {
     'gateway/account-logins.ts',
     'gateway/ask/login/',
     'protocol/login-pages.ts',
-    'config/check/login-shape.ts',
     'cli/login/',
     'cli/args/login-commands.ts',
     'cli/commands/login',
@@ -27,7 +26,7 @@ export const ADDED: Record<string, string[]> = {
     'cli/serving/login-options.ts',
   ],
   "a person's word": ['gateway/ask/trust/', 'cli/commands/pair.ts', 'cli/serving/tell-person.ts'],
-  rules: ['gateway/middleware/steps/rules/', 'config/check/rules/', 'cli/commands/policy.ts'],
+  rules: ['gateway/middleware/steps/rules/', 'config/check/check-rules.ts', 'cli/commands/policy.ts'],
   'checks of definitions and results, pins': [
     'gateway/definitions/',
     'gateway/middleware/steps/screen/',
@@ -46,7 +45,6 @@ export const ADDED: Record<string, string[]> = {
   'rates and budgets': [
     'gateway/rate-limits.ts',
     'gateway/upstream/links/unread-queue.ts',
-    'config/check/rate-shape.ts',
     'shared/rate.ts',
     'shared/held-bytes.ts',
     'shared/containers/fair-shares.ts',

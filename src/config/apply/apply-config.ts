@@ -3,7 +3,7 @@ import type { ServerEntry } from '../../gateway/server-entry.ts';
 import type { Step } from '../../protocol/step.ts';
 import { keepEntry, toEntries, toGroups, buildSteps } from './build-gateway.ts';
 import type { ParleyConfig } from '../config.ts';
-import { requireExpressions } from '../check/rules/rule-expressions.ts';
+import { requireExpressions } from '../check/check-rules.ts';
 import { compareConfigs } from './compare-configs.ts';
 import type { BuiltSteps, BuildStepOptions } from './build-gateway.ts';
 

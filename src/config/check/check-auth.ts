@@ -5,7 +5,8 @@ import type { AuthInput } from './auth-shape.ts';
 import type { CheckContext } from './check-shape.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath } from './config-problems.ts';
-import type { ConfigInput, ServerInput } from './schema.ts';
+import type { ConfigInput } from './schema.ts';
+import type { ServerInput } from './server-shape.ts';
 
 type KeyInput = NonNullable<AuthInput['keys']>[number];
 type FrontInput = NonNullable<AuthInput['front']>;

@@ -5,7 +5,8 @@ import { dirname, resolve } from 'node:path';
 import { commandExists } from '../../gateway/upstream/sandbox/find-on-path.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
-import type { ConfigInput, ServerInput } from './schema.ts';
+import type { ConfigInput } from './schema.ts';
+import type { ServerInput } from './server-shape.ts';
 import { listServers } from './validate-config.ts';
 
 export interface DiskCheck {

@@ -8,7 +8,7 @@ import { toPemPair } from '../normalize-config.ts';
 import type { LoadedConfig } from '../read/load-config.ts';
 import { toPathId, ConfigProblems } from './config-problems.ts';
 import type { ConfigPath, ConfigProblem } from './config-problems.ts';
-import { expressionProblem } from './rules/rule-expressions.ts';
+import { expressionProblem } from './check-rules.ts';
 import { problemsWithReferences } from '../redact-config.ts';
 import { isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
 

@@ -1,11 +1,11 @@
-// Checks the keys of one server against each other. Problems never repeat values of variables, headers and URLs, which may be secrets.
+// Checks the names of servers, and the keys of one server against each other. Problems never repeat values of variables, headers and URLs, which may be secrets.
 import { eraOf } from '../../gateway/dialect/revisions.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
-import { TRANSPORTS } from './schema.ts';
-import type { ServerInput, TransportWord } from './schema.ts';
+import { TRANSPORTS } from './server-shape.ts';
+import type { ServerInput, TransportWord } from './server-shape.ts';
 
-export interface ServerCheck {
+interface ServerCheck {
   server: ServerInput;
   /** The entry as written, including what did not match its shape. */
   written: unknown;
@@ -127,4 +127,42 @@ function checkTimeout({ server: { timeout, timeoutMs }, path, problems }: Server
 
 function wordOf({ type, transport }: ServerInput): TransportWord | undefined {
   return type ?? transport;
+}
+
+/** Leaves room for the name of the tool. */
+const MAX_LENGTH = 48;
+
+/**
+ * Names are the prefix of tool names (`server__tool`: letters, digits, _ and -, at most 64) and part of the path /mcp/<name>, so they use the same
+ * characters: "My Server" → "My-Server", "io.github.me/thing" → "io-github-me-thing".
+ */
+export function toServerName(written: string): string {
+  const plain = written.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  return plain === '' ? fromOtherScript(written) : plain;
+}
+
+/** "мой" → "xn--i1abb", as in host names: a standard spelling in these letters. */
+function fromOtherScript(written: string): string {
+  const word = written.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '');
+  const url = `http://${word}`;
+  return word !== '' && URL.canParse(url) ? new URL(url).hostname : '';
+}
+
+/** Reports unusable names, and two names that become the same. */
+export function checkServerNames(paths: readonly ConfigPath[], problems: ConfigProblems): void {
+  const known = new Map<string, string>();
+  for (const path of paths) {
+    const written = String(path.at(-1));
+    const name = toServerName(written);
+    const first = known.get(name);
+    known.set(name, first ?? written);
+    const trouble = first === undefined ? troubleWith(name) : `this is the same name as "${first}"`;
+    if (trouble !== undefined) problems.ofKey(path, { message: trouble, hint: 'Give it another name.' });
+  }
+}
+
+function troubleWith(name: string): string | undefined {
+  if (name === '') return 'a name needs letters or digits';
+  if (name.includes('__')) return 'a name cannot contain "__": it separates a server from its tool';
+  return name.length > MAX_LENGTH ? `a name has at most ${MAX_LENGTH} characters` : undefined;
 }

@@ -1,161 +1,26 @@
 // The schema of a configuration: Parley's own keys and those of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Codex and Gemini
 // CLI, whose files are read unchanged. schema/parley.config.schema.json is generated from it.
-import { ALL_REVISIONS, ERAS } from '../../gateway/dialect/revisions.ts';
+import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS } from '../../gateway/middleware/steps/rules/rule.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { Limits } from '../../shared/limits.ts';
 import { LOG_LEVELS, SHARING } from '../settings.ts';
 import { AUTH } from './auth-shape.ts';
-import { ASK, ROOTS } from './ask-shape.ts';
-import { FOREIGN_LOGIN, SERVER_LOGIN } from './login-shape.ts';
-import { RULES } from './rules/rules-shape.ts';
-import { MAX_MS, limitsShape } from './limits-shape.ts';
-import { RATE } from './rate-shape.ts';
-import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
-import type { TypeOf } from './shape.ts';
-
-/** The names of transports in use, with Parley's name for each; undefined means to detect it. */
-export const TRANSPORTS = {
-  stdio: 'stdio',
-  http: undefined,
-  'streamable-http': 'streamable-http',
-  streamableHttp: 'streamable-http',
-  sse: 'http+sse',
-  'http+sse': 'http+sse',
-  ws: 'websocket',
-  websocket: 'websocket',
-} as const;
-export type TransportWord = keyof typeof TRANSPORTS;
-const transportWords = Object.keys(TRANSPORTS) as TransportWord[];
-
-const TOOL_RULES = object(
-  {
-    allow: list(text('A name or glob.'), 'Only these tools are there.'),
-    deny: list(text('A name or glob.'), 'These tools are not there; wins over "allow".'),
-    approve: either(
-      [text('`destructive`, `always`, or a glob.'), list(text('A name or glob.'), 'These tools.')],
-      'These tools need the approval of a person: `destructive`, `always`, or globs.',
-    ),
-  },
-  'Rules for the tools of this server, by the names it gives them.',
-);
-
-const PIN_ACTIONS = ['destructive', 'flag', 'hold'] as const;
-const PINS = either(
-  [
-    choice(
-      [...PIN_ACTIONS, 'off'],
-      'flag: it is reported; hold: neither listed nor callable until `parley pins accept`; destructive: held unless it only reads; off: nothing is pinned.',
-    ),
-    object(
-      {
-        changed: choice(PIN_ACTIONS, 'Tools and prompts that have changed. Default: destructive.'),
-        new: choice(PIN_ACTIONS, 'Tools and prompts that were not there before. Default: destructive.'),
-      },
-      'The same for each kind of difference.',
-    ),
-  ],
-  'What happens when a server changes what it lists after it was first seen (docs/safety.md#what-servers-say).',
-);
-
-const SHARED =
-  'auto: clients share a process, or connection, for lists, and those that can be asked have one of their own for calls; session: every client has its own; all: they share one, and the server cannot ask them.';
-
-const SERVER = object(
-  {
-    description: text('What it is for; shown by `parley ls`.'),
-    command: text('The program to start; it is found on PATH.', { notEmpty: true }),
-    args: list(plain('One argument; no shell reads it.'), 'Arguments of the command.'),
-    env: record(plain('Its value.'), 'Environment variables of the process, in addition to the few that it inherits.'),
-    envFile: text('A file with more of them, NAME=value on each line; "env" wins.'),
-    cwd: text('Working folder of the process, relative to this file. Default: where Parley was started.'),
-    sandbox: either(
-      [
-        object(
-          {
-            write: list(
-              text('A path.'),
-              'Files and folders that it may change, relative to this file. Everything else can only be read.',
-            ),
-            hosts: list(
-              text('A host.'),
-              'Hosts that it may reach, such as `api.example.com` or `*.example.com`; `*`: all. Default: none.',
-            ),
-            image: text('Run it in a container of this image, by docker.', { notEmpty: true }),
-            optional: flag(
-              'true: the server starts without a sandbox if the machine has no sandbox. Default: it does not start.',
-            ),
-          },
-          'What it may do.',
-        ),
-        flag('true: it may change no files and reach no hosts.'),
-      ],
-      'Run the command in a sandbox of the machine (docs/safety.md). Default: no sandbox.',
-    ),
-    url: text('Where it listens: http://, https://, ws:// or wss://.'),
-    serverUrl: text('The same as "url", as Windsurf writes it.'),
-    httpUrl: text('The same as "url", Streamable HTTP only, as Gemini CLI writes it.'),
-    headers: record(plain('Its value.'), 'HTTP headers sent with every request.'),
-    auth: SERVER_LOGIN,
-    type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
-    transport: choice(transportWords, 'The same as "type".'),
-    share: choice(SHARING, `${SHARED} Default: the one for all servers.`),
-    account: choice(
-      ['user', 'shared'],
-      'Whose account is used there (docs/logins.md). user: everybody logs in for themselves, and shares nothing. Default: shared.',
-    ),
-    start: choice(
-      ['lazy', 'eager'],
-      'eager: connected at once; with only stdio, when the client sends its first message. Default: when a client first needs it.',
-    ),
-    era: choice(ERAS, 'The only era to speak with it. Default: the era of each client, where the server has it.'),
-    revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: negotiated.'),
-    timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),
-    timeout: integer('The same as "timeoutMs", as Claude Code writes it.', { max: MAX_MS }),
-    idleMs: integer(
-      'A connection that is unused for this long is closed, unless a client is subscribed to a resource.',
-      { min: 1, max: MAX_MS },
-    ),
-    tools: TOOL_RULES,
-    trustAnnotations: flag(
-      'true: rules believe what the server says about its own tools, such as that one only reads. Default: false.',
-    ),
-    rate: { ...RATE, about: 'How often callers may call this server. Default: the rates for all servers.' },
-    pins: { ...PINS, about: `${PINS.about} Default: the one for all servers.` },
-    disabled: flag('true: as if it were not in the file.'),
-    alwaysAllow: foreign('Cline and Windsurf.'),
-    autoApprove: foreign('Cline.'),
-    alwaysLoad: foreign('Claude Code.'),
-    gallery: foreign('VS Code.'),
-    version: foreign('VS Code.'),
-    dev: foreign('VS Code.'),
-    includeTools: list(text('A name.'), 'The same as "allow" of "tools", as Gemini CLI writes it.'),
-    excludeTools: list(text('A name.'), 'The same as "deny" of "tools", as Gemini CLI writes it.'),
-    disabledTools: list(text('A name.'), 'The same as "deny" of "tools", as Windsurf writes it.'),
-    enabled_tools: list(text('A name.'), 'The same as "allow" of "tools", as Codex writes it.'),
-    disabled_tools: list(text('A name.'), 'The same as "deny" of "tools", as Codex writes it.'),
-    enabled: flag('false: the same as "disabled", as Codex writes it.'),
-    tool_timeout_sec: integer('The same as "timeoutMs", in seconds, as Codex writes it.', {
-      max: Math.floor(MAX_MS / 1000),
-    }),
-    http_headers: record(plain('Its value.'), 'The same as "headers", as Codex writes it.'),
-    env_http_headers: record(
-      text('A name.'),
-      'Headers, each with the variable that holds its value, as Codex writes it.',
-    ),
-    bearer_token_env_var: text('The variable that holds a bearer token, as Codex writes it.'),
-    oauth: FOREIGN_LOGIN,
-    scopes: list(text('A scope.'), 'The same as "scopes" of "auth", as Codex writes it.'),
-    env_vars: list(text('A name.'), 'Variables that the process inherits, as Codex writes it.'),
-    startup_timeout_sec: foreign('Codex.', 'Use "startMs", which is for all servers.'),
-    startup_timeout_ms: foreign('Codex.', 'Use "startMs", which is for all servers.'),
-    default_tools_approval_mode: foreign('Codex.', 'For approvals of Parley, use "approve" of "tools".'),
-    required: foreign('Codex.'),
-    supports_parallel_tool_calls: foreign('Codex.'),
-    oauth_resource: foreign('Codex.', "Parley takes it from the server's own metadata."),
-    trust: foreign('Gemini CLI.'),
-    headersHelper: foreign('Claude Code.', 'Give the headers in "headers".'),
-    sandboxEnabled: foreign('VS Code.', 'Use "sandbox".'),
-  },
-  'One MCP server: a command to start, or a URL.',
-);
+import { ABOUT_SHARING, PIN_SETTINGS, RATE, SERVER } from './server-shape.ts';
+import {
+  MAX_MS,
+  anything,
+  choice,
+  either,
+  flag,
+  foreign,
+  integer,
+  list,
+  object,
+  plain,
+  record,
+  text,
+} from './shape.ts';
+import type { TypedShape, TypeOf } from './shape.ts';
 
 const SERVERS = record(either([SERVER, text('Its URL.')], 'A server, or just its URL.'), 'The servers, by name.');
 
@@ -184,6 +49,159 @@ const LISTEN = object(
     allowedOrigins: list(text('Such as https://app.example.com.'), 'Origins of web pages that may call.'),
   },
   'Where clients come in.',
+);
+
+const MODEL = object(
+  {
+    url: text("Endpoint of OpenAI's chat completions, or of anything compatible: https://api.example.com/v1."),
+    key: text('Sent as a bearer token; name a variable.'),
+    headers: record(plain('Its value.'), 'Further headers.'),
+    model: either(
+      [list(text('A name.'), 'Names.'), text('One name.')],
+      'What the endpoint calls the model; of several, servers may choose by a hint, and the first is the default.',
+    ),
+    maxTokens: integer('Most tokens for one answer. Default: 4096.', { min: 1 }),
+    maxConcurrent: integer('Answers that one principal may wait for at once. Default: 4.', { min: 1 }),
+    timeoutMs: integer('How long the model may take. Default: 120000.', { min: 1, max: MAX_MS }),
+    maxBytes: integer('Of a request, and of an answer. Default: 16777216.', { min: 1 }),
+  },
+  'The model that answers `sampling/createMessage` for clients that have no sampling. Default: none.',
+);
+
+const ASK = object(
+  {
+    channels: list(
+      choice(['page', 'relay'], 'page: a page in the browser. relay: the model passes question and answer on.'),
+      'How to ask users whose clients cannot ask them: on a page, or through the model. Default: both; an empty list: not at all.',
+    ),
+    trust: either(
+      [
+        list(text('stdio, key:NAME or user:NAME.', { notEmpty: true }), 'A list of clients.'),
+        choice(['all'], 'all: everybody.'),
+      ],
+      'The clients whose forms may answer for a person, for approvals and questions that only a human may answer: "stdio", "key:NAME" (the name of a key of `parley key`), "user:NAME" (the user of a key or a login). Others answer on the page, in a browser of `parley pair`. "all" believes every client, and everyone who has a link. Default: ["stdio"].',
+    ),
+    model: MODEL,
+  },
+  'How users are asked (docs/questions.md).',
+);
+
+const ROOTS = list(
+  either(
+    [
+      object(
+        {
+          path: text('A folder, relative to this file.', { notEmpty: true }),
+          uri: text('Or its URI: file:///…', { notEmpty: true }),
+          name: text('What it is called.'),
+        },
+        'One folder.',
+      ),
+      text('Its path or URI.', { notEmpty: true }),
+    ],
+    'One folder, or just its path or URI.',
+  ),
+  'Folders that servers may work in, for clients that name none of their own.',
+);
+
+const globs = (about: string) =>
+  either(
+    [text('A name or glob.', { notEmpty: true }), list(text('A name or glob.', { notEmpty: true }), 'Any of them.')],
+    about,
+  );
+const marks = (about: string) =>
+  either([choice(RULE_MARKS, 'A mark.'), list(choice(RULE_MARKS, 'A mark.'), 'Marks.')], about);
+
+const RULE = object(
+  {
+    principal: globs(
+      'Who calls: `key:NAME` is an API key, `user:NAME` the user of a key or a login, as in `ask.trust`; `anonymous` without a login. The principal of the log works, too: `key:USER`, `ISSUER#SUBJECT`.',
+    ),
+    group: globs('A group of the caller.'),
+    scope: either(
+      [text('A scope.', { notEmpty: true }), list(text('A scope.', { notEmpty: true }), 'Any of them.')],
+      'A scope that the key or token of the caller has.',
+    ),
+    server: globs('The server.'),
+    tool: globs("The tool, by the server's own name or as `server__name`."),
+    prompt: globs('The prompt, in the same way.'),
+    resource: globs('The resource, by its URI, in every spelling of it.'),
+    method: globs('The method, such as `tools/call`.'),
+    annotation: either(
+      [choice(RULE_ANNOTATIONS, 'A claim.'), list(choice(RULE_ANNOTATIONS, 'A claim.'), 'Any of them.')],
+      'What the server claims of the tool; not with `allow`.',
+    ),
+    marked: marks('A mark that another rule has put on it.'),
+    after: marks('Marks of what the caller has read before; all of them.'),
+    per: choice(['principal', 'session'], 'Whose calls `after` is about. Default: principal.'),
+    withinMs: integer('How long ago that may be. Default: a day.', { min: 1, max: MAX_MS }),
+    when: text('An expression (CEL) that must be true. If it fails, the request is denied.', { notEmpty: true }),
+    effect: choice(RULE_EFFECTS, 'allow; deny: refused; ask: a person decides; hide: as if it were not there.'),
+    marks: marks('Instead of an effect: what matches is private or untrusted to read, or leads out.'),
+  },
+  'One rule: all its conditions have to hold.',
+);
+
+const RULES = list(
+  RULE,
+  'What clients may use; the first matching rule with an effect decides (docs/guides/block-or-approve.md).',
+);
+
+const ABOUT_LIMITS: Record<keyof Limits, string> = {
+  maxRequestBytes: 'Largest message accepted from a client, in bytes',
+  maxUploadBytes: 'Largest form with files accepted from a person on the page, in bytes',
+  maxResultBytes: 'Largest message accepted from a server, in bytes',
+  maxDepth: 'Deepest nesting of a message',
+  maxValues: 'Members and items of a message, in all',
+  maxInFlight: 'Requests in flight per connection or session, and questions of a server per connection',
+  maxBufferedBytes: 'Bytes waiting for a slow reader before it is given up',
+  maxHeldBytes:
+    'Bytes held for all peers together: bodies that arrive, what waits for slow readers, kept events. The peer that holds most is cut off first',
+  maxQueued: 'Messages waiting for a client without an open stream',
+  maxSessions: 'HTTP sessions at once',
+  maxSessionsPerCaller: 'HTTP sessions of one caller at once: of one principal, else of one network address',
+  sessionIdleMs: 'How long a session may be idle',
+  maxConnections: 'Connections of one port at once',
+  maxListens: 'Open listen streams at once',
+  maxSubscriptions: 'Resources and tasks that one client may subscribe to',
+  maxParked: 'Calls waiting for an answer from the user, per principal',
+  parkedMs: 'For how long they wait',
+  maxRounds: 'Rounds of questions within one call',
+  maxShownChars: 'Characters of a question that only a person may answer; what is longer is refused',
+  pairCodeMs: 'How long a code of `parley pair` works',
+  maxPairTries: 'Wrong codes after which further wrong ones are refused as too many (429), for a minute',
+  maxPool:
+    'Calls of one principal that may ask, at work at once on one server, each on a connection of its own; later calls wait. A call whose question is open does not count',
+  maxHops: 'Gateways that a request may pass before it reaches this one',
+  maxProcesses: 'Processes of one server at once',
+  ownIdleMs: 'How long a process that serves one client, or only lists, stays after its client has gone',
+  pingMs:
+    'How long a process may take to answer a ping before it is restarted, after a call timed out during which it said nothing',
+  maxEvents: 'Events kept for resumption, per session',
+  maxEventBytes: 'Bytes of events kept for resumption, per session',
+  maxTasks: 'Tasks kept per principal',
+  taskTtlMs: 'For how long a task is kept at most',
+  pollMs: 'How long a long-poll waits',
+  keepAliveMs:
+    'How often an idle stream sends a comment, and a WebSocket a ping. The answer to a POST becomes a stream after that long in silence',
+  primeMs: 'The same for a client whose revision can resume such a stream: it gets an event id to come back with',
+  maxCallMs: 'How long a call to a server may take in all, however much progress it reports',
+  maxAuditFileBytes: 'Bytes of one file of the audit log; then a new file begins',
+  maxAuditBytes: 'Bytes of all files of the audit log; the oldest are removed',
+  maxAuditFiles: 'Files of the audit log; each process that records has its own',
+};
+
+const LIMITS: TypedShape<Partial<Limits>> = object(
+  Object.fromEntries(
+    Object.entries(DEFAULT_LIMITS).map(([name, value]: [string, number]) => [
+      name,
+      integer(`${ABOUT_LIMITS[name as keyof Limits]}. Default: ${value}.`, {
+        min: 1,
+        ...(name.endsWith('Ms') && { max: MAX_MS }),
+      }),
+    ]),
+  ),
+  'Upper bounds on what a client or server can make grow.',
 );
 
 const level = choice(
@@ -218,7 +236,7 @@ export const CONFIG = object(
       ['always', 'on-collision'],
       'When the names of several servers get their server in front, as `server__name`. Default: always.',
     ),
-    share: choice(SHARING, `For all servers: ${SHARED} Default: auto.`),
+    share: choice(SHARING, `For all servers: ${ABOUT_SHARING} Default: auto.`),
     startMs: integer(
       'How long a client may wait for servers that start, or are slow to list what they offer. Default: 10000.',
       { min: 1, max: MAX_MS },
@@ -229,8 +247,8 @@ export const CONFIG = object(
       'What every message passes, outermost first: names of built-in steps, or paths of .ts and .js files.',
     ),
     rules: RULES,
-    pins: { ...PINS, about: `${PINS.about} Default: destructive.` },
-    limits: limitsShape(),
+    pins: { ...PIN_SETTINGS, about: `${PIN_SETTINGS.about} Default: destructive.` },
+    limits: LIMITS,
     rate: RATE,
     keys: either(
       [list(text('A key.'), 'Keys.'), text('One key.')],
@@ -283,6 +301,8 @@ export const CONFIG = object(
 export const TOP_KEYS: readonly string[] = CONFIG.kind === 'object' ? Object.keys(CONFIG.keys) : [];
 
 export type ConfigInput = TypeOf<typeof CONFIG>;
-export type ServerInput = TypeOf<typeof SERVER>;
 export type ListenInput = TypeOf<typeof LISTEN>;
 export type FlowsInput = NonNullable<ConfigInput['flows']>;
+export type AskInput = TypeOf<typeof ASK>;
+export type ModelInput = TypeOf<typeof MODEL>;
+export type RootInput = TypeOf<typeof ROOTS>[number];

@@ -35,6 +35,8 @@ declare const type: unique symbol;
 export type TypedShape<T> = Shape & { readonly [type]?: T };
 export type TypeOf<S> = S extends TypedShape<infer T> ? T : never;
 
+/** The longest delay of a timer. */
+export const MAX_MS = 2 ** 31 - 1;
 const MAX = Number.MAX_SAFE_INTEGER;
 
 export function text(about: string, options: TextOptions = {}): TypedShape<string> {

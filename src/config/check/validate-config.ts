@@ -4,17 +4,15 @@ import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import { checkShape } from './check-shape.ts';
 import type { CheckContext } from './check-shape.ts';
 import { checkAuth, checkLogin } from './check-auth.ts';
-import { checkPolicy } from './rules/check-policy.ts';
-import { checkRules } from './rules/check-rules.ts';
-import { checkServer } from './check-server.ts';
+import { checkRules } from './check-rules.ts';
+import { checkServer, checkServerNames, toServerName } from './check-server.ts';
 import { checkSteps } from './check-steps.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import { BLOCKS, CONFIG } from './schema.ts';
-import type { ConfigInput, ServerInput } from './schema.ts';
-import { checkServerNames, toServerName } from './server-names.ts';
+import type { ConfigInput, ModelInput, RootInput } from './schema.ts';
+import type { ServerInput } from './server-shape.ts';
 import { didYouMean } from './suggest.ts';
-import type { ModelInput, RootInput } from './ask-shape.ts';
 
 /** The configuration in its shape; usable only without errors. */
 export function validateConfig(value: Record<string, unknown>, context: CheckContext): ConfigInput {
@@ -37,8 +35,6 @@ export function validateConfig(value: Record<string, unknown>, context: CheckCon
   checkGroups(config, context.problems);
   checkSteps(config, context);
   checkRules(config, servers, context.problems);
-  const enabled = servers.filter(({ server }) => !server.disabled).map(({ name }) => name);
-  if (config.rules) checkPolicy(config, enabled, context);
   checkListen(config, context.problems);
   checkAsk(config, context);
   checkAuth(config, context);
@@ -57,7 +53,7 @@ function checkEmpty(value: Record<string, unknown>, problems: ConfigProblems): v
   }
 }
 
-interface NamedServer {
+export interface NamedServer {
   name: string;
   path: ConfigPath;
   server: ServerInput;

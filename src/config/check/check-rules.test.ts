@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { RuleOptions } from '../../../gateway/middleware/steps/rules/rule.ts';
-import { readConfig } from '../../read/load-config.ts';
-import { expressionProblem } from './rule-expressions.ts';
+import type { RuleOptions } from '../../gateway/middleware/steps/rules/rule.ts';
+import { readConfig } from '../read/load-config.ts';
+import { expressionProblem } from './check-rules.ts';
 
 const path = join(tmpdir(), 'parley.config.json');
 const around = { env: {}, cwd: tmpdir(), home: tmpdir() };

@@ -1,0 +1,231 @@
+// The keys of one server: Parley's own, and those of the clients whose files are read unchanged.
+import { ALL_REVISIONS, ERAS } from '../../gateway/dialect/revisions.ts';
+import { RATE_PATTERN } from '../../shared/rate.ts';
+import { SHARING } from '../settings.ts';
+import { MAX_MS, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
+import type { TypeOf } from './shape.ts';
+
+/** The names of transports in use, with Parley's name for each; undefined means to detect it. */
+export const TRANSPORTS = {
+  stdio: 'stdio',
+  http: undefined,
+  'streamable-http': 'streamable-http',
+  streamableHttp: 'streamable-http',
+  sse: 'http+sse',
+  'http+sse': 'http+sse',
+  ws: 'websocket',
+  websocket: 'websocket',
+} as const;
+export type TransportWord = keyof typeof TRANSPORTS;
+const transportWords = Object.keys(TRANSPORTS) as TransportWord[];
+
+const TOOL_RULES = object(
+  {
+    allow: list(text('A name or glob.'), 'Only these tools are there.'),
+    deny: list(text('A name or glob.'), 'These tools are not there; wins over "allow".'),
+    approve: either(
+      [text('`destructive`, `always`, or a glob.'), list(text('A name or glob.'), 'These tools.')],
+      'These tools need the approval of a person: `destructive`, `always`, or globs.',
+    ),
+  },
+  'Rules for the tools of this server, by the names it gives them.',
+);
+
+const PIN_ACTIONS = ['destructive', 'flag', 'hold'] as const;
+export const PIN_SETTINGS = either(
+  [
+    choice(
+      [...PIN_ACTIONS, 'off'],
+      'flag: it is reported; hold: neither listed nor callable until `parley pins accept`; destructive: held unless it only reads; off: nothing is pinned.',
+    ),
+    object(
+      {
+        changed: choice(PIN_ACTIONS, 'Tools and prompts that have changed. Default: destructive.'),
+        new: choice(PIN_ACTIONS, 'Tools and prompts that were not there before. Default: destructive.'),
+      },
+      'The same for each kind of difference.',
+    ),
+  ],
+  'What happens when a server changes what it lists after it was first seen (docs/safety.md#what-servers-say).',
+);
+
+const rate = (about: string) => text(about, { pattern: RATE_PATTERN, like: 'a rate such as "60/min"' });
+
+export const RATE = object(
+  {
+    perCaller: rate(
+      'Requests of one caller (a principal, else a network address), such as `60/min`; also `/s`, `/h`, `/day`.',
+    ),
+    perServer: rate('Calls to one server by all callers together.'),
+    tools: record(
+      rate('How often one caller may call what matches.'),
+      "Rates by tool: the server's own name, `server__name`, or a glob such as `github__*`. What one glob matches is counted together.",
+    ),
+  },
+  'How often callers may call (docs/safety.md). Default: without limit.',
+);
+
+const GRANTS = ['client_credentials', 'jwt_bearer', 'id_jag', 'token_exchange'] as const;
+
+const IDP = object(
+  {
+    tokenEndpoint: text('Its token endpoint.', { notEmpty: true }),
+    clientId: text('The client registered there.', { notEmpty: true }),
+    clientSecret: text('Its secret; name a variable.'),
+    idToken: text('The ID token of the user; name a variable.'),
+    idTokenFile: text('Or a file that holds it, read for every login.'),
+  },
+  'The identity provider of a company, for `id_jag`.',
+);
+
+const EXCHANGE = object(
+  {
+    tokenEndpoint: text("The token endpoint that exchanges tokens. Users' tokens go nowhere else.", { notEmpty: true }),
+    audience: text('Whom the new token is for. Default: the URL of the server, as "resource".'),
+    resource: text('The URL that the new token is for, if not that of the server.'),
+  },
+  'Where the tokens of users are exchanged (RFC 8693), for `token_exchange`.',
+);
+
+const SERVER_LOGIN = object(
+  {
+    clientId: text('A client that you registered at the login by hand.', { notEmpty: true }),
+    clientSecret: text('Its secret; name a variable.'),
+    clientKey: text('Or its private key: a PEM file, or PEM text (PKCS #8).'),
+    clientKeyAlgorithm: text('Of the key. Default: ES256.'),
+    clientKeyId: text('The id of the key, where the login needs it.'),
+    clientMetadataUrl: text('The https URL of a client-id metadata document, used where the login supports them.'),
+    scopes: list(text('A scope.'), 'What to ask for, if the server names nothing.'),
+    grant: choice(
+      GRANTS,
+      'How a service logs in without a person: client_credentials as the client itself; jwt_bearer with "assertion"; id_jag by "idp"; token_exchange with the token of each user, by "exchange". Default: a person logs in.',
+    ),
+    assertion: text('A JWT of the platform that runs Parley; name a variable.'),
+    assertionFile: text('Or a file that holds it, read for every login.'),
+    idp: IDP,
+    exchange: EXCHANGE,
+    dpop: flag('Bind tokens to a key (DPoP). Default: where the server demands it.'),
+    callbackPort: integer('Loopback port of the redirect, for a client that was registered with one.', {
+      min: 1,
+      max: 65_535,
+    }),
+    hosts: list(text('A host name.'), 'Hosts of the login that may have private addresses.'),
+    CLIENT_ID: text('The same as "clientId", as Cursor writes it.'),
+    CLIENT_SECRET: text('The same as "clientSecret", as Cursor writes it.'),
+  },
+  'How to log in at this server (docs/logins.md). Without it, the server says how, and a person logs in.',
+);
+
+/** What Claude Code and VS Code write. */
+const FOREIGN_LOGIN = object(
+  {
+    clientId: text('A client that you registered by hand.'),
+    callbackPort: integer('Loopback port of the redirect.', { min: 1, max: 65_535 }),
+  },
+  'The same as "auth", as VS Code and Claude Code write it.',
+);
+
+export const ABOUT_SHARING =
+  'auto: clients share a process, or connection, for lists, and those that can be asked have one of their own for calls; session: every client has its own; all: they share one, and the server cannot ask them.';
+
+export const SERVER = object(
+  {
+    description: text('What it is for; shown by `parley ls`.'),
+    command: text('The program to start; it is found on PATH.', { notEmpty: true }),
+    args: list(plain('One argument; no shell reads it.'), 'Arguments of the command.'),
+    env: record(plain('Its value.'), 'Environment variables of the process, in addition to the few that it inherits.'),
+    envFile: text('A file with more of them, NAME=value on each line; "env" wins.'),
+    cwd: text('Working folder of the process, relative to this file. Default: where Parley was started.'),
+    sandbox: either(
+      [
+        object(
+          {
+            write: list(
+              text('A path.'),
+              'Files and folders that it may change, relative to this file. Everything else can only be read.',
+            ),
+            hosts: list(
+              text('A host.'),
+              'Hosts that it may reach, such as `api.example.com` or `*.example.com`; `*`: all. Default: none.',
+            ),
+            image: text('Run it in a container of this image, by docker.', { notEmpty: true }),
+            optional: flag(
+              'true: the server starts without a sandbox if the machine has no sandbox. Default: it does not start.',
+            ),
+          },
+          'What it may do.',
+        ),
+        flag('true: it may change no files and reach no hosts.'),
+      ],
+      'Run the command in a sandbox of the machine (docs/safety.md). Default: no sandbox.',
+    ),
+    url: text('Where it listens: http://, https://, ws:// or wss://.'),
+    serverUrl: text('The same as "url", as Windsurf writes it.'),
+    httpUrl: text('The same as "url", Streamable HTTP only, as Gemini CLI writes it.'),
+    headers: record(plain('Its value.'), 'HTTP headers sent with every request.'),
+    auth: SERVER_LOGIN,
+    type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
+    transport: choice(transportWords, 'The same as "type".'),
+    share: choice(SHARING, `${ABOUT_SHARING} Default: the one for all servers.`),
+    account: choice(
+      ['user', 'shared'],
+      'Whose account is used there (docs/logins.md). user: everybody logs in for themselves, and shares nothing. Default: shared.',
+    ),
+    start: choice(
+      ['lazy', 'eager'],
+      'eager: connected at once; with only stdio, when the client sends its first message. Default: when a client first needs it.',
+    ),
+    era: choice(ERAS, 'The only era to speak with it. Default: the era of each client, where the server has it.'),
+    revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: negotiated.'),
+    timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),
+    timeout: integer('The same as "timeoutMs", as Claude Code writes it.', { max: MAX_MS }),
+    idleMs: integer(
+      'A connection that is unused for this long is closed, unless a client is subscribed to a resource.',
+      { min: 1, max: MAX_MS },
+    ),
+    tools: TOOL_RULES,
+    trustAnnotations: flag(
+      'true: rules believe what the server says about its own tools, such as that one only reads. Default: false.',
+    ),
+    rate: { ...RATE, about: 'How often callers may call this server. Default: the rates for all servers.' },
+    pins: { ...PIN_SETTINGS, about: `${PIN_SETTINGS.about} Default: the one for all servers.` },
+    disabled: flag('true: as if it were not in the file.'),
+    alwaysAllow: foreign('Cline and Windsurf.'),
+    autoApprove: foreign('Cline.'),
+    alwaysLoad: foreign('Claude Code.'),
+    gallery: foreign('VS Code.'),
+    version: foreign('VS Code.'),
+    dev: foreign('VS Code.'),
+    includeTools: list(text('A name.'), 'The same as "allow" of "tools", as Gemini CLI writes it.'),
+    excludeTools: list(text('A name.'), 'The same as "deny" of "tools", as Gemini CLI writes it.'),
+    disabledTools: list(text('A name.'), 'The same as "deny" of "tools", as Windsurf writes it.'),
+    enabled_tools: list(text('A name.'), 'The same as "allow" of "tools", as Codex writes it.'),
+    disabled_tools: list(text('A name.'), 'The same as "deny" of "tools", as Codex writes it.'),
+    enabled: flag('false: the same as "disabled", as Codex writes it.'),
+    tool_timeout_sec: integer('The same as "timeoutMs", in seconds, as Codex writes it.', {
+      max: Math.floor(MAX_MS / 1000),
+    }),
+    http_headers: record(plain('Its value.'), 'The same as "headers", as Codex writes it.'),
+    env_http_headers: record(
+      text('A name.'),
+      'Headers, each with the variable that holds its value, as Codex writes it.',
+    ),
+    bearer_token_env_var: text('The variable that holds a bearer token, as Codex writes it.'),
+    oauth: FOREIGN_LOGIN,
+    scopes: list(text('A scope.'), 'The same as "scopes" of "auth", as Codex writes it.'),
+    env_vars: list(text('A name.'), 'Variables that the process inherits, as Codex writes it.'),
+    startup_timeout_sec: foreign('Codex.', 'Use "startMs", which is for all servers.'),
+    startup_timeout_ms: foreign('Codex.', 'Use "startMs", which is for all servers.'),
+    default_tools_approval_mode: foreign('Codex.', 'For approvals of Parley, use "approve" of "tools".'),
+    required: foreign('Codex.'),
+    supports_parallel_tool_calls: foreign('Codex.'),
+    oauth_resource: foreign('Codex.', "Parley takes it from the server's own metadata."),
+    trust: foreign('Gemini CLI.'),
+    headersHelper: foreign('Claude Code.', 'Give the headers in "headers".'),
+    sandboxEnabled: foreign('VS Code.', 'Use "sandbox".'),
+  },
+  'One MCP server: a command to start, or a URL.',
+);
+
+export type ServerInput = TypeOf<typeof SERVER>;
+export type LoginInput = TypeOf<typeof SERVER_LOGIN>;

@@ -1,5 +1,5 @@
 // The HTTP endpoint for events: one POST of JSON to a sealed URL. A GET changes nothing. An invalid URL gets no explanation.
-import { readRequestBody } from '../../gateway/accept/http/read-request.ts';
+import { readRequestBody } from '../../gateway/accept/http/http-post.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';

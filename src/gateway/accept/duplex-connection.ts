@@ -243,7 +243,7 @@ function tooManyInFlight(): GatewayError {
 
 /**
  * Counts large messages on the connection against the byte budget of the process, from their arrival to their answer, as bodies of HTTP
- * requests count (http/read-request.ts).
+ * requests count (http/http-post.ts).
  */
 class HeldMessages {
   readonly #options: HeldShareOptions;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Message } from '../../protocol/message.ts';
 import { toResult } from '../../protocol/message.ts';
 import { RecordingOutlet, fakeContext } from '../dialect/fake-context.contract.ts';
-import { encodeAnswer } from './http/post-outlet.ts';
+import { encodeAnswer } from './http/http-post.ts';
 import { splitOutlet } from './unusual-messages.ts';
 
 const circle: Record<string, unknown> = {};

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readAccept } from './read-request.ts';
+import { readAccept } from './http-post.ts';
 
 it.each([
   [undefined, true, false],

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { settled } from '../../dialect/fake-context.contract.ts';
-import { readRequestBody } from './read-request.ts';
+import { readRequestBody } from './http-post.ts';
 
 function body(headers: Record<string, string> = {}, maxBytes = 10) {
   const stream = new PassThrough();

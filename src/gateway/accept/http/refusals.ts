@@ -8,7 +8,7 @@ import type { HttpResponse, HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { plainError } from '../../dialect/plain-error.ts';
-import { answerJson, retryAfter } from './post-outlet.ts';
+import { answerJson, retryAfter } from './http-post.ts';
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import { addressOf } from '../../../shared/http.ts';
 

@@ -20,9 +20,8 @@ import { receiveStatelessNotification, isEndless, serveStateless } from '../../d
 import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
 import { callerOf } from '../identify.ts';
 import type { Login } from '../login.ts';
-import { readAccept, readRequestBody } from './read-request.ts';
-import type { AcceptedTypes } from './read-request.ts';
-import { PostOutlet, answerJson, requestIdIn } from './post-outlet.ts';
+import { readAccept, readRequestBody, PostOutlet, answerJson, requestIdIn } from './http-post.ts';
+import type { AcceptedTypes } from './http-post.ts';
 import { receiveBatchOrRefuse, answerRefusal } from '../unusual-messages.ts';
 import { DurableSessions } from '../durable/durable-sessions.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';

@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
+import { isLiveProcess } from '../../shared/files/lease-holder.ts';
 import { readOwnFile } from '../../shared/files/private-file.ts';
 import { openControlSocket, removeSocket } from './control-socket.ts';
 import type { ControlHandlers } from './control-socket.ts';
@@ -69,14 +70,14 @@ export function writeStateFile(folder: string, running: RunningGateway): () => v
 /** Gateways whose process is alive, the newest first. */
 export function listRunningGateways(folder: string): RunningGateway[] {
   const running = pidsIn(folder)
-    .filter(isAlive)
+    .filter(isLiveProcess)
     .flatMap((pid) => read(folder, pid) ?? []);
   return running.sort((a, b) => b.started.localeCompare(a.started));
 }
 
 function sweep(folder: string): void {
   for (const pid of pidsIn(folder)) {
-    if (isAlive(pid)) continue;
+    if (isLiveProcess(pid)) continue;
     removeSocket(folder, pid, read(folder, pid)?.socket);
     rmSync(fileOf(folder, pid), { force: true });
   }
@@ -105,13 +106,4 @@ function read(folder: string, pid: number): RunningGateway | undefined {
 
 function fileOf(folder: string, pid: number): string {
   return join(folder, `gateway-${pid}.json`);
-}
-
-/** EPERM means that the process belongs to another user, so it is not one to talk to. */
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

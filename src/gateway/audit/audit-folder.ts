@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { randomId } from '../../shared/crypto/ids.ts';
+import { isLiveProcess } from '../../shared/files/lease-holder.ts';
 import type { KeyObject } from 'node:crypto';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 
@@ -80,21 +81,13 @@ export function dropOldest(folder: string, limits: { maxBytes: number; maxFiles:
   const dropped: string[] = [];
   for (const file of files) {
     if (bytes <= limits.maxBytes && count <= limits.maxFiles) break;
-    const isWritten = newest.get(file.chain) === file.name && isAlive(file.pid);
+    const isWritten = newest.get(file.chain) === file.name && isLiveProcess(file.pid);
     if (isWritten || !remove(file.path)) continue;
     bytes -= file.bytes;
     count--;
     dropped.push(file.name);
   }
   return dropped;
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 export function closeQuietly(fd: number): void {

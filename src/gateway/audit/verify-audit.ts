@@ -1,8 +1,9 @@
 // Verifies an audit log: each chain by itself, and that no chain is missing that a later one names.
 import type { KeyObject } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
+import { isLiveProcess } from '../../shared/files/lease-holder.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { listAuditFiles, isAlive, fromPublicText, readSigningKey } from './audit-folder.ts';
+import { listAuditFiles, fromPublicText, readSigningKey } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { FIRST, checkpointText, hashLine, readLine, readLines } from './audit-lines.ts';
@@ -206,6 +207,6 @@ function noteMissingEnd({ files, notes, unsigned }: ChainReport): void {
   const last = files.at(-1);
   if (!last) return;
   const open = `${unsigned} lines after the last signature`;
-  if (isAlive(last.pid)) notes.push(`${last.name}: its process runs; ${open}`);
+  if (isLiveProcess(last.pid)) notes.push(`${last.name}: its process runs; ${open}`);
   else notes.push(`${last.name}: it has no end: its process was killed, or the end was cut off; ${open}`);
 }

@@ -45,6 +45,15 @@ export function identifyProcess(): Place | undefined {
   }
 }
 
+/** Whether a process of this user has this pid. EPERM means that one of another user has it by now. */
+export function isLiveProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** Not with /proc, which may hide the processes of other users. */
 function isGone(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;

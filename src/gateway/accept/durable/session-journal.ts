@@ -13,6 +13,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
+import { isLiveProcess } from '../../../shared/files/lease-holder.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { SettingChange } from '../../dialect/serve/conversation.ts';
 
@@ -216,7 +217,7 @@ function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions
   const live = new Map<string, JournaledSession>();
   const ended = new Set<string>();
   const all = filesIn(folder).filter(({ path }) => path !== own);
-  const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isAlive(pid);
+  const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isLiveProcess(pid);
   // Sessions that another live process lists do not belong to this one, whatever older files say.
   for (const { path } of all.filter(isOfAnother)) for (const [, key] of readLines(path) ?? []) ended.add(key);
   const files = all.filter((file) => !isOfAnother(file));
@@ -293,13 +294,4 @@ function take([kind, key, value, opening]: Line, live: Map<string, JournaledSess
 
 function begin(live: Map<string, JournaledSession>, key: string, binding: string, opening: unknown): void {
   if (isObject(opening)) live.set(key, { binding, opening, subscriptions: new Set() });
-}
-
-/** EPERM means that another user's process has reused the pid. */
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

@@ -11,7 +11,6 @@ import { addressOf, networkOf } from '../../../../shared/http.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { createSealer } from '../../../../shared/crypto/seal.ts';
-import type { Sealer } from '../../../../shared/crypto/seal.ts';
 import { isResource } from '../well-known.ts';
 import { Consent } from './consent.ts';
 import { frontKeys, toPublic, FrontAdapter, createFrontStore } from './front-store.ts';
@@ -104,9 +103,11 @@ export async function createFront(options: FrontOptions, context: FrontContext):
   const sealer = createSealer([keys.records]);
   const store = createFrontStore(options.folder, sealer);
   const accounts = new FrontAdapter('Account', store, clock);
-  const made = { issuer, endpoint, scopes, keys, store, accounts, sealer };
   const { default: Engine, errors } = await loadFrontEngine();
-  const provider = new Engine(issuer, configure(options, { context, made, errors }));
+  const provider = new Engine(
+    issuer,
+    configure(options, { ...context, scopes, issuer, keys, store, accounts, errors }),
+  );
   // Nobody has agreed yet that a browser is sent to this client, so not even an error sends it there.
   provider.on('authorization.error', (ctx, error) => {
     if (ctx.oidc.route === 'authorization') Object.assign(error, { allow_redirect: false });
@@ -133,39 +134,33 @@ export async function createFront(options: FrontOptions, context: FrontContext):
   return new Front(provider, { consent, keys, scopes, clock });
 }
 
-interface Made {
+/** What the engine is configured with. */
+interface EngineParts extends FrontContext {
   issuer: string;
-  endpoint: string;
-  scopes: readonly string[];
   keys: FrontKeys;
   store: FrontStore;
   accounts: FrontAdapter;
-  sealer: Sealer;
-}
-
-interface Parts {
-  context: FrontContext;
-  made: Made;
   errors: typeof Errors;
 }
 
-function configure(options: FrontOptions, { context, made, errors }: Parts): Configuration {
+function configure(options: FrontOptions, parts: EngineParts): Configuration {
+  const { issuer, endpoint, scopes, store, clock, errors } = parts;
   const resourceServer = (_: unknown, resource: string) => {
-    if (!isResource(resource, made.endpoint)) throw new errors.InvalidTarget();
-    return toResourceServer(resource, made.scopes.join(' '));
+    if (!isResource(resource, endpoint)) throw new errors.InvalidTarget();
+    return toResourceServer(resource, scopes.join(' '));
   };
   return {
-    ...behaviour(made, context),
+    ...behaviour(parts),
     clients: toClients(options),
     extraClientMetadata: {
       properties: ['redirect_uris'],
       validator: (_, __, redirects, { client_id: id }) => {
         if (options.clients?.some(({ clientId }) => clientId === id)) return;
-        const isAllowed = [redirects].flat().every((one) => isRedirectAllowed(String(one), made.issuer));
+        const isAllowed = [redirects].flat().every((one) => isRedirectAllowed(String(one), issuer));
         if (!isAllowed) throw new errors.InvalidClientMetadata('a redirect is to https, this machine or an app');
       },
     },
-    adapter: (kind: string) => new FrontAdapter(kind, made.store, context.clock),
+    adapter: (kind: string) => new FrontAdapter(kind, store, clock),
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -177,7 +172,7 @@ function configure(options: FrontOptions, { context, made, errors }: Parts): Con
       clientIdMetadataDocument: { enabled: true, ack: 'draft-02', cacheDuration: DOCUMENT_S },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => made.endpoint,
+        defaultResource: () => endpoint,
         useGrantedResource: () => true,
         getResourceServerInfo: resourceServer,
       },
@@ -186,9 +181,9 @@ function configure(options: FrontOptions, { context, made, errors }: Parts): Con
 }
 
 /** What is not about features. */
-function behaviour({ issuer, keys, scopes, accounts, store }: Made, context: FrontContext): Configuration {
+function behaviour({ issuer, keys, scopes, accounts, store, clock, fetch: ownFetch }: EngineParts): Configuration {
   const visits = new OpenVisits();
-  const interactions = new FrontAdapter('Interaction', store, context.clock);
+  const interactions = new FrontAdapter('Interaction', store, clock);
   const cookie = { signed: true, httpOnly: true, sameSite: 'lax' as const };
   const guarded = createGuardedFetch({ maxBytes: 64 * 1024, timeoutMs: 2500 });
   return {
@@ -226,8 +221,8 @@ function behaviour({ issuer, keys, scopes, accounts, store }: Made, context: Fro
       },
     },
     extraTokenClaims: async (_, token) => claimsFor(accounts, token),
-    renderError: (ctx, out) => renderError(ctx, out),
-    fetch: (context.fetch ?? ((url: string | URL, init: object) => guarded(url, init))) as never,
+    renderError,
+    fetch: (ownFetch ?? ((url: string | URL, init: object) => guarded(url, init))) as never,
   };
 }
 

@@ -72,7 +72,7 @@ async function openBy(route: Route, options: NegotiateOptions): Promise<Negotiat
     return await onFresh(route, options, async (opened) => {
       isShared = !opened.wire.http;
       const verdict = await probe(opened.wire, options);
-      if (typeof verdict === 'object') return adopt(opened.wire, verdict);
+      if (typeof verdict === 'object') return verdict;
       if (!initialize) throw noCommonVersion(opened.wire);
       return afterProbe(opened, verdict, options);
     });
@@ -90,11 +90,9 @@ function handshakeFirst(options: NegotiateOptions): (opened: OpenedLink) => Prom
     } catch (thrown) {
       if (!isOtherEra(thrown)) throw thrown;
       opened.link.forgetSession?.();
-      const { identity, events, probeMs, via } = options;
-      const question = { via: via?.(), timeoutMs: opened.wire.http ? undefined : probeMs };
-      const speaker = await discoverServer(opened.wire, identity, events, question).catch(() => undefined);
+      const speaker = await discover(opened.wire, options, !opened.wire.http).catch(() => undefined);
       if (!speaker) throw thrown; // its answer to the handshake is more useful
-      return adopt(opened.wire, speaker);
+      return speaker;
     }
   };
 }
@@ -115,16 +113,12 @@ async function onFresh(
 }
 
 async function probe(wire: RpcPeer, options: NegotiateOptions): Promise<ServerDialect | 'other-era' | 'silent'> {
-  const { identity, events, probeMs, intro, via } = options;
   // Silence is an answer only where a server may not know the request; on HTTP it is an outage.
-  const bounded = !wire.http && openingsFor(intro).initialize;
+  const isBounded = !wire.http && openingsFor(options.intro).initialize;
   try {
-    return (
-      (await discoverServer(wire, identity, events, { via: via?.(), timeoutMs: bounded ? probeMs : undefined })) ??
-      'other-era'
-    );
+    return (await discover(wire, options, isBounded)) ?? 'other-era';
   } catch (thrown) {
-    if (bounded && isCode(thrown, 'UPSTREAM_TIMEOUT')) return 'silent';
+    if (isBounded && isCode(thrown, 'UPSTREAM_TIMEOUT')) return 'silent';
     throw thrown;
   }
 }
@@ -140,10 +134,22 @@ async function afterProbe(
     const refused = thrown instanceof ProtocolError || isCode(thrown, 'NO_COMMON_VERSION');
     if (verdict !== 'silent' || !refused) throw thrown;
     // It was slow to start, not silent, and does not know the handshake.
-    const speaker = await discoverServer(opened.wire, options.identity, options.events, { via: options.via?.() });
+    const speaker = await discover(opened.wire, options, false);
     if (!speaker) throw thrown;
-    return adopt(opened.wire, speaker);
+    return speaker;
   }
+}
+
+/** Asks the server for the newer era; undefined if it speaks the other one. `isBounded`: within `probeMs`. */
+async function discover(
+  wire: RpcPeer,
+  { identity, events, probeMs, via }: NegotiateOptions,
+  isBounded: boolean,
+): Promise<ServerDialect | undefined> {
+  const question = { via: via?.(), timeoutMs: isBounded ? probeMs : undefined };
+  const speaker = await discoverServer(wire, identity, events, question);
+  if (speaker) wire.adopt(speaker);
+  return speaker;
 }
 
 async function handshake({ link, wire }: OpenedLink, options: NegotiateOptions): Promise<ServerDialect> {
@@ -151,16 +157,11 @@ async function handshake({ link, wire }: OpenedLink, options: NegotiateOptions):
     wire,
     { ...options.intro, via: options.via?.() },
     options.events,
-    (early) => adopt(wire, early),
+    (early) => wire.adopt(early),
   );
   link.setHeaders?.(headers);
   link.listen?.();
   return dialect;
-}
-
-function adopt(wire: RpcPeer, speaker: ServerDialect): ServerDialect {
-  wire.adopt(speaker);
-  return speaker;
 }
 
 /** The URL answered, but not with this transport. */

@@ -130,10 +130,10 @@ class StdioLink implements Link {
       await once(group.child, 'spawn');
       return group;
     } catch (cause) {
-      if (cause instanceof GatewayError) throw this.#abandoned(cause);
-      const reason = whyNotStarted(cause as NodeJS.ErrnoException, this.#options);
+      const isOurs = cause instanceof GatewayError; // it has no sandbox
+      const reason = isOurs ? cause.message : whyNotStarted(cause as NodeJS.ErrnoException, this.#options);
       this.#inbox.abandon(reason);
-      throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause });
+      throw isOurs ? cause : new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause });
     }
   }
 
@@ -148,11 +148,6 @@ class StdioLink implements Link {
       'upstream.sandbox',
     );
     return { ...this.#options, ...start, env: { ...added, ...env } };
-  }
-
-  #abandoned(error: GatewayError): GatewayError {
-    this.#inbox.abandon(error.message);
-    return error;
   }
 
   #read({ child, exited }: ProcessGroup): void {

@@ -78,19 +78,11 @@ export class OAuthRequests {
   }
 
   byClient(party: TokenParty, scope: string | undefined): Promise<LoginTokens> {
-    const { server, clientId, auth } = party;
-    const asked = toParameters({ scope, resource: party.resource });
-    return this.#request({ ...party, resource: undefined }, (options) =>
-      oauth.clientCredentialsGrantRequest(server, { client_id: clientId }, auth, asked, options),
-    );
+    return this.#byGrant(party, 'client_credentials', { scope, resource: party.resource });
   }
 
   byAssertion(party: TokenParty, assertion: string, scope: string | undefined): Promise<LoginTokens> {
-    const { server, clientId, auth } = party;
-    const asked = toParameters({ assertion, scope, resource: party.resource });
-    return this.#request({ ...party, resource: undefined }, (options) =>
-      oauth.genericTokenEndpointRequest(server, { client_id: clientId }, auth, JWT_BEARER, asked, options),
-    );
+    return this.#byGrant(party, JWT_BEARER, { assertion, scope, resource: party.resource });
   }
 
   /** A token for another audience, in exchange for the token of a user. */
@@ -98,18 +90,14 @@ export class OAuthRequests {
     party: TokenParty,
     { subject, audience, scope }: { subject: string; audience: string | undefined; scope: string | undefined },
   ): Promise<LoginTokens> {
-    const { server, clientId, auth, resource } = party;
-    const asked = toParameters({
+    return this.#byGrant(party, TOKEN_EXCHANGE, {
       subject_token: subject,
       subject_token_type: ACCESS_TOKEN,
       requested_token_type: ACCESS_TOKEN,
       audience,
-      resource: audience === undefined ? resource : undefined,
+      resource: audience === undefined ? party.resource : undefined,
       scope,
     });
-    return this.#request({ ...party, resource: undefined }, (options) =>
-      oauth.genericTokenEndpointRequest(server, { client_id: clientId }, auth, TOKEN_EXCHANGE, asked, options),
-    );
   }
 
   /** Has the identity provider of a company vouch for its user; returns the grant for the server's authorization server. */
@@ -135,6 +123,14 @@ export class OAuthRequests {
   async revoke({ server, clientId, auth }: TokenParty, token: string): Promise<void> {
     const response = await oauth.revocationRequest(server, { client_id: clientId }, auth, token, this.options);
     await oauth.processRevocationResponse(response);
+  }
+
+  #byGrant(party: TokenParty, grant: string, given: Record<string, string | undefined>): Promise<LoginTokens> {
+    const { server, clientId, auth } = party;
+    const asked = toParameters(given);
+    return this.#request({ ...party, resource: undefined }, (options) =>
+      oauth.genericTokenEndpointRequest(server, { client_id: clientId }, auth, grant, asked, options),
+    );
   }
 
   async #request(

@@ -12,7 +12,7 @@ import type { AskHandler } from './questions/ask-routing.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import { UpstreamFlowSessions } from '../flow/play/upstream-flow-sessions.ts';
-import type { Player, SessionMessage } from '../flow/play/upstream-flow-sessions.ts';
+import type { Player } from '../flow/play/upstream-flow-sessions.ts';
 import type { FlowToolSession } from '../flow/play/run-flow-tool.ts';
 import { PromptInbox } from '../flow/play/prompt-inbox.ts';
 import { ServerCall } from './server-call.ts';
@@ -83,7 +83,7 @@ export class FlowBridge {
 
   /** Handles a request of the server about a session. */
   ask(ask: Ask, connection: UpstreamConnection, signal?: AbortSignal): Promise<JsonObject> {
-    return this.#sessionsOn(connection).deliver(toTold(ask), signal);
+    return this.#sessionsOn(connection).deliver({ method: ask.method, params: ask.params ?? {} }, signal);
   }
 
   /** Handles a notification of the server about a session. */
@@ -146,10 +146,6 @@ export class FlowBridge {
       home.supervised.current?.call({ method: 'interaction.cancel', params }).catch(() => {}); // it may just have ended
     }
   }
-}
-
-function toTold({ method, params = {} }: Ask): SessionMessage {
-  return { method, params };
 }
 
 function toStart({ params }: Exchange): JsonObject {

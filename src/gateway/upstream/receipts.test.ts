@@ -3,27 +3,22 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { RECEIPT } from '../../protocol/interaction.ts';
 import { RESULT_READ_MS } from '../../shared/limits.ts';
 import { FakeClock } from '../middleware/fake-exchange.contract.ts';
-import { SentReceipts, callWithReceipt } from './receipts.ts';
+import { Receipts } from './receipts.ts';
 
 /** A gateway before a server that gives a receipt for each result. */
 function createDesk() {
   const clock = new FakeClock();
-  const sent = new SentReceipts();
+  const receipts = new Receipts(clock);
   const happened: string[] = [];
   let calls = 0;
   const call = (principal: string) =>
-    callWithReceipt(
-      { params: {}, client: { principal }, signal: new AbortController().signal } as unknown as Exchange,
-      {
-        clock,
-        sent,
-        send: async () => {
-          happened.push(`call ${++calls}`);
-          return { content: [], _meta: { [RECEIPT]: `session ${calls}` } };
-        },
-        acknowledge: async (sessionId) => void happened.push(`read ${sessionId}`),
+    receipts.call({ params: {}, client: { principal }, signal: new AbortController().signal } as unknown as Exchange, {
+      send: async () => {
+        happened.push(`call ${++calls}`);
+        return { content: [], _meta: { [RECEIPT]: `session ${calls}` } };
       },
-    );
+      acknowledge: async (sessionId) => void happened.push(`read ${sessionId}`),
+    });
   return { clock, call, happened };
 }
 

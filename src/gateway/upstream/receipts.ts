@@ -17,56 +17,61 @@ import { RESULT_READ_MS } from '../../shared/limits.ts';
 /** This process, among those of the same gateway. */
 const HOLDER = randomId();
 
-export interface ReceiptOptions {
-  clock: Clock;
+/** Above this the oldest are taken as read. */
+const MAX_SENT = 2000;
+
+interface ReceiptOptions {
   send: (exchange: Exchange) => Promise<ResultObject>;
   /** Acknowledges the result of a session to the server. */
   acknowledge: (sessionId: string) => Promise<unknown>;
-  /** Results of this server that were sent and may not have been read. */
-  sent: SentReceipts;
 }
-
-/** Above this the oldest are taken as read. */
-const MAX_SENT = 2000;
 
 /**
  * Results that have left this process. Nothing tells when a client has read one, so the server keeps each of them for a while, in case this
  * process dies. As long as it lives, the next call of the same caller shows that the caller is done with the result.
  */
-export class SentReceipts {
+export class Receipts {
+  readonly #clock: Clock;
   readonly #sent = new Map<string, { caller: string; read: () => Promise<unknown> }>();
 
-  add(sessionId: string, caller: string, { clock, acknowledge }: Pick<ReceiptOptions, 'clock' | 'acknowledge'>): void {
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async call(exchange: Exchange, { send, acknowledge }: ReceiptOptions): Promise<ResultObject> {
+    const given = readReceiptRequest(exchange.params);
+    const own = toOwnRequest(exchange, given);
+    await this.#readBy(own.caller);
+    const result = await send(deriveExchange(exchange, { params: withRequest(exchange, own) }));
+    const meta = fieldOf(result, '_meta');
+    const sessionId = isObject(meta) ? meta[RECEIPT] : undefined;
+    if (typeof sessionId !== 'string' || given) return result; // a gateway in front acknowledges it
+    if (!(exchange.cancellation ?? exchange.signal).aborted && exchange.isConnected !== false) {
+      const onTaken = (): void => this.#add(sessionId, own.caller, acknowledge);
+      if (exchange.whenTaken) exchange.whenTaken(onTaken);
+      else onTaken();
+    }
+    return withoutReceipt(result, meta as JsonObject);
+  }
+
+  #add(sessionId: string, caller: string, acknowledge: ReceiptOptions['acknowledge']): void {
     const read = async (): Promise<unknown> => {
       stop();
       // If the server is away, it offers the result once more.
       return this.#sent.delete(sessionId) ? acknowledge(sessionId).catch(() => {}) : undefined;
     };
-    const stop = clock.after(RESULT_READ_MS, () => void read());
+    const stop = this.#clock.after(RESULT_READ_MS, () => void read());
     this.#sent.set(sessionId, { caller, read });
     const [oldest] = this.#sent.values();
     if (this.#sent.size > MAX_SENT) void oldest!.read();
   }
 
   /** The caller goes on to something else. */
-  async readBy(caller: string): Promise<void> {
+  async #readBy(caller: string): Promise<void> {
     if (this.#sent.size === 0) return;
     const theirs = [...this.#sent.values()].filter((one) => one.caller === caller);
     await Promise.all(theirs.map(({ read }) => read()));
   }
-}
-
-export async function callWithReceipt(exchange: Exchange, options: ReceiptOptions): Promise<ResultObject> {
-  const given = readReceiptRequest(exchange.params);
-  const own = toOwnRequest(exchange, given);
-  await options.sent.readBy(own.caller);
-  const result = await options.send(deriveExchange(exchange, { params: withRequest(exchange, own) }));
-  const meta = fieldOf(result, '_meta');
-  const sessionId = isObject(meta) ? meta[RECEIPT] : undefined;
-  if (typeof sessionId !== 'string' || given) return result; // a gateway in front acknowledges it
-  if (!(exchange.cancellation ?? exchange.signal).aborted && exchange.isConnected !== false)
-    acknowledgeWhenTaken(exchange, sessionId, { ...options, caller: own.caller });
-  return withoutReceipt(result, meta as JsonObject);
 }
 
 function withRequest({ params }: Exchange, own: ReceiptRequest): JsonObject {
@@ -78,16 +83,6 @@ function toOwnRequest({ client: { principal } }: Exchange, given: ReceiptRequest
   const caller = sha256(`${RECEIPT}\0${principal}\0${given?.caller ?? ''}`, 'base64url');
   const holder = given?.holder ?? (isAnonymous(principal) ? HOLDER : undefined);
   return { caller, ...(holder !== undefined && { holder }) };
-}
-
-function acknowledgeWhenTaken(
-  exchange: Exchange,
-  sessionId: string,
-  { caller, ...options }: ReceiptOptions & { caller: string },
-): void {
-  const onTaken = (): void => options.sent.add(sessionId, caller, options);
-  if (exchange.whenTaken) exchange.whenTaken(onTaken);
-  else onTaken();
 }
 
 function withoutReceipt(result: ResultObject, { [RECEIPT]: _, ...meta }: JsonObject): ResultObject {

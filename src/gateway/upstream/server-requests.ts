@@ -16,12 +16,11 @@ import type { FlowBridge } from './flow-bridge.ts';
 import type { KnownServer } from './known-server.ts';
 import { isLoginNeeded } from './login/server-login.ts';
 import type { ElicitationCompletions } from './questions/page-visits.ts';
-import type { SentReceipts } from './receipts.ts';
+import type { Receipts } from './receipts.ts';
 import { ServerCall } from './server-call.ts';
 import type { CallContext, CallRules, ServerCallOptions } from './server-call.ts';
 import { ServerPause, asksForPause } from './server-pause.ts';
 import { toTargetError } from './target-errors.ts';
-import type { ErrorSource } from './target-errors.ts';
 import type { ListChecks } from './target-options.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { languagesOf } from '../../shared/http.ts';
@@ -55,7 +54,7 @@ export class ServerRequests {
   readonly #judge: ListChecks | undefined;
   /** Once the server has asked for one. */
   #pause: ServerPause | undefined;
-  #sent: SentReceipts | undefined;
+  #receipts: Receipts | undefined;
 
   constructor(options: ServerRequestsOptions) {
     const { definitions, completions, tasks, logIn, calls } = options;
@@ -98,7 +97,7 @@ export class ServerRequests {
       const admitted = this.#judge?.admit(exchange, this.#listAll);
       return admitted ? this.#answerAdmitted(admitted, exchange) : this.#answer(exchange);
     } catch (thrown) {
-      return Promise.reject(toTargetError(thrown, exchange, this.#source(exchange)));
+      return Promise.reject(this.#toTargetError(thrown, exchange));
     }
   }
 
@@ -107,7 +106,7 @@ export class ServerRequests {
     try {
       return this.#answer(exchange);
     } catch (thrown) {
-      throw toTargetError(thrown, exchange, this.#source(exchange));
+      throw this.#toTargetError(thrown, exchange);
     }
   }
 
@@ -128,7 +127,7 @@ export class ServerRequests {
     return answer
       .catch((thrown) => this.#orLogIn(thrown, exchange))
       .catch((thrown: unknown) => {
-        throw toTargetError(thrown, exchange, this.#source(exchange));
+        throw this.#toTargetError(thrown, exchange);
       });
   }
 
@@ -176,11 +175,12 @@ export class ServerRequests {
   #toError(thrown: unknown, exchange: Exchange): unknown {
     const { name, calls } = this.#options;
     if (asksForPause(thrown)) (this.#pause ??= new ServerPause(name, calls.clock)).note(thrown, exchange);
-    return toTargetError(thrown, exchange, this.#source(exchange));
+    return this.#toTargetError(thrown, exchange);
   }
 
-  #source({ client }: Exchange): ErrorSource {
-    return { name: this.#options.name, dialect: this.#connections.serverFor(client).view?.dialect };
+  #toTargetError(thrown: unknown, exchange: Exchange): unknown {
+    const { dialect } = this.#connections.serverFor(exchange.client).view ?? {};
+    return toTargetError(thrown, exchange, { name: this.#options.name, dialect });
   }
 
   #callTool(exchange: Exchange, server: ViewedServer, hasReceipt = false): Promise<ResultObject> {
@@ -204,16 +204,14 @@ export class ServerRequests {
       const played = await this.#options.flow.callTool(exchange);
       return played ? call.read(played) : await call.send();
     } catch (thrown) {
-      throw toTargetError(thrown, exchange, this.#source(exchange));
+      throw this.#toTargetError(thrown, exchange);
     }
   }
 
   async #callWithReceipt(exchange: Exchange, server: ViewedServer): Promise<ResultObject> {
-    const { SentReceipts, callWithReceipt } = await import('./receipts.ts'); // few servers have flows
-    this.#sent ??= new SentReceipts();
-    return callWithReceipt(exchange, {
-      clock: this.#options.calls.clock,
-      sent: this.#sent,
+    const { Receipts } = await import('./receipts.ts'); // few servers have flows
+    this.#receipts ??= new Receipts(this.#options.calls.clock);
+    return this.#receipts.call(exchange, {
       send: (own) => this.#callTool(own, server, true),
       acknowledge: async (sessionId) => {
         const connected = await this.#connections.home(exchange.client).supervised.get();

@@ -14,9 +14,15 @@ const INTERNAL_ERROR = -32603;
 const HEADER_MISMATCH = -32020;
 const MISSING_CAPABILITY = -32021;
 const UNSUPPORTED_VERSION = -32022;
+/** How servers refuse an unknown name: with their own code or "invalid params", and words about it. */
+const NAMED: Record<string, { own: number; words: RegExp; toCode: 'TOOL_NOT_FOUND' | 'PROMPT_NOT_FOUND' } | undefined> =
+  {
+    'tools/call': { own: -32001, words: /tool/i, toCode: 'TOOL_NOT_FOUND' },
+    'prompts/get': { own: -32003, words: /prompt/i, toCode: 'PROMPT_NOT_FOUND' },
+  };
 const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
-export interface ErrorSource {
+interface ErrorSource {
   name: string;
   /** Undefined until the dialect of the server is known. */
   dialect: ServerView['dialect'] | undefined;
@@ -89,21 +95,9 @@ function toNotFound(
 ): GatewayError | undefined {
   const { code, message, data } = error;
   const origin = { origin: error, dialect };
-  if (
-    method === 'tools/call' &&
-    (code === -32001 || code === -32602) &&
-    UNKNOWN.test(message) &&
-    /tool/i.test(message)
-  ) {
-    return new GatewayError('TOOL_NOT_FOUND', { name: params.name, ...origin });
-  }
-  if (
-    method === 'prompts/get' &&
-    (code === -32003 || code === -32602) &&
-    UNKNOWN.test(message) &&
-    /prompt/i.test(message)
-  ) {
-    return new GatewayError('PROMPT_NOT_FOUND', { name: params.name, ...origin });
+  const { own, words, toCode } = NAMED[method] ?? {};
+  if (toCode && (code === own || code === -32602) && UNKNOWN.test(message) && words?.test(message)) {
+    return new GatewayError(toCode, { name: params.name, ...origin });
   }
   const named = isObject(data) && data.uri === params.uri;
   if (method === 'resources/read' && (code === -32002 || (code === -32602 && (named || UNKNOWN.test(message))))) {

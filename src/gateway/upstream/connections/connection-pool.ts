@@ -104,15 +104,11 @@ export class ConnectionPool {
   }
 
   listing(client: ClientView): UpstreamConnection {
-    const pool = this.#of(client.dialect);
-    if (!pool.oneForAll) this.#note(client);
-    return pool.listing(client);
+    return this.#noting(client).listing(client);
   }
 
   home(client: ClientView): UpstreamConnection {
-    const pool = this.#of(client.dialect);
-    if (!pool.oneForAll) this.#note(client);
-    return pool.home(client);
+    return this.#noting(client).home(client);
   }
 
   known(client: ClientView): UpstreamConnection | undefined {
@@ -182,10 +178,13 @@ export class ConnectionPool {
     return this.#hasRoom({ isShared: true, mayReplace: true }) ? stateless : handshake;
   }
 
-  #note(client: ClientView): void {
-    if (this.#isMany || this.#isSame(client)) return;
+  /** The pool of a client, which may be the only one so far. */
+  #noting(client: ClientView): EraPool {
+    const pool = this.#of(client.dialect);
+    if (pool.oneForAll || this.#isMany || this.#isSame(client)) return pool;
     if (this.#only === undefined) this.#only = keyOf(client);
     else this.#isMany = true;
+    return pool;
   }
 
   #isSame(client: ClientOpening): boolean {

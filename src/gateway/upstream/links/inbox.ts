@@ -84,10 +84,7 @@ export class Inbox {
   }
 
   garbage(what: string, kind?: 'oversize', answerTo?: RequestId): void {
-    if (!this.isOpen) return;
-    if (kind === undefined) this.#events?.onGarbage(what);
-    else if (answerTo === undefined) this.#events?.onGarbage(what, kind);
-    else this.#events?.onGarbage(what, kind, answerTo);
+    if (this.isOpen) this.#events?.onGarbage(what, kind, answerTo);
   }
 
   /** A message was skipped. Its beginning and its end, if they are known, say which call it answers. */

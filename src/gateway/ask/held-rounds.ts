@@ -11,7 +11,8 @@ import { randomId } from '../../shared/crypto/ids.ts';
 import type { Limits } from '../../shared/limits.ts';
 import { MemoryOwnedTable } from '../../shared/containers/owned-table.ts';
 import type { OwnedTable } from '../../shared/containers/owned-table.ts';
-import { HANDLE } from './answer-tool.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { userOf } from './trust/answer-trust.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
@@ -38,6 +39,8 @@ export interface EndedRound {
 }
 
 const MAX_ENDED = 1000;
+/** The prefix of every handle. */
+const HANDLE = 'ask_';
 
 export class HeldRounds {
   readonly #clock: Clock;
@@ -205,4 +208,9 @@ function giveUp(round: HeldRound): void {
 
 function tooMany(): GatewayError {
   return new GatewayError('TOO_MANY', { what: 'calls waiting for an answer', limit: 'maxParked' });
+}
+
+/** Whether the arguments name a handle of the form that we give out. */
+export function hasHandle({ arguments: args }: JsonObject): boolean {
+  return isObject(args) && typeof args.handle === 'string' && args.handle.startsWith(HANDLE);
 }

@@ -3,7 +3,7 @@ import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/cl
 import type { Client } from '../../client/client.ts';
 import type { ConnectOptions } from '../../client/types.ts';
 import { toForm } from '../../flow/channel/client-form.ts';
-import { ANSWER_TOOL } from '../../gateway/ask/answer-tool.ts';
+import { ANSWER_TOOL } from '../../gateway/ask/question-text.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ClientProfile } from './client-profiles.ts';
 import type { TestUser, FormResponse } from './test-user.ts';

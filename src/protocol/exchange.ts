@@ -83,7 +83,7 @@ export interface ClientView {
    * Capabilities that the gateway provides in the client's place: by a page, by the model, or from the configuration.
    */
   assisted?: ClientCapabilities | undefined;
-  /** The operator does not trust this client: answers from its forms and prompts do not count as a person's (gateway/ask/word/). */
+  /** The operator does not trust this client: answers from its forms and prompts do not count as a person's (gateway/ask/trust/). */
   isUnproven?: boolean | undefined;
 }
 

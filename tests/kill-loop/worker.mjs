@@ -145,17 +145,15 @@ async function sweep() {
 
 /** Dies after a commit that the store has acknowledged, before anybody is told; and before one. */
 function faulty(inner) {
-  return {
-    ...inner,
-    async commit(...args) {
-      fault('before-commit');
-      const [id, rev, change] = args;
-      if (sabotage === 'lose' && !finish && change.add?.length && pick(10) === 0) return { ok: true, rev: rev + 1 };
-      const answered = await inner.commit(id, rev, spoiled(change));
-      fault('after-commit');
-      return answered;
-    },
+  const commit = inner.commit.bind(inner);
+  inner.commit = async (id, rev, change) => {
+    fault('before-commit');
+    if (sabotage === 'lose' && !finish && change.add?.length && pick(10) === 0) return { ok: true, rev: rev + 1 };
+    const answered = await commit(id, rev, spoiled(change));
+    fault('after-commit');
+    return answered;
   };
+  return inner;
 }
 
 /** Sleeps are over too early; or nothing tells that an effect has begun. */

@@ -70,8 +70,7 @@ export function watchedStore(store: FlowStore, watcher: Watcher): FlowStore {
     return done;
   };
   const where = (one: Known | undefined): string => `${one?.isEnding ? 'ending ' : ''}at ${one?.at}`;
-  return {
-    ...store,
+  const watched: Partial<FlowStore> = {
     async create(header, entries, limits) {
       return around(header.principal, toNames('create', entries), async () => {
         const made = await store.create(header, entries, limits);
@@ -134,6 +133,13 @@ export function watchedStore(store: FlowStore, watcher: Watcher): FlowStore {
       return around(one?.whose, [`${BY_TIME}forgotten outcome`], () => store.forgetOutcome!(id));
     },
   };
+  // A store may be an instance of a class with private fields, whose methods need it as `this`.
+  return new Proxy(store, {
+    get(_store, key: keyof FlowStore) {
+      const found = watched[key] ?? store[key];
+      return typeof found === 'function' ? found.bind(store) : found;
+    },
+  });
 }
 
 /** Those that are added at once are so many boundaries: in another play each of them may be added by itself. */

@@ -39,32 +39,33 @@ export const systemClock: Clock = {
 const EARLY_MS = 1;
 
 /**
- * One deadline. Once it has fired or was cancelled, it holds no references, because old dead objects would keep young
- * ones alive.
+ * One deadline, as a member of its list. Once it has fired or was cancelled, it holds no references, because old dead
+ * objects would keep young ones alive.
  */
-export abstract class DeadlineItem {
+export interface DeadlineNode {
+  due: number;
+  before: DeadlineNode | undefined;
+  after: DeadlineNode | undefined;
+  ring(): void;
+}
+
+export abstract class DeadlineItem implements DeadlineNode {
   due = Infinity;
-  #before: DeadlineItem | undefined;
-  #after: DeadlineItem | undefined;
+  before: DeadlineNode | undefined;
+  after: DeadlineNode | undefined;
 
   abstract ring(): void;
 
-  get after(): DeadlineItem | undefined {
-    return this.#after;
-  }
-
-  standAfter(before: DeadlineItem): void {
-    this.#before = before;
-    this.#after = before.#after;
-    if (this.#after) this.#after.#before = this;
-    before.#after = this;
-  }
-
   callOff(): void {
-    if (this.#before) this.#before.#after = this.#after;
-    if (this.#after) this.#after.#before = this.#before;
-    this.#before = this.#after = undefined;
+    callOff(this);
   }
+}
+
+/** For members that extend another class. */
+export function callOff(member: DeadlineNode): void {
+  if (member.before) member.before.after = member.after;
+  if (member.after) member.after.before = member.before;
+  member.before = member.after = undefined;
 }
 
 class First extends DeadlineItem {
@@ -91,19 +92,27 @@ export class DeadlineList {
   }
 
   /** Calls `ring` once after `ms`, unless it is cancelled or set again. */
-  set(deadline: DeadlineItem, ms: number, now = this.now()): void {
-    if (deadline.due !== Infinity) deadline.callOff(); // it was set before
+  set(deadline: DeadlineNode, ms: number, now = this.now()): void {
+    if (deadline.due !== Infinity) callOff(deadline); // it was set before
     if (ms > MAX_TIMER_MS) return; // so late that it never fires
     deadline.due = now + ms;
-    deadline.standAfter(this.#first);
+    this.#insert(deadline);
     if (deadline.due < this.#armedFor) this.#arm(deadline.due, ms);
+  }
+
+  #insert(deadline: DeadlineNode): void {
+    const { after } = this.#first;
+    deadline.before = this.#first;
+    deadline.after = after;
+    if (after) after.before = deadline;
+    this.#first.after = deadline;
   }
 
   /** Cancels all deadlines. */
   clear(): void {
     this.#disarm();
     this.#armedFor = Infinity;
-    while (this.#first.after) this.#first.after.callOff();
+    while (this.#first.after) callOff(this.#first.after);
   }
 
   #arm(due: number, ms: number): void {
@@ -114,7 +123,7 @@ export class DeadlineList {
 
   #look(): void {
     const now = this.now();
-    const due: DeadlineItem[] = [];
+    const due: DeadlineNode[] = [];
     let next = Infinity;
     for (let deadline = this.#first.after; deadline; deadline = deadline.after) {
       if (deadline.due > now + EARLY_MS) next = Math.min(next, deadline.due);
@@ -122,7 +131,7 @@ export class DeadlineList {
     }
     this.#armedFor = Infinity;
     if (next < Infinity) this.#arm(next, next - now);
-    for (const deadline of due) deadline.callOff();
+    for (const deadline of due) callOff(deadline);
     // The newest is first in the list.
     for (const deadline of due.toReversed().toSorted((a, b) => a.due - b.due)) deadline.ring();
   }

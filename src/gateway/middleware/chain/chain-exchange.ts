@@ -3,7 +3,6 @@
 // 2. After `silence`, nothing more is sent back.
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import { DerivedExchange, deriveExchange } from '../../../protocol/derived-exchange.ts';
-import type { ChannelPart } from '../../../protocol/derived-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { FormAnswerOf, FormAsk, Hooks, Notification, Outcome, StepExchange } from '../../../protocol/step.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -39,8 +38,11 @@ interface StepHooks {
 export class ChainExchange extends DerivedExchange implements StepExchange {
   readonly chain: ChainContext;
   readonly scope: string;
-  #hooked: HookedChannel | undefined;
+  #hooks: StepHooks[] | undefined;
+  #isSilent = false;
   #hasAsked = false;
+  /** The error of a failed hook. */
+  failure: Error | undefined;
   /** The step that is handling it. */
   step = '';
 
@@ -60,11 +62,6 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
 
   get owner(): string | undefined {
     return this.server ?? this.chain.ownerOf(this);
-  }
-
-  /** The error of a failed hook. */
-  get failure(): Error | undefined {
-    return this.#hooked?.failure;
   }
 
   /**
@@ -88,68 +85,65 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
   }
 
   intercept(hooks: Hooks): void {
-    this.#hooked ??= new HookedChannel(this.inner);
-    this.#hooked.add({ step: this.step, hooks });
-    this.channel ??= this.#hooked;
+    (this.#hooks ??= []).push({ step: this.step, hooks });
   }
 
   /** Drops everything that is still sent on it. */
   silence(): void {
-    this.channel = SILENT;
+    this.#isSilent = true;
+  }
+
+  override notify(method: string, params?: JsonObject): void {
+    this.#send<Notification>('notify', { method, params }, (last) => super.notify(last.method, last.params));
+  }
+
+  override progress(progress: Progress): void {
+    this.#send('progress', progress, (last) => super.progress(last));
+  }
+
+  override log(entry: LogEntry): void {
+    this.#send('log', entry, (last) => super.log(last));
+  }
+
+  override releaseStream(retryMs: number): void {
+    if (!this.#isSilent) super.releaseStream(retryMs);
+  }
+
+  #send<T>(kind: 'notify' | 'progress' | 'log', value: T, last: (value: T) => void): void {
+    if (this.#isSilent) return;
+    let send = last;
+    for (const { step, hooks } of this.#hooks ?? []) {
+      const hook = hooks[kind] as ((value: T, next: (value: T) => void) => void) | undefined;
+      if (!hook) continue;
+      const next = send;
+      send = (given) => {
+        try {
+          hook.call(hooks, given, next);
+        } catch (thrown) {
+          this.failure ??= toStepError(step, thrown, this.id);
+        }
+      };
+    }
+    send(value);
   }
 
   override ask<const A extends FormAsk>(ask: A, signal?: AbortSignal): Promise<FormAnswerOf<A>>;
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     this.#hasAsked = true;
-    const answer = await super.ask(ask, signal);
+    if (this.#isSilent) throw new GatewayError('CANCELLED');
+    const answer = await this.#askThroughHooks(ask, signal);
     await this.runGuard?.answered();
     return answer;
   }
-}
 
-/** The channel of an attempt that has failed. */
-const SILENT: ChannelPart = {
-  notify() {},
-  progress() {},
-  log() {},
-  ask: () => Promise.reject(new GatewayError('CANCELLED')),
-  releaseStream() {},
-};
-
-/** Everything that is sent back passes the hooks. */
-class HookedChannel implements ChannelPart {
-  readonly #inner: Exchange;
-  readonly #intercepting: StepHooks[] = [];
-  failure: Error | undefined;
-
-  constructor(inner: Exchange) {
-    this.#inner = inner;
-  }
-
-  add(hooks: StepHooks): void {
-    this.#intercepting.push(hooks);
-  }
-
-  notify(method: string, params?: JsonObject): void {
-    this.#send<Notification>('notify', { method, params }, (last) => this.#inner.notify(last.method, last.params));
-  }
-
-  progress(progress: Progress): void {
-    this.#send('progress', progress, (last) => this.#inner.progress(last));
-  }
-
-  log(entry: LogEntry): void {
-    this.#send('log', entry, (last) => this.#inner.log(last));
-  }
-
-  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+  async #askThroughHooks(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     let isPut = false;
     let put = (value: Ask): Promise<JsonObject> => {
       isPut = true;
-      return this.#inner.ask(value, signal);
+      return super.ask(value, signal);
     };
-    for (const { step, hooks } of this.#intercepting) {
+    for (const { step, hooks } of this.#hooks ?? []) {
       const next = put;
       if (hooks.ask) put = (value) => attempt(step, () => hooks.ask!(value, next));
       const passed = put;
@@ -166,25 +160,8 @@ class HookedChannel implements ChannelPart {
   }
 
   /** A step that may change questions has to see them. */
-  get maySuspend(): boolean | undefined {
-    return this.#inner.maySuspend && !this.#intercepting.some(({ hooks }) => 'ask' in hooks);
-  }
-
-  #send<T>(kind: 'notify' | 'progress' | 'log', value: T, last: (value: T) => void): void {
-    let send = last;
-    for (const { step, hooks } of this.#intercepting) {
-      const hook = hooks[kind] as ((value: T, next: (value: T) => void) => void) | undefined;
-      if (!hook) continue;
-      const next = send;
-      send = (given) => {
-        try {
-          hook.call(hooks, given, next);
-        } catch (thrown) {
-          this.failure ??= toStepError(step, thrown, this.#inner.id);
-        }
-      };
-    }
-    send(value);
+  override get maySuspend(): boolean | undefined {
+    return super.maySuspend && !this.#hooks?.some(({ hooks }) => 'ask' in hooks);
   }
 }
 

@@ -1,5 +1,5 @@
 // Composes the steps into one function, once per method that a step names. Common mistakes in steps become errors that name the
-// step (step-run.ts). A method without a step goes straight to the target.
+// step (chain-run.ts). A method without a step goes straight to the target.
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { Handle } from '../../../protocol/target.ts';
 import type { Exchange } from '../../../protocol/exchange.ts';
@@ -13,11 +13,10 @@ import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
 import { toError } from '../../../shared/errors.ts';
 import { originBehind } from './server-initiated.ts';
-import { ChainExchange } from './chain-exchange.ts';
 import type { ChainContext, OwnerOf } from './chain-exchange.ts';
 import { toStepOutcome, resultIn } from './outcome.ts';
-import { runMiddlewareStep } from './step-run.ts';
-import type { StepPlace, ChainRunner } from './step-run.ts';
+import { ChainRun } from './chain-run.ts';
+import type { RestOfChain, StepPlace } from './chain-run.ts';
 
 const nextScope = createCounter('chain-');
 const SILENT = createLog({ level: 'silent' });
@@ -63,7 +62,7 @@ class Chain implements ChainContext {
   /**
    * The rest of the chain after each place, by method. Methods that no step names share one entry, because clients may send any.
    */
-  readonly #runs: Map<string, ChainRunner>[];
+  readonly #runs: Map<string, RestOfChain>[];
   readonly #named: Set<string>;
 
   constructor(steps: readonly Step[], last: Handle, options: ChainOptions) {
@@ -94,16 +93,16 @@ class Chain implements ChainContext {
     this.log.error({ step: details.step, reason: details.reason }, 'step.misused');
   }
 
-  #start(run: ChainRunner, exchange: Exchange): Promise<ResultObject> {
-    const chained = new ChainExchange(exchange, this);
-    return run(chained).then((outcome) => {
-      if (chained.failure) throw chained.failure;
+  #start(run: RestOfChain, exchange: Exchange): Promise<ResultObject> {
+    const started = new ChainRun(exchange, this);
+    return run(started).then((outcome) => {
+      if (started.failure) throw started.failure;
       return resultIn(outcome);
     });
   }
 
   /** The target may change the params; the step gets back its own. */
-  readonly #end: ChainRunner = (exchange) => {
+  readonly #end: RestOfChain = (exchange) => {
     const { params } = exchange;
     return this.#answer(exchange).then(
       (result) => {
@@ -125,28 +124,28 @@ class Chain implements ChainContext {
     }
   }
 
-  #from(place: number, method: string): ChainRunner {
+  #from(place: number, method: string): RestOfChain {
     const key = this.#named.has(method) ? method : '';
     let run = this.#runs[place]!.get(key);
     if (!run) this.#runs[place]!.set(key, (run = this.#fold(place, method)));
     return run;
   }
 
-  #fold(place: number, method: string): ChainRunner {
+  #fold(place: number, method: string): RestOfChain {
     const step = this.#steps[place];
     if (!step) return this.#end;
     if (step.methods && !step.methods.includes(method)) return this.#from(place + 1, method);
     return this.#link(step, place + 1, this.#from(place + 1, method));
   }
 
-  #link(step: Step, after: number, rest: ChainRunner): ChainRunner {
+  #link(step: Step, after: number, rest: RestOfChain): RestOfChain {
     const lookUp: StepPlace['lookUp'] = async (exchange, method, params = {}) => {
       const quiet = new InternalExchange(method, params, exchange.client, exchange.signal);
       quiet.ownTool = exchange.ownTool;
       return toPlainObject(await this.#start(this.#from(after, method), quiet));
     };
     const originOf = originBehind(this.#steps.slice(after), this.scope, this.#originOf);
-    const place = { step, rest, lookUp, originOf };
-    return (exchange) => runMiddlewareStep(place, exchange);
+    const place = { index: after - 1, step, rest, lookUp, originOf };
+    return (run) => run.run(place);
   }
 }

@@ -3,8 +3,8 @@
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Hooks, StepExchange } from '../../../protocol/step.ts';
-import { DeadlineItem } from '../../../shared/clock.ts';
-import type { DeadlineList } from '../../../shared/clock.ts';
+import { callOff } from '../../../shared/clock.ts';
+import type { DeadlineList, DeadlineNode } from '../../../shared/clock.ts';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -17,10 +17,12 @@ export interface DeadlineOptions {
 }
 
 /** Aborts when the time is up, or with its parent. */
-export class Deadline extends Cancellation implements Hooks {
+export class Deadline extends Cancellation implements Hooks, DeadlineNode {
+  due = Infinity;
+  before: DeadlineNode | undefined;
+  after: DeadlineNode | undefined;
   readonly #options: DeadlineOptions;
   readonly #parent: Abortable;
-  readonly #alarm: DeadlineItem;
   #pauses = 0;
   #over = false;
   /** Called when the time is up. */
@@ -30,7 +32,6 @@ export class Deadline extends Cancellation implements Hooks {
     super();
     this.#options = options;
     this.#parent = parent;
-    this.#alarm = new DeadlineAlarm(this);
     if (parent.aborted) this.abort();
     else parent.addEventListener('abort', this);
     this.#renew();
@@ -48,7 +49,7 @@ export class Deadline extends Cancellation implements Hooks {
 
   async ask(ask: Ask, next: (ask: Ask) => Promise<JsonObject>): Promise<JsonObject> {
     this.#pauses++;
-    this.#alarm.callOff();
+    callOff(this);
     try {
       return await next(ask);
     } finally {
@@ -74,38 +75,26 @@ export class Deadline extends Cancellation implements Hooks {
     });
   }
 
-  expire(): void {
+  /** The time is up. */
+  ring(): void {
     this.end();
     this.onExpired?.();
     this.abort();
   }
 
   #renew(): void {
-    if (this.#pauses === 0 && !this.#over) this.#options.alarms.set(this.#alarm, this.#options.ms);
+    if (this.#pauses === 0 && !this.#over) this.#options.alarms.set(this, this.#options.ms);
   }
 
   /** Call this when the deadline is no longer needed. */
   end(): void {
     this.#over = true;
-    this.#alarm.callOff();
+    callOff(this);
     this.#parent.removeEventListener('abort', this);
   }
 }
 
-class DeadlineAlarm extends DeadlineItem {
-  readonly #deadline: Deadline;
-
-  constructor(deadline: Deadline) {
-    super();
-    this.#deadline = deadline;
-  }
-
-  ring(): void {
-    this.#deadline.expire();
-  }
-}
-
-/** For the rest of the chain: a step sets it as `exchange.cancellation`, and `next()` rejects when it expires (step-run.ts). */
+/** For the rest of the chain: a step sets it as `exchange.cancellation`, and `next()` rejects when it expires (chain-run.ts). */
 export class StepDeadline extends Deadline {
   readonly #exchange: StepExchange;
   readonly #ms: number;

@@ -8,7 +8,6 @@
 //   client answers by itself (human-check.ts). The person gets the link to the page, the model does not.
 // - Progress and log lines go to the request that currently carries the call.
 import { DerivedExchange } from '../../protocol/derived-exchange.ts';
-import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Target } from '../../protocol/target.ts';
@@ -31,14 +30,15 @@ export interface HeldListener {
   hasOutputSchema(tool: unknown): boolean;
 }
 
-export class AskableCall implements ChannelPart {
-  /** The call as the client sent it. */
-  readonly #inner: Exchange;
-  /** The same call with this as its channel. */
-  readonly exchange: Exchange;
+/** The exchange that the target gets is the call itself; `inner` is the call as the client sent it. */
+export class AskableCall extends DerivedExchange {
   readonly #channels: AskChannels;
   readonly #listener: HeldListener | undefined;
-  readonly #carried = new ResultMailbox();
+  /** Settle the promise of the request that waits for the next result. */
+  #resolve: ((next: ResultObject | Promise<ResultObject>) => void) | undefined;
+  #reject: ((reason: unknown) => void) | undefined;
+  /** The next result, if no request waits for it yet. Only the newest counts: a question that was answered before it was fetched is dropped. */
+  #untold: Promise<ResultObject> | undefined;
   /** The request that gets the next result. */
   #carrier: Exchange | undefined;
   #held: HeldCall | undefined;
@@ -48,55 +48,58 @@ export class AskableCall implements ChannelPart {
   #onTaken: (() => void) | undefined;
 
   constructor(inner: Exchange, channels: AskChannels, listener?: HeldListener) {
-    this.#inner = inner;
-    this.exchange = new DerivedExchange(inner, this);
+    super(inner);
     this.#channels = channels;
     this.#listener = listener;
     this.#carrier = inner;
   }
 
   /** A held call outlives its request and can still be cancelled. */
-  get cancellation(): Cancellation {
+  override get cancellation(): Cancellation {
     if (!this.#cancellation) {
       this.#cancellation = new Cancellation();
-      this.#follow(this.#inner);
+      this.#follow(this.inner);
     }
     return this.#cancellation;
   }
 
-  /** False if we ask in the client's place, or the request was answered meanwhile: then the call itself waits. */
-  get maySuspend(): boolean | undefined {
-    return this.#inner.maySuspend && !this.#inner.client.assisted && this.#carrier === this.#inner;
+  override get signal(): AbortSignal {
+    return this.cancellation.signal;
   }
 
-  notify(method: string, params?: JsonObject): void {
+  /** False if we ask in the client's place, or the request was answered meanwhile: then the call itself waits. */
+  override get maySuspend(): boolean | undefined {
+    return this.inner.maySuspend && !this.inner.client.assisted && this.#carrier === this.inner;
+  }
+
+  override notify(method: string, params?: JsonObject): void {
     this.#carrier?.notify(method, params);
   }
 
-  progress(progress: Progress): void {
+  override progress(progress: Progress): void {
     this.#carrier?.progress(progress);
   }
 
-  log(entry: LogEntry): void {
+  override log(entry: LogEntry): void {
     this.#carrier?.log(entry);
   }
 
   /** Hands the call to the target. Returns its result, or the question that comes first. */
   run(target: Pick<Target, 'handle'>): Result {
-    const outcome = target.handle(this.exchange);
+    const outcome = target.handle(this);
     if (!(outcome instanceof Promise)) return outcome;
     this.#outcome = outcome;
     outcome.then(
       (result) => {
         this.#end();
-        this.#carried.deliver(result);
+        this.#deliver(result);
       },
       (thrown: unknown) => {
         this.#end();
-        this.#carried.fail(thrown);
+        this.#fail(thrown);
       },
     );
-    return this.#carried.next();
+    return this.#next();
   }
 
   /** Another request takes over: it gets the next result, and cancelling it cancels the call. */
@@ -104,10 +107,10 @@ export class AskableCall implements ChannelPart {
     this.#carrier = exchange;
     this.#follow(exchange);
     if (this.#isOver) this.#onTaken?.();
-    return this.#carried.next();
+    return this.#next();
   }
 
-  whenTaken(callback: () => void): void {
+  override whenTaken(callback: () => void): void {
     if (this.#carrier || this.#isOver) callback(); // a task that continues after its call is fetched in its own way
     else this.#onTaken = callback;
   }
@@ -115,11 +118,11 @@ export class AskableCall implements ChannelPart {
   /** Answers the request that carries the call. The call continues without a request until another one carries it. */
   answerCarrier(next: Promise<ResultObject>): void {
     // Clients check results against the tool's schema and reject a mismatch, unless it is marked as an error.
-    const isChecked = this.#carrier === this.#inner && this.#listener?.hasOutputSchema(this.#inner.params.name);
+    const isChecked = this.#carrier === this.inner && this.#listener?.hasOutputSchema(this.inner.params.name);
     this.#carrier = undefined;
-    if (this.#inner.audited) this.#inner.audited.ending = this.#outcome;
-    this.#carried.deliver(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
-    this.#listener?.onHeld(this.#inner.client);
+    if (this.inner.audited) this.inner.audited.ending = this.#outcome;
+    this.#deliver(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
+    this.#listener?.onHeld(this.inner.client);
   }
 
   /** Its result, or its task, was sent. */
@@ -136,22 +139,22 @@ export class AskableCall implements ChannelPart {
     this.#cancellation?.abort(reason);
   }
 
-  canAsk(ask: Ask): boolean {
+  override canAsk(ask: Ask): boolean {
     if (ask.human && !this.#isTrusted) return this.#channels.hasPage;
-    if (this.#inner.canAsk(ask) || this.#channels.standInFor(ask, this.#inner.client)) return true;
-    return !this.#isOver && this.#channels.canAsk(ask, this.#inner);
+    if (this.inner.canAsk(ask) || this.#channels.standInFor(ask, this.inner.client)) return true;
+    return !this.#isOver && this.#channels.canAsk(ask, this.inner);
   }
 
-  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    const standIn = this.#channels.standInFor(ask, this.#inner.client);
+  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const standIn = this.#channels.standInFor(ask, this.inner.client);
     if (standIn)
       return standIn(ask, {
-        id: this.#inner.id,
-        client: this.#inner.client,
+        id: this.inner.id,
+        client: this.inner.client,
         signal: signal ?? this.cancellation.signal,
       });
     if (ask.human) return this.#askHuman(ask, signal);
-    const inner = this.#inner;
+    const inner = this.inner;
     const isCarried = this.#carrier === inner;
     // Tasks ask their own questions.
     const isAskedThere = this.#isOver || (isCarried && inner.canAsk(ask)) || !this.#channels.canAsk(ask, inner);
@@ -160,29 +163,29 @@ export class AskableCall implements ChannelPart {
     return this.#hold(ask, signal);
   }
 
-  waits(words: string, signal: AbortSignal): void {
-    const { assisted } = this.#inner.client;
-    if (this.#isOver || !assisted?.elicitation || this.#inner.method !== 'tools/call') return;
+  override waits(words: string, signal: AbortSignal): void {
+    const { assisted } = this.inner.client;
+    if (this.#isOver || !assisted?.elicitation || this.inner.method !== 'tools/call') return;
     this.#held ??= new HeldCall(this, this.#channels);
     this.#held.wait(words, signal);
   }
 
-  byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
+  override byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
     if (ask.human && !this.#isTrusted) return this.#askHuman(ask, signal);
-    return this.#channels.canOpenPage(this.#inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
+    return this.#channels.canOpenPage(this.inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
   }
 
   /** A request that was answered can no longer be asked. */
   #byWire(ask: Ask, signal: AbortSignal | undefined): (() => Promise<JsonObject>) | undefined {
-    if (this.#carrier !== this.#inner) return undefined;
-    if (this.#inner.canAsk(ask)) return () => this.#inner.ask(ask, signal);
-    return this.#channels.canOpenPage(this.#inner)
-      ? () => askOnPage(ask, this.#inner, this.#channels, signal)
+    if (this.#carrier !== this.inner) return undefined;
+    if (this.inner.canAsk(ask)) return () => this.inner.ask(ask, signal);
+    return this.#channels.canOpenPage(this.inner)
+      ? () => askOnPage(ask, this.inner, this.#channels, signal)
       : undefined;
   }
 
   get #isTrusted(): boolean {
-    return this.#channels.answerTrust.trusts(this.#inner.client);
+    return this.#channels.answerTrust.trusts(this.inner.client);
   }
 
   /** Leaves a receipt, however it ends. */
@@ -193,11 +196,11 @@ export class AskableCall implements ChannelPart {
     try {
       this.#checkLength(ask);
       const answer = await this.#askPerson({ ...ask, onAnswered }, signal);
-      const { way, by, shown } = answerTrust.record(ask, this.exchange, answer, given);
+      const { way, by, shown } = answerTrust.record(ask, this, answer, given);
       ask.onAnswered?.(way, by, shown);
       return answer;
     } catch (thrown) {
-      answerTrust.record(ask, this.exchange, toError(thrown), given);
+      answerTrust.record(ask, this, toError(thrown), given);
       throw thrown;
     }
   }
@@ -212,10 +215,10 @@ export class AskableCall implements ChannelPart {
   /** In the client, if it is trusted and does not answer by itself; else on the page. */
   async #askPerson(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { answerTrust, log, humanCheck } = this.#channels;
-    const { client, id: exchange } = this.#inner;
-    const mayHold = !this.#isOver && this.#channels.canAsk(ask, this.#inner);
+    const { client, id: exchange } = this.inner;
+    const mayHold = !this.#isOver && this.#channels.canAsk(ask, this.inner);
     if (this.#isTrusted) {
-      if (!mayHold) return this.#inner.ask(ask, signal);
+      if (!mayHold) return this.inner.ask(ask, signal);
       const askClient = this.#byWire(ask, signal);
       const answer =
         askClient && humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, askClient) : undefined;
@@ -226,12 +229,39 @@ export class AskableCall implements ChannelPart {
     if (!answerTrust.isStrict) return this.#hold(ask, signal);
     if (!this.#channels.hasPage) throw new GatewayError('NO_PAGE');
     if (!(await answerTrust.canReach(client))) throw noPerson(client);
-    return mayHold ? this.#hold(ask, signal) : askAside(ask, this.exchange, this.#channels, signal);
+    return mayHold ? this.#hold(ask, signal) : askAside(ask, this, this.#channels, signal);
   }
 
   #hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     this.#held ??= new HeldCall(this, this.#channels);
     return this.#held.ask(ask, signal);
+  }
+
+  /** Resolves with the next result, or the one that already waits. */
+  #next(): Promise<ResultObject> {
+    const untold = this.#untold;
+    this.#untold = undefined;
+    if (untold) return untold;
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Keeps the result until it is asked for. */
+  #deliver(next: ResultObject | Promise<ResultObject>): void {
+    const resolve = this.#resolve;
+    this.#resolve = this.#reject = undefined;
+    if (resolve) return resolve(next);
+    this.#untold = Promise.resolve(next);
+    this.#untold.catch(() => {}); // reported to the request that fetches it
+  }
+
+  #fail(reason: unknown): void {
+    const reject = this.#reject;
+    this.#resolve = this.#reject = undefined;
+    if (reject) reject(reason);
+    else this.#deliver(Promise.reject(reason));
   }
 
   /** Cancels the call with the request, if anything listens for it. */
@@ -240,42 +270,5 @@ export class AskableCall implements ChannelPart {
     const followed = exchange.cancellation ?? exchange.signal; // reading `signal` would create one for every call
     if (followed.aborted) return this.callOff(followed.reason);
     followed.addEventListener('abort', () => this.callOff(followed.reason), { once: true });
-  }
-}
-
-interface Waiting {
-  resolve: (next: ResultObject | Promise<ResultObject>) => void;
-  reject: (reason: unknown) => void;
-}
-
-/**
- * Hands the next result of a call to the request that waits for it. Only the newest counts: a question that was answered before it was fetched
- * is dropped.
- */
-class ResultMailbox {
-  #waiting: Waiting | undefined;
-  #untold: Promise<ResultObject> | undefined;
-
-  /** Resolves with the next result, or the one that already waits. */
-  next(): Promise<ResultObject> {
-    const untold = this.#untold;
-    this.#untold = undefined;
-    return untold ?? new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
-  }
-
-  /** Keeps the result until it is asked for. */
-  deliver(next: ResultObject | Promise<ResultObject>): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (waiting) return waiting.resolve(next);
-    this.#untold = Promise.resolve(next);
-    this.#untold.catch(() => {}); // reported to the request that fetches it
-  }
-
-  fail(reason: unknown): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (waiting) waiting.reject(reason);
-    else this.deliver(Promise.reject(reason));
   }
 }

@@ -35,7 +35,7 @@ export class HeldCall implements AskingCall {
   }
 
   get exchange(): Exchange {
-    return this.#call.exchange;
+    return this.#call;
   }
 
   get client(): ClientView {

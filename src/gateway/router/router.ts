@@ -200,8 +200,8 @@ export class Router implements Target {
   /** The server that would answer, as far as it is known. */
   ownerOf({ method, params }: Pick<Exchange, 'method' | 'params'>): string | undefined {
     if (this.#members.length === 1) return this.#members[0]!.name;
-    const named = namedIn(method, params);
-    return named && this.#names[named.area].owner(named.name)?.server;
+    const name = namedIn(method, params);
+    return name === undefined ? undefined : this.#names[areaOf(method)].owner(name)?.server;
   }
 
   /** The origin of a public name, as far as it is known. */
@@ -249,12 +249,12 @@ export class Router implements Target {
    * almost always.
    */
   canonicalize(exchange: Exchange): Promise<void> | undefined {
-    const named = namedIn(exchange.method, exchange.params);
-    if (!named) return undefined;
-    const { area, name } = named;
+    const name = namedIn(exchange.method, exchange.params);
+    if (name === undefined) return undefined;
     if (!this.#isJoined) {
-      return name.startsWith(this.#qualified) ? this.#toBare(exchange, named, this.#members[0]!) : undefined;
+      return name.startsWith(this.#qualified) ? this.#toBare(exchange, name, this.#members[0]!) : undefined;
     }
+    const area = areaOf(exchange.method);
     if (this.#names[area].isIncomplete) {
       return this.#catalogs.list(area, exchange.client).then(() => this.#toPublic(exchange, area, name));
     }
@@ -276,9 +276,9 @@ export class Router implements Target {
    * A single server has bare names. A bare name that looks like a qualified one takes precedence. A server that waits for a login has not
    * listed its names yet.
    */
-  async #toBare(exchange: Exchange, { area, name }: NamedItem, member: Member): Promise<void> {
-    const bare = name.slice(member.name.length + QUALIFIER.length);
-    const { entries } = await this.#catalogs.listOf(member, area, exchange.client);
+  async #toBare(exchange: Exchange, name: string, member: Member): Promise<void> {
+    const bare = name.slice(this.#qualified.length);
+    const { entries } = await this.#catalogs.listOf(member, areaOf(exchange.method), exchange.client);
     if (!entries.some((entry) => entry.name === name)) setName(exchange, bare);
   }
 
@@ -323,27 +323,18 @@ function isStarting({ target }: Member): boolean {
   return target.status?.state === 'starting' || target.status?.state === 'idle';
 }
 
-interface NamedItem {
-  area: keyof AreaNames;
-  name: string;
+/** The name of the tool or prompt that a request is about. */
+function namedIn(method: string, { name, toolName, ref }: JsonObject): string | undefined {
+  let named: unknown;
+  if (method === 'tools/call' || method === 'prompts/get') named = name;
+  else if (method === 'interaction.start') named = toolName;
+  else if (method === 'completion/complete' && isObject(ref) && ref.type === 'ref/prompt') named = ref.name;
+  return typeof named === 'string' ? named : undefined;
 }
 
-function namedIn(method: string, params: JsonObject): NamedItem | undefined {
-  switch (method) {
-    case 'tools/call':
-      return typeof params.name === 'string' ? { area: 'tools', name: params.name } : undefined;
-    case 'prompts/get':
-      return typeof params.name === 'string' ? { area: 'prompts', name: params.name } : undefined;
-    case 'interaction.start':
-      return typeof params.toolName === 'string' ? { area: 'tools', name: params.toolName } : undefined;
-    case 'completion/complete': {
-      const { ref } = params;
-      const isPrompt = isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string';
-      return isPrompt ? { area: 'prompts', name: ref.name as string } : undefined;
-    }
-    default:
-      return undefined;
-  }
+/** What such a name belongs to. */
+function areaOf(method: string): keyof AreaNames {
+  return method === 'prompts/get' || method === 'completion/complete' ? 'prompts' : 'tools';
 }
 
 function uriIn({ uri, ref }: JsonObject): unknown {

@@ -19,7 +19,7 @@ import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { isLoginNeeded } from './login/server-login.ts';
 import type { AskHandler } from './questions/ask-routing.ts';
 import { OpenCall, subjectOf } from './questions/open-call.ts';
-import type { CallOwner, OpenCallOptions } from './questions/open-call.ts';
+import type { CallOwner } from './questions/open-call.ts';
 import { PageVisits, isToBeAsked, notDone, refusedPages } from './questions/page-visits.ts';
 import { checkCapability } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
@@ -250,7 +250,6 @@ export class ServerCall implements CallOwner {
  * is the open call, since both live until the server is done with it.
  */
 export class ServerRequest extends OpenCall implements OutgoingCall {
-  readonly method: string;
   params: JsonObject | undefined;
   signal: Abortable | undefined;
   readonly trace: TraceContext | undefined;
@@ -267,7 +266,7 @@ export class ServerRequest extends OpenCall implements OutgoingCall {
   #exchange: Exchange | undefined;
 
   constructor(call: ServerCall, wanted = NO_OVERRIDES) {
-    super(call.connection!.asks, call, trackingOf(call, wanted));
+    super(call.connection!.asks, call);
     const { exchange, client } = call;
     const { task } = exchange;
     const method = wanted.method ?? exchange.method;
@@ -291,6 +290,18 @@ export class ServerRequest extends OpenCall implements OutgoingCall {
     // Until a handshake client sets a level, it gets the messages that a server of its own era would send by default.
     this.logLevel = told && (exchange.logLevel ?? (told.dialect === 'handshake' ? 'info' : undefined));
     this.#exchange = exchange;
+    this.#track(call, wanted.params ?? exchange.params, wanted.task ?? task);
+  }
+
+  #track({ context, connected }: ServerCall, params: JsonObject, task: object | undefined): void {
+    const { method } = this;
+    // Only a server that asks by requests of its own has habits to learn.
+    if (connected!.server.dialect === 'handshake') {
+      this.habits = context.connections.habits;
+      this.subject = subjectOf({ method, params });
+    }
+    if (method.startsWith('tasks/') && typeof params.taskId === 'string') this.taskId = params.taskId;
+    this.startsTask = method === 'tools/call' && task !== undefined;
   }
 
   get tracker(): this {
@@ -314,19 +325,6 @@ export class ServerRequest extends OpenCall implements OutgoingCall {
     super.onAbandoned();
     this.#exchange = this.params = this.signal = this.onProgress = this.ask = this.resumed = undefined;
   }
-}
-
-/** Only a server that asks by requests of its own has habits to learn. */
-function trackingOf({ exchange, connected, context }: ServerCall, wanted: CallOverrides): OpenCallOptions {
-  const { method = exchange.method, params = exchange.params } = wanted;
-  const habits = connected!.server.dialect === 'handshake' ? context.connections.habits : undefined;
-  return {
-    method,
-    subject: habits ? subjectOf({ method, params }) : '',
-    habits,
-    taskId: method.startsWith('tasks/') && typeof params.taskId === 'string' ? params.taskId : undefined,
-    startsTask: method === 'tools/call' && (wanted.task ?? exchange.task) !== undefined,
-  };
 }
 
 function capabilitiesOf(client: ClientView, { mayBecomeTask }: CallOverrides): ClientCapabilities {

@@ -28,7 +28,7 @@ export interface Outlet {
 /** Unique across restarts, so that a log line found later names one exchange only. */
 let nextId: (() => string) | undefined;
 
-export abstract class ServedExchange implements Exchange {
+export abstract class ServedExchange extends Cancellation implements Exchange {
   request: RequestMessage;
   readonly method: string;
   params: JsonObject;
@@ -40,12 +40,12 @@ export abstract class ServedExchange implements Exchange {
   task: Exchange['task'];
   outlet: Outlet;
   #id: string | undefined;
-  readonly cancellation = new Cancellation();
   /** The client was asked something for this request. */
   hasAsked = false;
   #ended = false;
 
   constructor(request: RequestMessage, split: SplitParams, client: ClientView, outlet: Outlet) {
+    super();
     this.request = request;
     this.method = request.method;
     this.params = split.params;
@@ -60,8 +60,9 @@ export abstract class ServedExchange implements Exchange {
     return (this.#id ??= nextId());
   }
 
-  get signal(): AbortSignal {
-    return this.cancellation.signal;
+  /** It is its own, since it can be cancelled as long as it exists. */
+  get cancellation(): Cancellation {
+    return this;
   }
 
   get wantsProgress(): boolean {
@@ -74,7 +75,7 @@ export abstract class ServedExchange implements Exchange {
   }
 
   get cancelled(): boolean {
-    return this.cancellation.aborted;
+    return this.aborted;
   }
 
   get ended(): boolean {
@@ -83,8 +84,8 @@ export abstract class ServedExchange implements Exchange {
 
   /** The client cancelled the request. False if it had already ended. */
   cancel(reason?: unknown): boolean {
-    if (this.cancellation.aborted || this.#ended) return false;
-    this.cancellation.abort(reason);
+    if (this.aborted || this.#ended) return false;
+    this.abort(reason);
     return true;
   }
 
@@ -108,7 +109,7 @@ export abstract class ServedExchange implements Exchange {
   }
 
   protected tell(notification: NotificationMessage | undefined): void {
-    if (notification && !this.#ended && !this.cancellation.aborted) this.outlet.send(notification);
+    if (notification && !this.#ended && !this.aborted) this.outlet.send(notification);
   }
 
   abstract progress(progress: Progress): void;

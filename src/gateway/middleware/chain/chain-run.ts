@@ -69,51 +69,39 @@ export class ChainRun extends ChainExchange {
     } catch (thrown) {
       returned = Promise.reject(thrown);
     }
-    this.#set(place, AWAY);
+    this.#bits[index]! |= AWAY;
     return this.#finish(place, returned);
-  }
-
-  #has({ index }: StepPlace, bits: number): boolean {
-    return (this.#bits[index]! & bits) !== 0;
-  }
-
-  #set({ index }: StepPlace, bits: number): void {
-    this.#bits[index]! |= bits;
-  }
-
-  #ended({ index }: StepPlace): void {
-    this.#bits[index]! &= ~RUNNING;
   }
 
   #next(place: StepPlace): Promise<Outcome> {
     const { index, step, rest } = place;
-    if (this.#has(place, OVER | RUNNING) || (this.#has(place, CALLED) && !step.repeats)) {
-      return refused(this.#refusal(place));
-    }
+    const bits = this.#bits[index]! & ~(CHANGED | TIMED);
+    const refusing = step.repeats ? OVER | RUNNING : OVER | RUNNING | CALLED;
+    if ((bits & refusing) !== 0) return refused(this.#refusal(place));
     const { ownCancellation } = this;
     const hasOwn = ownCancellation !== this.#cancellations[index];
     const isTimed = hasOwn && ownCancellation instanceof StepDeadline;
     const isChanged = hasOwn || this.params !== this.#params[index];
-    this.#bits[index]! &= ~(CHANGED | TIMED);
-    this.#set(place, CALLED | RUNNING | (isChanged ? CHANGED : 0) | (isTimed ? TIMED : 0));
+    this.#bits[index] = bits | CALLED | RUNNING | (isChanged ? CHANGED : 0) | (isTimed ? TIMED : 0);
     // A chain replaced meanwhile handles the rest.
     const answer = step.repeats ? this.#attempt(place) : (this.again() ?? rest(this));
     const pending = isTimed ? this.#inTime(place, answer, ownCancellation) : answer;
     this.#latest = pending;
-    if (this.#has(place, AWAY)) this.#follow(place, pending);
+    if ((bits & AWAY) !== 0) this.#follow(place, pending);
     return pending;
   }
 
   /** The fast path: a step that only returns next() has kept all rules. */
   #finish(place: StepPlace, returned: unknown): Promise<Outcome> {
-    const pending = this.#has(place, CALLED) ? this.#latest : undefined;
-    if (!pending || returned !== pending || this.#has(place, MISUSED)) {
+    const bits = this.#bits[place.index]!;
+    const pending = (bits & CALLED) === 0 ? undefined : this.#latest;
+    if (!pending || returned !== pending || (bits & MISUSED) !== 0) {
       if (pending) this.#follow(place, pending);
       return this.#judge(place, Promise.resolve(returned));
     }
-    if (!this.#has(place, CHANGED)) return pending;
-    this.#set(place, PASSED);
-    if (this.#has(place, TIMED)) return pending;
+    if ((bits & CHANGED) === 0) return pending;
+    this.#bits[place.index] = bits | PASSED;
+    if ((bits & TIMED) !== 0) return pending;
     this.#ended(place);
     return this.#judge(place, pending);
   }
@@ -142,6 +130,15 @@ export class ChainRun extends ChainExchange {
     });
   }
 
+  #has({ index }: StepPlace, bits: number): boolean {
+    return (this.#bits[index]! & bits) !== 0;
+  }
+
+  /** What it called with next() has ended. */
+  #ended({ index }: StepPlace): void {
+    this.#bits[index]! &= ~RUNNING;
+  }
+
   /** Checks what the step returned. */
   #judge(place: StepPlace, returned: Promise<unknown>): Promise<Outcome> {
     return returned.then(
@@ -159,10 +156,11 @@ export class ChainRun extends ChainExchange {
   }
 
   #end(place: StepPlace): void {
-    this.#set(place, OVER);
-    this.params = this.#params[place.index]!;
+    const { index } = place;
+    this.#bits[index]! |= OVER;
+    this.params = this.#params[index]!;
     // Work that continues has to see the abort.
-    if (!this.#has(place, RUNNING)) this.ownCancellation = this.#cancellations[place.index];
+    if (!this.#has(place, RUNNING)) this.ownCancellation = this.#cancellations[index];
   }
 
   /** A step that does not await next() gets an error; an unhandled rejection must not also end the process. */
@@ -192,7 +190,7 @@ export class ChainRun extends ChainExchange {
 
   #refusal(place: StepPlace): Error {
     if (this.#has(place, OVER)) return this.#misused(place, 'called next() after it had answered');
-    this.#set(place, MISUSED);
+    this.#bits[place.index]! |= MISUSED;
     return this.#misused(place, 'called next() twice');
   }
 

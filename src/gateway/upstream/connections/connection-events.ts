@@ -130,7 +130,7 @@ export class ConnectionEvents {
       maxAsked: target.limits?.maxInFlight,
       onPing: (ask, signal) => asks.ping(ask, signal),
       onLateAsk: (ask, signal) => asks.routeLate(ask, signal),
-      track: () => new OpenCall(asks, undefined, { ...OF_THE_GATEWAY, habits }),
+      track: () => Object.assign(new OpenCall(asks, undefined), { ...OF_THE_GATEWAY, habits }),
       onUnnamed: (change) => this.#onUnnamed(connection, change),
       onChange: (change) => this.#onChange(connection, change),
       onNotice: (notification: NotificationMessage) => flow.notice(notification, connection),

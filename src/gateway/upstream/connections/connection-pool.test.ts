@@ -51,7 +51,11 @@ function ask({ asks }: UpstreamConnection, by: ClientView) {
   let answer: (answer: JsonObject) => void = () => {};
   const ask = asks.counted(() => new Promise<JsonObject>((resolve) => (answer = resolve)));
   const caller = { client: by, ask, isGone: false, mayAsk: true, tell: () => {} };
-  const call = new OpenCall(asks, caller, { method: 'tools/call', subject: 'tool', habits: new CallHabits() });
+  const call = Object.assign(new OpenCall(asks, caller), {
+    method: 'tools/call',
+    subject: 'tool',
+    habits: new CallHabits(),
+  });
   call.onSent();
   const answered = asks.route({ method: 'elicitation/create', params: {} });
   return { answered, answer: (given: JsonObject) => answer(given) };

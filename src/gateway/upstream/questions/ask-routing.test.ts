@@ -5,7 +5,7 @@ import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
 import { AskRouting } from './ask-routing.ts';
 import type { AskHandler } from './ask-routing.ts';
 import { CallHabits, OpenCall } from './open-call.ts';
-import type { CallOwner, OpenCallOptions } from './open-call.ts';
+import type { CallOwner } from './open-call.ts';
 
 const client = (assisted?: ClientView['assisted']): ClientView => ({
   dialect: 'handshake',
@@ -46,10 +46,7 @@ function setUp({
     asksByRequest: () => asksByRequest,
     onWorn: (isWorn) => void worn.push(isWorn),
   });
-  const send = (
-    handler: AskHandler,
-    { by = client(), ...more }: Partial<OpenCallOptions> & { by?: ClientView } = {},
-  ) => {
+  const send = (handler: AskHandler, { by = client(), ...more }: Partial<OpenCall> & { by?: ClientView } = {}) => {
     const caller: CallOwner & { isGone: boolean } = {
       client: by,
       ask: handler,
@@ -57,7 +54,12 @@ function setUp({
       mayAsk: true,
       tell: () => {},
     };
-    const call = new OpenCall(routing, caller, { method: 'tools/call', subject: 'tool', habits, ...more });
+    const call = Object.assign(new OpenCall(routing, caller), {
+      method: 'tools/call',
+      subject: 'tool',
+      habits,
+      ...more,
+    });
     const clock = { pauses: 0 };
     call.onSent({ pause: () => void clock.pauses++, resume: () => void clock.pauses-- });
     return { call, caller, clock };
@@ -130,7 +132,7 @@ describe('a question that names no call, on a shared connection', () => {
   it('counts requests that the gateway makes for itself', async () => {
     const { routing, send, habits } = setUp();
     send(answers('call'));
-    const own = new OpenCall(routing, undefined, { method: 'resources/subscribe', subject: '', habits });
+    const own = Object.assign(new OpenCall(routing, undefined), { method: 'resources/subscribe', habits });
     own.onSent();
     await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);
     own.onAnswered();

@@ -18,40 +18,33 @@ export interface CallOwner {
   tell(said: UnattributedChange): void;
 }
 
-export interface OpenCallOptions {
-  method: string;
-  /** The tool, prompt or resource, as in `CallHabits`. */
-  subject: string;
-  /** Undefined for a server that asks only in its answers. */
-  habits: CallHabits | undefined;
-  /** The task of the request. */
-  taskId?: string | undefined;
-  /** Whether the answer may be a new task. */
-  startsTask?: boolean | undefined;
-}
-
 const ENDED = new Set<unknown>(['completed', 'failed', 'cancelled']);
 
 export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   /** Undefined for an abandoned call, or one that the gateway makes for itself. */
   caller: CallOwner | undefined;
   readonly client: ClientView | undefined;
+  method = '';
+  /** The tool, prompt or resource, as in `CallHabits`. */
+  subject = '';
+  /** Undefined for a server that asks only in its answers. */
+  habits: CallHabits | undefined;
+  /** The task of the request. */
   taskId: string | undefined;
+  /** Whether the answer may be a new task. */
+  startsTask = false;
   isTask = false;
   isAbandoned = false;
   readonly mayAsk: boolean;
   readonly #routing: AskRouting;
-  readonly #options: OpenCallOptions;
   #request: SentRequest | undefined;
 
-  constructor(routing: AskRouting, caller: CallOwner | undefined, options: OpenCallOptions) {
+  constructor(routing: AskRouting, caller: CallOwner | undefined) {
     super();
     this.#routing = routing;
     this.caller = caller;
     this.client = caller?.client;
     this.mayAsk = caller?.mayAsk === true;
-    this.#options = options;
-    this.taskId = options.taskId;
   }
 
   onSent(request?: SentRequest): void {
@@ -60,7 +53,7 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   }
 
   onAnswered(result?: unknown): void {
-    const { startsTask, habits, subject } = this.#options;
+    const { startsTask, habits, subject } = this;
     const started = startsTask ? taskIn(result) : undefined;
     if (started === undefined) {
       if (!this.isAbandoned) habits?.learnAnswered(subject);
@@ -74,7 +67,7 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   }
 
   onAbandoned(): void {
-    const { habits, subject } = this.#options;
+    const { habits, subject } = this;
     this.isAbandoned = true;
     this.caller = this.#request = undefined; // so that the call does not keep them in memory
     this.#routing.abandon(this, habits?.isQuiet(subject) ?? false);
@@ -82,7 +75,7 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
 
   /** Called when the server asks without naming a call; `maySuspect`: this call should be alone next time. */
   learnUnnamed(maySuspect: boolean): void {
-    const { habits, subject } = this.#options;
+    const { habits, subject } = this;
     if (!habits) return;
     habits.asksUnnamed = true;
     if (maySuspect) habits.learnAsked(subject);
@@ -101,7 +94,7 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   }
 
   #endsTask(result: unknown): boolean {
-    const { method } = this.#options;
+    const { method } = this;
     if (method === 'tasks/get') return isResultObject(result) && ENDED.has(fieldOf(result, 'status'));
     return method === 'tasks/result' || method === 'tasks/cancel';
   }

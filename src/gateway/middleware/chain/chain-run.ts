@@ -69,7 +69,7 @@ export class ChainRun extends ChainExchange {
     } catch (thrown) {
       returned = Promise.reject(thrown);
     }
-    this.#bits[index]! |= AWAY;
+    this.#bits[index] |= AWAY;
     return this.#finish(place, returned);
   }
 

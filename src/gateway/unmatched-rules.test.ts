@@ -9,7 +9,7 @@ import { createServer } from '../server/create-server.ts';
 import { createLog } from '../shared/log.ts';
 import { createGateway } from './gateway.ts';
 import { filter } from './middleware/steps/filter/filter.ts';
-import { onCall } from './middleware/chain/on-method.ts';
+import { onCall } from './middleware/chain/to-step.ts';
 import { watchStep } from './middleware/load/watch-step.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-rules-'));

@@ -6,7 +6,7 @@ import type { Step, ToolRule } from '../protocol/step.ts';
 import type { ListArea } from '../protocol/methods.ts';
 import type { Log } from '../shared/log.ts';
 import { ANSWER_TOOL } from './ask/question-text.ts';
-import { toMatcher } from './middleware/steps/filter/glob.ts';
+import { toMatcher } from './middleware/steps/filter/name-rule.ts';
 import { toListEntries } from './middleware/chain/list-entries.ts';
 import { resultIn } from './middleware/chain/outcome.ts';
 import type { ServerNames } from './router/router.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { rename } from '../gateway/middleware/steps/names/rename.ts';
-import { onCall } from '../gateway/middleware/chain/on-method.ts';
+import { onCall } from '../gateway/middleware/chain/to-step.ts';
 import { respond } from '../gateway/middleware/chain/outcome.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { StepFunction } from '../protocol/step.ts';

@@ -2,7 +2,7 @@
 // clean it.
 import type { AuditLine } from '../../gateway/audit/audit-lines.ts';
 import { AuditTail } from '../../gateway/audit/audit-lines.ts';
-import { toMatcher } from '../../gateway/middleware/steps/filter/glob.ts';
+import { toMatcher } from '../../gateway/middleware/steps/filter/name-rule.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { DEFAULT_LOG_LINES } from '../args/audit-commands.ts';

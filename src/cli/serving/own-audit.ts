@@ -36,8 +36,7 @@ export async function openServeAudit({ audit, limits }: ParleyConfig, log: Log):
 
 /** Arguments as values, for those who want them: without what looks like a secret, and not more than a few kilobytes. */
 async function createArgumentsLog(): Promise<(given: unknown) => unknown> {
-  const { Redactor } = await import('../../gateway/middleware/steps/redact/redactor.ts');
-  const { SECRET_KEYS, SECRET_PATTERNS } = await import('../../gateway/middleware/steps/redact/well-known-secrets.ts');
+  const { Redactor, SECRET_KEYS, SECRET_PATTERNS } = await import('../../gateway/middleware/steps/redact/redact.ts');
   const redactor = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '[redacted]');
   return (given) => {
     const shown = secrets.maskDeep(redactor.value(given));

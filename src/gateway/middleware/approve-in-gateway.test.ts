@@ -8,8 +8,7 @@ import { createGateway } from '../gateway.ts';
 import type { Gateway } from '../gateway.ts';
 import { approve } from './steps/approve/approve.ts';
 import { filter } from './steps/filter/filter.ts';
-import { prefix } from './steps/names/prefix.ts';
-import { rename } from './steps/names/rename.ts';
+import { prefix, rename } from './steps/names/rename.ts';
 import { retry } from './steps/failures/retry.ts';
 import { timeout } from './steps/failures/timeout.ts';
 

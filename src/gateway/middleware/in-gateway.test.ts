@@ -10,9 +10,8 @@ import { createGateway } from '../gateway.ts';
 import { circuitBreaker } from './steps/failures/circuit-breaker.ts';
 import { filter } from './steps/filter/filter.ts';
 import { fixed } from './steps/arguments/tool-arguments.ts';
-import { prefix } from './steps/names/prefix.ts';
+import { prefix, rename } from './steps/names/rename.ts';
 import { redact } from './steps/redact/redact.ts';
-import { rename } from './steps/names/rename.ts';
 import { timeout } from './steps/failures/timeout.ts';
 
 const input = {

@@ -4,7 +4,7 @@ import { approve } from './steps/approve/approve.ts';
 import { defaults, fixed } from './steps/arguments/tool-arguments.ts';
 import { chainOf, serverOf } from './fake-exchange.contract.ts';
 import { filter } from './steps/filter/filter.ts';
-import { prefix } from './steps/names/prefix.ts';
+import { prefix } from './steps/names/rename.ts';
 
 const tools = [{ name: 'read', annotations: { readOnlyHint: true } }, { name: 'delete' }];
 const server = serverOf({ tools });

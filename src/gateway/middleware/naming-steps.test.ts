@@ -2,10 +2,8 @@
 import { describe as about, expect, it } from 'vitest';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/step.ts';
-import { describe } from './steps/names/describe.ts';
+import { describe, prefix, rename } from './steps/names/rename.ts';
 import { chainOf, serverOf } from './fake-exchange.contract.ts';
-import { prefix } from './steps/names/prefix.ts';
-import { rename } from './steps/names/rename.ts';
 
 const tools = [{ name: 'read', description: 'Reads' }, { name: 'write' }];
 const prompts = [{ name: 'greet', description: 'Greets' }];

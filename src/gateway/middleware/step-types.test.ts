@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { Outcome, Step, StepFunction } from '../../protocol/step.ts';
 import type { ChainExchange } from './chain/chain-exchange.ts';
-import { onCall, onCustomMethod, onMethod } from './chain/on-method.ts';
+import { onCall, onCustomMethod, onMethod } from './chain/to-step.ts';
 import { respond } from './chain/outcome.ts';
 
 const returned: StepFunction = (_, next) => next();

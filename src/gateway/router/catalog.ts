@@ -8,7 +8,7 @@
 //    declaration.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
+import { isObject, roughBytes } from '../../protocol/message.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ClientOpening } from '../../protocol/target.ts';
@@ -18,14 +18,14 @@ import { pages } from '../../protocol/pages.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { isLoop } from '../../shared/via.ts';
+import { isLoop, arrivedVia } from '../../shared/via.ts';
 import type { Log } from '../../shared/log.ts';
 import { unlessLate } from '../../shared/timing.ts';
-import { LastKnownLists, ListCache } from './list-cache.ts';
-import type { ClientLists } from './list-cache.ts';
 import type { Member } from './member.ts';
+import { toShortKey } from '../../shared/short-name.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
-export type CatalogKind = Exclude<ListArea, 'resourceTemplates'>;
+type CatalogKind = Exclude<ListArea, 'resourceTemplates'>;
 
 export interface CatalogList {
   entries: JsonObject[];
@@ -37,7 +37,7 @@ export interface CatalogList {
   isUnknown?: boolean | undefined;
 }
 
-export interface CatalogOptions {
+interface CatalogOptions {
   clock: Clock;
   log: Log;
   /** How long clients may wait for a member that starts or is slow to list. */
@@ -212,4 +212,144 @@ function tooSlow(area: ListArea): string {
 
 function kindOf(area: ListArea): CatalogKind {
   return area === 'resourceTemplates' ? 'resources' : area;
+}
+
+interface CachedList {
+  listed: Promise<CatalogList>;
+  /** Set when it has arrived. */
+  value?: CatalogList;
+  /** The number of changes announced before it was fetched. */
+  version: number;
+  /** Until when it may be shown, and until when it may be used to find an owner. */
+  until: number;
+  lookupUntil: number;
+}
+
+/** To find an owner, a list of this age will do. */
+const LOOKUP_MS = 10_000;
+/**
+ * Each request for a long list costs processor time. So the list is shown again for several times as long as it took to read and check: a client
+ * that asks without a pause does not keep others waiting.
+ */
+const ENTRY_MS = 0.2;
+const MEGABYTE_MS = 50;
+/** Shorter lists are read each time. */
+const LONG_MS = 40;
+const MOST_BYTES = 4_000_000;
+/** Limits stateless clients, which never say goodbye, and kinds of clients. */
+const MAX_CLIENTS = 100;
+
+/**
+ * The last lists that arrived. Clients with other capabilities may be offered other entries, but some list is better than none.
+ * Another gateway gets only lists fetched for it: a list may hold that gateway's own tools, which would return to it under ever
+ * longer names.
+ */
+class LastKnownLists {
+  readonly #ownerOf: (client: ClientView) => string;
+  readonly #byKind = new BoundedMap<string, CatalogList>(MAX_CLIENTS);
+  readonly #known = new Set<ListArea>();
+
+  /** `isPerUser`: what one user was shown is not for others. */
+  constructor(isPerUser: boolean) {
+    this.#ownerOf = ({ principal }) => (isPerUser ? principal : '');
+  }
+
+  set(area: ListArea, client: ClientView, listed: CatalogList): void {
+    this.#known.add(area);
+    for (const key of this.#keysOf(area, client)) this.#byKind.set(key, listed);
+  }
+
+  /** Whether a list has ever arrived, for any client. */
+  has(area: ListArea): boolean {
+    return this.#known.has(area);
+  }
+
+  get(area: ListArea, client: ClientView): CatalogList | undefined {
+    const [kind, any] = this.#keysOf(area, client);
+    return this.#byKind.get(kind) ?? this.#byKind.get(any);
+  }
+
+  /** For clients of this kind, and for any. */
+  #keysOf(area: ListArea, client: ClientView): [string, string] {
+    const { dialect, capabilities } = client;
+    const shared = [this.#ownerOf(client), area, arrivedVia()];
+    return [toShortKey(JSON.stringify([...shared, dialect, capabilities])), JSON.stringify(shared)];
+  }
+}
+
+/**
+ * Caches the lists fetched for each client, and the last lists of each kind of client. A client's lists are dropped with the
+ * client.
+ */
+class ListCache {
+  readonly clock: Clock;
+  readonly versions: Record<CatalogKind, number> = { tools: 0, prompts: 0, resources: 0 };
+  readonly #byClient = new WeakMap<ClientView, ClientLists>();
+  readonly #bySignature = new BoundedMap<string, ClientLists>(MAX_CLIENTS);
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  of(client: ClientView): ClientLists {
+    if (client.dialect === 'stateless') return this.#ofSignature(client);
+    const lists = this.#byClient.get(client) ?? new ClientLists(this);
+    this.#byClient.set(client, lists);
+    return lists;
+  }
+
+  outdate(kind: CatalogKind): void {
+    this.versions[kind]++;
+  }
+
+  #ofSignature({ principal, revision, capabilities }: ClientView): ClientLists {
+    const key = toShortKey(JSON.stringify([principal, revision, capabilities, arrivedVia()])); // a request through other gateways may get another list
+    return this.#bySignature.getOrCreate(key, () => new ClientLists(this));
+  }
+}
+
+class ClientLists {
+  /** What the client was shown while a newer list was being fetched. */
+  readonly shown = new Map<ListArea, CatalogList>();
+  readonly #cache: ListCache;
+  readonly #kept = new Map<ListArea, CachedList>();
+
+  constructor(cache: ListCache) {
+    this.#cache = cache;
+  }
+
+  get(area: ListArea, isLookup: boolean): Promise<CatalogList> | undefined {
+    const kept = this.#kept.get(area);
+    if (!kept || kept.version !== this.#version(area)) return undefined;
+    return ticksOf(this.#cache.clock) < (isLookup ? kept.lookupUntil : kept.until) ? kept.listed : undefined;
+  }
+
+  /** Whether the cached list has arrived. */
+  has(area: ListArea): boolean {
+    return this.#kept.get(area)?.value !== undefined;
+  }
+
+  /** `isTold`: the member announces changes. */
+  keep(area: ListArea, listed: Promise<CatalogList>, isTold: boolean): void {
+    const forEver = isTold ? Infinity : 0;
+    const lookupUntil = ticksOf(this.#cache.clock) + Math.max(LOOKUP_MS, forEver);
+    const kept: CachedList = { listed, version: this.#version(area), until: forEver, lookupUntil };
+    this.#kept.set(area, kept);
+    listed.then(
+      (value) => {
+        kept.value = value;
+        kept.until = Math.max(kept.until, ticksOf(this.#cache.clock) + Math.max(value.ttlMs, leastMs(value)));
+      },
+      () => this.#kept.get(area) === kept && this.#kept.delete(area),
+    );
+  }
+
+  #version(area: ListArea): number {
+    return this.#cache.versions[area === 'resourceTemplates' ? 'resources' : area];
+  }
+}
+
+function leastMs({ entries }: CatalogList): number {
+  const ms = entries.length * ENTRY_MS + (roughBytes(entries, MOST_BYTES) / 1_000_000) * MEGABYTE_MS;
+  return ms > LONG_MS ? ms : 0;
 }

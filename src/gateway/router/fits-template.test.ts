@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fitsTemplate } from './fits-template.ts';
+import { fitsTemplate } from './route-resource.ts';
 
 it.each([
   ['item://one/4', 'item://one/{id}'],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CatalogList } from './catalog.ts';
-import { likelyMembers } from './likely-members.ts';
+import { likelyMembers } from './route-resource.ts';
 import type { Member } from './member.ts';
 
 /** Who gets a URI, if these servers have these resources and templates. */

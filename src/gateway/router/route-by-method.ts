@@ -6,13 +6,13 @@ import { isObject } from '../../protocol/message.ts';
 import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
-import { routeCustom } from './route-custom.ts';
 import { routeResource } from './route-resource.ts';
 import { publishTask, routeTask } from './route-task.ts';
 import type { PublicIds } from './public-ids.ts';
+import type { Member } from './member.ts';
 
 export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: PublicIds): Promise<ResultObject> {
   const { method } = exchange;
@@ -91,4 +91,47 @@ async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultO
 
 function unknownRef(error: string): GatewayError {
   return new GatewayError('INVALID_PARAMS', { parameter: 'ref', error });
+}
+
+const SERVER = 'mcp-parley/server';
+const METHOD_NOT_FOUND = -32601;
+
+/**
+ * Routes a custom method among several servers.
+ * 1. The client may name the server: `_meta["mcp-parley/server"]`.
+ * 2. Otherwise the servers are tried in configuration order, and the first that knows the method answers. A server that cannot be
+ *    reached ends the search, so that no other one acts in its place.
+ */
+async function routeCustom(exchange: Exchange, members: readonly Member[]): Promise<ResultObject> {
+  const names = members.map(({ name }) => name).join(', ');
+  const { params, method } = exchange;
+  const meta = isObject(params._meta) ? params._meta : undefined;
+  const named = meta?.[SERVER];
+  if (meta && named !== undefined) {
+    const member = members.find(({ name }) => name === named);
+    if (!member) {
+      const error = `There is no server ${JSON.stringify(named)}; use one of ${names}`;
+      throw new GatewayError('INVALID_PARAMS', { parameter: `_meta["${SERVER}"]`, error });
+    }
+    exchange.params = { ...params, _meta: without(meta, SERVER) };
+    return handTo(member, exchange);
+  }
+  for (const member of members) {
+    try {
+      return await handTo(member, exchange);
+    } catch (thrown) {
+      if (!isUnknownMethod(thrown)) throw thrown;
+    }
+  }
+  throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', `No server knows ${method}; tried: ${names}`);
+}
+
+function without(meta: JsonObject, key: string): JsonObject | undefined {
+  const { [key]: _, ...rest } = meta;
+  return Object.keys(rest).length > 0 ? rest : undefined;
+}
+
+function isUnknownMethod(thrown: unknown): boolean {
+  if (thrown instanceof ProtocolError) return thrown.code === METHOD_NOT_FOUND;
+  return thrown instanceof GatewayError && (thrown.code === 'METHOD_NOT_FOUND' || thrown.code === 'NOT_SUPPORTED');
 }

@@ -1,18 +1,22 @@
 // Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the
-// session, under a public id. For any other client the session does not exist.
-import type { Exchange, Run } from '../../protocol/exchange.ts';
-import { RECEIPT, withOwnStartId } from '../../protocol/interaction.ts';
+// session, under a public id. For any other client the session does not exist. The ids of sessions, and which members have interactive tools,
+// belong to it.
+import type { Exchange, Run, Ask, ClientView } from '../../protocol/exchange.ts';
+import { RECEIPT, withOwnStartId, isInteraction, flowOf } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject, readString } from '../../protocol/message.ts';
 import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { FlowDeclarations } from './flow-declarations.ts';
-import { publishError, publishSessionIds, toServerSession } from './flow-session-ids.ts';
-import type { SessionIdPublisher } from './flow-session-ids.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import type { PublicIds } from './public-ids.ts';
+import { deriveExchange } from '../../protocol/derived-exchange.ts';
+import type { Watcher, Target } from '../../protocol/target.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import { ticksOf } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { unlessLate } from '../../shared/timing.ts';
 
 export interface FlowRouting {
   members: readonly Member[];
@@ -93,3 +97,128 @@ function withToolName(result: JsonObject, toName: (tool: string) => string): Jso
   if (!isObject(metadata) || typeof metadata.toolName !== 'string') return result;
   return { ...result, metadata: { ...metadata, toolName: toName(metadata.toolName) } };
 }
+
+/** Maps a server's session id to the client's. */
+type SessionIdPublisher = (sessionId: unknown) => unknown;
+
+/**
+ * The ids of interactive sessions: a server's own are replaced by public ones in everything that reaches a client, and the other
+ * way round.
+ * The request with the server's own ids; what is sent back has public ones.
+ */
+function toServerSession(exchange: Exchange, params: JsonObject, publish: SessionIdPublisher): Exchange {
+  return deriveExchange(exchange, {
+    params,
+    channel: {
+      ask: (ask, signal) => exchange.ask(publishAsk(ask, publish), signal),
+      notify: (method, sent) => exchange.notify(method, sent && publishSessionIds(sent, publish)),
+    },
+  });
+}
+
+/** Wraps a watching client so that it gets its own session ids. */
+export function publishForWatcher(watcher: Watcher, publish: SessionIdPublisher): Watcher {
+  return {
+    ...watcher,
+    ...(watcher.ask && { ask: (ask, signal) => watcher.ask!(publishAsk(ask, publish), signal) }),
+    ...(watcher.notify && {
+      notify: (method, params) => watcher.notify!(method, params && publishSessionIds(params, publish)),
+    }),
+  };
+}
+
+/** Replaces the session ids in a result or notification. */
+function publishSessionIds(holder: JsonObject, publish: SessionIdPublisher): JsonObject {
+  const { sessionId, next } = holder;
+  return {
+    ...holder,
+    ...(typeof sessionId === 'string' && { sessionId: publish(sessionId) }),
+    ...(isObject(next) && { next: publishSessionIds(next, publish) }),
+  };
+}
+
+/** Replaces the server's session id or tool name in an error. Ids are also replaced in its message; a name could be any word. */
+function publishError(thrown: unknown, own: string, shown: string, isId: boolean): unknown {
+  if (own === shown) return thrown;
+  const rename = (holder: unknown): unknown =>
+    isObject(holder)
+      ? Object.fromEntries(Object.entries(holder).map(([key, value]) => [key, value === own ? shown : value]))
+      : holder;
+  if (thrown instanceof ProtocolError) {
+    const message = isId ? thrown.message.replaceAll(own, shown) : thrown.message;
+    return new ProtocolError(thrown.code, message, rename(thrown.data));
+  }
+  if (!(thrown instanceof GatewayError)) return thrown;
+  return new GatewayError(thrown.code, rename(thrown.details) as JsonObject, { cause: thrown });
+}
+
+function publishAsk(ask: Ask, publish: SessionIdPublisher): Ask {
+  if (!isInteraction(ask.method) || !ask.params) return ask;
+  return { ...ask, params: publishSessionIds(ask.params, publish) };
+}
+
+/** The server may have been replaced by then. */
+const ASK_AGAIN_MS = 60_000;
+/** How long a client may wait for a server that starts. */
+const START_MS = 10_000;
+const NOT_INTERACTIVE: JsonObject = { interactive: false };
+
+/**
+ * Finds out which members have interactive tools (MCP Flow). A member declares it in its capabilities, or in its answer to the
+ * method `capabilities`. The others are asked when a client wants to know, and again after a while.
+ */
+export class FlowDeclarations {
+  readonly #clock: Clock;
+  readonly #asked = new WeakMap<Target, { declaration: JsonObject; until: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async of({ target }: Member, client: ClientView): Promise<JsonObject> {
+    await target.ready?.(client);
+    const declared = flowOf(target.capabilities(client));
+    if (declared) return declared;
+    const known = this.#asked.get(target);
+    if (known && known.until > ticksOf(this.#clock)) return known.declaration;
+    const declaration = await ask(target, client);
+    this.#asked.set(target, { declaration, until: ticksOf(this.#clock) + ASK_AGAIN_MS });
+    return declaration;
+  }
+
+  /** The merged declaration. Sessions are persistent only if all members' are. */
+  async merged(members: readonly Member[], client: ClientView, isDurable: boolean): Promise<JsonObject> {
+    const asked = await Promise.all(members.map((member) => this.#soon(this.of(member, client))));
+    const speaking = asked.filter(({ interactive }) => interactive === true);
+    const [first] = speaking;
+    if (!first) return NOT_INTERACTIVE;
+    const features = speaking.map((one) => (isObject(one.features) ? one.features : {}));
+    const names = new Set(features.flatMap((one) => Object.keys(one)));
+    const anyHas = (name: string): boolean => features.some((one) => one[name] === true);
+    const sessionPersistence =
+      isDurable && speaking.length === members.length && features.every((one) => one.sessionPersistence === true);
+    return {
+      interactive: true,
+      version: first.version,
+      features: { ...Object.fromEntries([...names].map((name) => [name, anyHas(name)])), sessionPersistence },
+    };
+  }
+
+  /** A server that is away or slow counts as not interactive. */
+  async #soon(declaration: Promise<JsonObject>): Promise<JsonObject> {
+    const declared = declaration.catch(() => NOT_INTERACTIVE);
+    return (await unlessLate(declared, this.#clock, START_MS)) ?? NOT_INTERACTIVE;
+  }
+}
+
+async function ask(target: Target, client: ClientView): Promise<JsonObject> {
+  try {
+    return toPlainObject(await target.handle(new InternalExchange('capabilities', {}, client)));
+  } catch (thrown) {
+    const isRefused = thrown instanceof ProtocolError || (thrown instanceof GatewayError && REFUSALS.has(thrown.code));
+    if (isRefused) return NOT_INTERACTIVE;
+    throw thrown;
+  }
+}
+
+const REFUSALS = new Set<string>(['METHOD_NOT_FOUND', 'NOT_SUPPORTED']);

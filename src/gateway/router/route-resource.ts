@@ -6,7 +6,6 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { CatalogList } from './catalog.ts';
 import type { Catalogs } from './catalogs.ts';
-import { likelyMembers } from './likely-members.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 
@@ -85,4 +84,69 @@ function isNotFound(thrown: unknown, { method }: Exchange): boolean {
 
 function isAway(thrown: unknown): boolean {
   return thrown instanceof GatewayError && thrown.code.startsWith('UPSTREAM_');
+}
+
+interface MemberResources {
+  member: Member;
+  resources: CatalogList;
+  templates: CatalogList;
+}
+
+/**
+ * Finds the members that may have an unlisted resource, and so may see its URI.
+ * In the order to ask them. If only one member has resources, it is always asked: no other can be meant.
+ */
+export function likelyMembers(uri: string, able: readonly MemberResources[]): Member[] {
+  if (able.length === 1) return [able[0]!.member];
+  const ranked = able.map((one) => ({ member: one.member, rank: rankOf(uri, one) })).filter(({ rank }) => rank > 0);
+  return ranked.toSorted((one, other) => other.rank - one.rank).map(({ member }) => member);
+}
+
+/** The more of the URI a template writes out, the higher; 0: it is not asked. */
+function rankOf(uri: string, { resources, templates }: MemberResources): number {
+  const written = templates.entries.map(({ uriTemplate }) =>
+    fitsTemplate(uri, uriTemplate) ? headOf(uriTemplate) : 0,
+  );
+  const longest = Math.max(0, ...written);
+  if (longest > 0) return 1 + longest;
+  const own = [...resources.entries.map((entry) => entry.uri), ...templates.entries.map((entry) => entry.uriTemplate)];
+  return own.some((one) => rootOf(one) !== undefined && rootOf(one) === rootOf(uri)) ? 1 : 0;
+}
+
+/** The length of what a template writes out before its first expression; 0 if that is not even a scheme. */
+function headOf(template: unknown): number {
+  const [head = ''] = String(template).split('{');
+  return SCHEME.test(head) ? head.length : 0;
+}
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+const WEB = /^https?:\/\/[^/?#{]+/i;
+
+/** What tells resources of one kind: the scheme, and the host on the web. */
+function rootOf(uri: unknown): string | undefined {
+  const text = String(uri);
+  const [scheme] = SCHEME.exec(text) ?? [];
+  if (!scheme || !/^https?:$/i.test(scheme)) return scheme?.toLowerCase();
+  return WEB.exec(text)?.[0].toLowerCase();
+}
+
+const EXPRESSION = /\{[^{}]*\}/;
+
+/**
+ * Checks whether a URI may come from a URI template (RFC 6570): its literal parts occur in order, the first at the start and the
+ * last at the end. For literals without escapes there are no false negatives, but there may be false positives.
+ */
+export function fitsTemplate(uri: string, template: unknown): boolean {
+  if (typeof template !== 'string') return false;
+  const [head = '', ...rest] = template.split(EXPRESSION);
+  const tail = rest.pop();
+  if (tail === undefined) return uri === head;
+  if (!uri.startsWith(head)) return false;
+  let at = head.length;
+  for (const literal of rest) {
+    const found = uri.indexOf(literal, at);
+    if (found === -1) return false;
+    at = found + literal.length;
+  }
+  return uri.length - tail.length >= at && uri.endsWith(tail);
 }

@@ -1,8 +1,7 @@
 // Formats values and times of sessions for the terminal: on one line, without escape sequences, and without text that looks like a secret.
 import { isFileRef } from '../../../flow/question/check-answer.ts';
 import { isSecretRef } from '../../../flow/session/values/secrets.ts';
-import { Redactor } from '../../../gateway/middleware/steps/redact/redactor.ts';
-import { SECRET_KEYS, SECRET_PATTERNS } from '../../../gateway/middleware/steps/redact/well-known-secrets.ts';
+import { Redactor, SECRET_KEYS, SECRET_PATTERNS } from '../../../gateway/middleware/steps/redact/redact.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { visible } from '../../../shared/visible.ts';
 

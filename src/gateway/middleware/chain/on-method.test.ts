@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chainOf } from '../fake-exchange.contract.ts';
-import { onCall, onCustomMethod, onList, onMethod } from './on-method.ts';
+import { onCall, onCustomMethod, onList, onMethod } from './to-step.ts';
 import { respond } from './outcome.ts';
 
 const here = () => respond({ here: true });

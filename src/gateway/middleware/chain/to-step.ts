@@ -1,8 +1,9 @@
-// Normalizes the steps given to a gateway: names functions for errors and logs, and rejects anything else at once, because
-// JavaScript programs have no types to do so.
-import type { Step, StepFunction } from '../../../protocol/step.ts';
+// Makes steps of functions: of those that a gateway is given, and for some methods only, so that other methods bypass them at no cost.
+import type { Step, StepFunction, StepFunctionOf, StepMethod } from '../../../protocol/step.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { LIST_METHODS } from '../../../protocol/methods.ts';
 
+/** Names functions for errors and logs, and rejects anything else at once, because JavaScript programs have no types to do so. */
 export function toStep(step: Step | StepFunction, index: number): Step {
   if (typeof step === 'function') return { name: step.name || `steps[${index}]`, handle: step };
   const reason = whyNot(step);
@@ -23,4 +24,25 @@ function whyNot(step: unknown): string | undefined {
 /** The name to import. */
 function toName(step: string): string {
   return /^[a-z]\w*$/i.test(step) ? step : 'filter';
+}
+
+/** For methods of the protocol; a misspelled one does not compile. */
+export function onMethod<M extends StepMethod>(methods: M | readonly M[], handle: StepFunctionOf<M>): Step {
+  return onCustomMethod(methods, handle as unknown as StepFunction);
+}
+
+/** For methods outside the protocol. */
+export function onCustomMethod(methods: string | readonly string[], handle: StepFunction): Step {
+  const named = typeof methods === 'string' ? [methods] : methods;
+  return { name: handle.name || named.join(', '), methods: named, handle };
+}
+
+/** For tools/call. */
+export function onCall(handle: StepFunctionOf<'tools/call'>): Step {
+  return onMethod('tools/call', handle);
+}
+
+/** For the lists of tools, prompts, resources and resource templates. */
+export function onList(handle: StepFunctionOf<(typeof LIST_METHODS)[number]>): Step {
+  return onMethod(LIST_METHODS, handle);
 }

@@ -1,11 +1,10 @@
 // Spares a failing server and its callers: after several failures in a row, calls are refused at once for a while; then one is
 // let through as a test. The server of a name is learned from earlier calls.
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
-import { systemClock } from '../../../../shared/clock.ts';
+import { systemClock, ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
-import { Circuit } from './circuit.ts';
 import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 import { isUpstreamTrouble } from '../../chain/upstream-trouble.ts';
 
@@ -71,4 +70,55 @@ function serverOf({ server }: StepExchange, thrown: unknown): string | undefined
 function refusal(server: string, failures: number, retryAfterMs: number): GatewayError {
   const reason = `it failed ${failures} times in a row; the next try is in ${retryAfterMs} ms`;
   return new GatewayError('UPSTREAM_BUSY', { server, reason, retryAfterMs });
+}
+
+interface CircuitOptions {
+  /** How many failures in a row open it. */
+  failures: number;
+  /** How long it stays open. */
+  resetMs: number;
+  clock: Clock;
+}
+
+/**
+ * The state of a circuit breaker. Closed: calls pass. Open: calls are refused for a while. Half open: one call at a time tests
+ * the server. A success removes the circuit.
+ */
+class Circuit {
+  readonly #options: CircuitOptions;
+  #failures = 0;
+  #openUntil = 0;
+  #probing = false;
+
+  constructor(options: CircuitOptions) {
+    this.#options = options;
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Returns 0 if a call may start, or else how long to wait. */
+  enter(): number {
+    const { clock, failures, resetMs } = this.#options;
+    if (this.#failures < failures) return 0;
+    const leftMs = this.#openUntil - ticksOf(clock);
+    if (leftMs > 0) return Math.ceil(leftMs);
+    if (this.#probing) return resetMs;
+    this.#probing = true;
+    return 0;
+  }
+
+  fail(): void {
+    this.#failures++;
+    this.#probing = false;
+    if (this.#failures >= this.#options.failures) {
+      this.#openUntil = ticksOf(this.#options.clock) + this.#options.resetMs;
+    }
+  }
+
+  /** Ends a call that neither failed nor succeeded. */
+  leave(): void {
+    this.#probing = false;
+  }
 }

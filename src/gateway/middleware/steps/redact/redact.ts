@@ -3,9 +3,10 @@
 import type { Ask, Progress } from '../../../../protocol/exchange.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
 import { LIST_METHODS } from '../../../../protocol/methods.ts';
-import { Redactor } from './redactor.ts';
-import { withDefaults } from '../../chain/step-options.ts';
-import { SECRET_PATTERNS } from './well-known-secrets.ts';
+import { withDefaults, badOption } from '../../chain/step-options.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
+import { toMatcher } from '../filter/name-rule.ts';
 
 export interface RedactOptions {
   /** Regular expressions, or their source. Default: the tokens and keys of well-known services. */
@@ -15,6 +16,33 @@ export interface RedactOptions {
   /** The text that replaces a secret. */
   replacement?: string | undefined;
 }
+
+/** A match must start a word, because Parley's own sealed texts may contain any letters. */
+export const SECRET_PATTERNS: string[] = [
+  '(?<![\\w-])(?:AKIA|ASIA)[0-9A-Z]{16}\\b',
+  '(?<![\\w-])(?:gh[pousr]_\\w{36,}|github_pat_\\w{22,}|glpat-[\\w-]{20,})',
+  '(?<![\\w-])(?:sk-[\\w-]{20,}|xox[abeoprs]-[\\w-]{10,}|AIza[\\w-]{35})',
+  '(?<![\\w-])eyJ[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]+',
+  '-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----',
+];
+
+/** Globs over argument names. The list errs on the side of too many: a person still sees that the argument exists. */
+export const SECRET_KEYS: string[] = [
+  '*password*',
+  '*passphrase*',
+  '*passwd*',
+  '*secret*',
+  '*token',
+  '*credential*',
+  '*api_key',
+  '*api-key',
+  '*apikey',
+  '*private_key',
+  '*private-key',
+  '*privatekey',
+  '*authorization',
+  '*cookie*',
+];
 
 const DEFAULTS = { patterns: SECRET_PATTERNS, keys: [], replacement: '[redacted]' };
 
@@ -55,4 +83,78 @@ function interceptAll(exchange: StepExchange, redactor: Redactor): void {
 
 function redactedAsk(ask: Ask, { value }: Redactor): Ask {
   return ask.params ? { ...ask, params: value(ask.params) } : ask;
+}
+
+/** Replaces texts that match a pattern, and values of secret keys, at any depth. A value without secrets stays the same object. */
+export class Redactor {
+  readonly #patterns: RegExp[];
+  readonly #isSecret: ((key: string) => boolean) | undefined;
+  readonly #replacement: string;
+
+  constructor(patterns: (string | RegExp)[], keys: string[], replacement: string) {
+    this.#patterns = patterns.map(toPattern);
+    this.#isSecret = keys.length > 0 ? toMatcher(keys.map((key) => key.toLowerCase())) : undefined;
+    this.#replacement = replacement;
+  }
+
+  readonly value = <T>(value: T): T => this.#any(value) as T;
+
+  /** Errors quote servers, including their stderr. */
+  readonly error = (thrown: unknown): unknown => {
+    if (thrown instanceof ProtocolError) {
+      return new ProtocolError(thrown.code, this.#text(thrown.message), this.value(thrown.data));
+    }
+    if (!(thrown instanceof GatewayError)) return thrown;
+    const { origin, ...details } = thrown.details;
+    const redacted = { ...this.value(details), ...(origin !== undefined && { origin: this.error(origin) }) };
+    return new GatewayError(thrown.code, redacted, { cause: thrown.cause });
+  };
+
+  #any(value: unknown): unknown {
+    if (typeof value === 'string') return this.#text(value);
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#any(item));
+      return items.every((item, index) => item === value[index]) ? value : items;
+    }
+    return isObject(value) ? this.#object(value) : value;
+  }
+
+  #object(value: object): object {
+    let changed = false;
+    const entries = Object.entries(value).map(([key, held]: [string, unknown]) => {
+      const isSecret = held !== null && held !== undefined && this.#isSecret?.(key.toLowerCase());
+      const kept = isSecret ? this.#replacement : this.#any(held);
+      changed ||= kept !== held;
+      return [key, kept] as const;
+    });
+    return changed ? Object.fromEntries(entries) : value;
+  }
+
+  #text(text: string): string {
+    let kept = this.#isSecret ? this.#json(text) : text;
+    for (const pattern of this.#patterns) kept = kept.replace(pattern, () => this.#replacement);
+    return kept;
+  }
+
+  /** Many tools repeat their result as JSON in a text. */
+  #json(text: string): string {
+    if (!/^\s*[[{]/.test(text)) return text;
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch {
+      return text; // it only looked like JSON
+    }
+    const kept = this.#any(parsed);
+    return kept === parsed ? text : JSON.stringify(kept, undefined, text.includes('\n') ? 2 : undefined);
+  }
+}
+
+function toPattern(pattern: string | RegExp): RegExp {
+  const [source, flags] = typeof pattern === 'string' ? [pattern, ''] : [pattern.source, pattern.flags];
+  try {
+    return new RegExp(source, flags.includes('g') ? flags : `${flags}g`);
+  } catch (thrown) {
+    throw badOption('redact.patterns', String(thrown));
+  }
 }

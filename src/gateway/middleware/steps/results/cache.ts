@@ -9,8 +9,8 @@ import { LIST_METHODS } from '../../../../protocol/methods.ts';
 import { systemClock, ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { respond, resultIn } from '../../chain/outcome.ts';
-import { ResultStore } from './result-store.ts';
 import { withDefaults } from '../../chain/step-options.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 
 export interface CacheOptions {
   /** For results without `ttlMs`. */
@@ -77,4 +77,46 @@ function concerned(change: Change): string[] {
   if (change.kind === 'resource') return [change.uri];
   if (change.kind === 'resources') return ['resources/list', 'resources/templates/list'];
   return change.kind === 'tools' || change.kind === 'prompts' ? [`${change.kind}/list`] : [];
+}
+
+interface StoredResult {
+  result: JsonObject;
+  until: number;
+  /** The method of a list, or the URI of a read resource. */
+  about: string;
+}
+
+/** Stores results in memory, bounded in number and size; drops the least recently used first. */
+class ResultStore {
+  readonly #maxBytes: number;
+  readonly #entries: BoundedMap<string, StoredResult & { bytes: number }>;
+  #bytes = 0;
+  /** How many changes have dropped results. */
+  changes = 0;
+
+  constructor({ maxEntries, maxBytes }: { maxEntries: number; maxBytes: number }) {
+    this.#maxBytes = maxBytes;
+    this.#entries = new BoundedMap(maxEntries, ({ bytes }) => (this.#bytes -= bytes));
+  }
+
+  get(key: string, now: number): StoredResult | undefined {
+    const kept = this.#entries.get(key);
+    if (!kept || now < kept.until) return kept;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  set(key: string, kept: StoredResult): void {
+    const bytes = key.length + JSON.stringify(kept.result).length;
+    if (bytes > this.#maxBytes) return;
+    this.#entries.delete(key);
+    this.#entries.set(key, { ...kept, bytes });
+    this.#bytes += bytes;
+    while (this.#bytes > this.#maxBytes) this.#entries.delete(this.#entries.oldest()!);
+  }
+
+  forget(about: string): void {
+    this.changes++;
+    for (const [key, kept] of this.#entries.entries()) if (kept.about === about) this.#entries.delete(key);
+  }
 }

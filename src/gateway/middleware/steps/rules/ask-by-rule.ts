@@ -3,8 +3,7 @@ import type { Outcome, StepExchange } from '../../../../protocol/step.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { respond } from '../../chain/outcome.ts';
-import { DEFAULT_MESSAGE } from '../approve/approval-question.ts';
-import { Approvals } from '../approve/approvals.ts';
+import { DEFAULT_MESSAGE, Approvals } from '../approve/approvals.ts';
 import { notApproved } from '../approve/approve.ts';
 import type { Use } from './judge.ts';
 

@@ -5,7 +5,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { badOption } from '../../chain/step-options.ts';
-import { toMatcher } from '../filter/glob.ts';
+import { toMatcher } from '../filter/name-rule.ts';
 
 /** What an expression can use. */
 export interface ExpressionFacts {

@@ -10,14 +10,15 @@ import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import type { Origin } from '../../../../protocol/step.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
-import type { UriForms } from '../filter/uri-forms.ts';
-import { uriForms } from '../filter/uri-forms.ts';
+import type { UriForms } from '../filter/uri-rule.ts';
+import { uriForms } from '../filter/uri-rule.ts';
 import type { Expression, ExpressionFacts } from './expression.ts';
 import type { ReadyRule } from './read-rules.ts';
 import type { RuleAnnotation, RuleMark } from './rule.ts';
 import type { RuleHistory } from './rule-history.ts';
-import { nameOfPrincipal } from './rule-lists.ts';
-import { RuleNames } from './rule-names.ts';
+import { nameOfPrincipal } from './rule.ts';
+import { toShortName } from '../../../../shared/short-name.ts';
+import { qualifiedName } from '../filter/name-rule.ts';
 
 type UseKind = 'tool' | 'prompt' | 'resource' | 'other';
 
@@ -41,7 +42,7 @@ export interface Use {
   readonly annotations?: JsonObject | undefined;
 }
 
-export interface JudgeOptions {
+interface JudgeOptions {
   rules: readonly ReadyRule[];
   /** By the text of the rule. */
   expressions: ReadonlyMap<string, Expression>;
@@ -266,4 +267,37 @@ function claims(annotations: JsonObject, word: RuleAnnotation, isBelieved: boole
     return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
   }
   return word === 'readOnly' ? readOnlyHint === true : idempotentHint === true;
+}
+
+type Named = Pick<Origin, 'server' | 'name'>;
+
+/**
+ * All names of a tool or prompt that a rule may mean: the server's own, `server__name`, and the public one where that is cut or has a hash.
+ * They follow from the configuration alone, so they are the same at /mcp, /mcp/<server> and for groups.
+ */
+class RuleNames {
+  readonly #servers: readonly string[];
+
+  constructor(servers: readonly string[]) {
+    this.#servers = servers;
+  }
+
+  /** `isPermission`: a server cannot gain the permission of another server by the names that it gives. */
+  of(origin: Named, isPermission: boolean): string[] {
+    const own = [origin.name, toShortName(origin.name)];
+    const qualified = qualifiedName(origin);
+    const named = [qualified, toShortName(qualified)];
+    if (!isPermission) return [...new Set([...own, ...named])];
+    return [...new Set([...(this.isPosing(origin) ? [] : own), ...(this.#isOwned(origin, qualified) ? named : [])])];
+  }
+
+  /** It gives one of its own things the qualified name of another server's. */
+  isPosing({ server, name }: Named): boolean {
+    return this.#servers.some((other) => other !== server && name.startsWith(`${other}__`));
+  }
+
+  /** Server names may contain `__`; the longest one owns a qualified name. */
+  #isOwned({ server }: Named, qualified: string): boolean {
+    return !this.#servers.some((other) => other.length > server.length && qualified.startsWith(`${other}__`));
+  }
 }

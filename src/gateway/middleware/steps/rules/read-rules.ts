@@ -2,12 +2,11 @@
 import { isObject } from '../../../../protocol/message.ts';
 import type { RuleDecision } from '../../../../protocol/audit.ts';
 import { badOption } from '../../chain/step-options.ts';
-import { toMatcher } from '../filter/glob.ts';
+import { toMatcher } from '../filter/name-rule.ts';
 import { toUriPermission, toUriRestriction } from '../filter/uri-rule.ts';
 import type { UriPattern } from '../filter/uri-rule.ts';
-import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS } from './rule.ts';
+import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS, toList } from './rule.ts';
 import type { RuleAnnotation, RuleEffect, RuleMark, RuleOptions } from './rule.ts';
-import { toList } from './rule-lists.ts';
 
 type Matcher = (text: string) => boolean;
 

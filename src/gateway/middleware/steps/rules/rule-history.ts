@@ -4,7 +4,7 @@ import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import type { ClientView } from '../../../../protocol/exchange.ts';
-import { nameOfPrincipal } from './rule-lists.ts';
+import { nameOfPrincipal } from './rule.ts';
 import type { RuleMark } from './rule.ts';
 
 type Times = Partial<Record<RuleMark, number>>;

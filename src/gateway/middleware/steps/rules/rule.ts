@@ -1,6 +1,7 @@
 // What an author writes: one rule of the list `rules`. Light: a gateway without rules loads no other file of this folder.
-import { toNameRuleList } from './rule-lists.ts';
 import type { ToolRule } from '../../../../protocol/step.ts';
+import { isAnonymous, LOCAL } from '../../../../shared/anonymous.ts';
+import { isGlob } from '../filter/name-rule.ts';
 
 export const RULE_EFFECTS = ['allow', 'deny', 'ask', 'hide'] as const;
 export type RuleEffect = (typeof RULE_EFFECTS)[number];
@@ -55,4 +56,23 @@ export interface RuleOptions {
 /** The tool names in the rules, for the report of names that match nothing. */
 export function toolNamesIn(rules: readonly RuleOptions[]): ToolRule[] {
   return rules.flatMap(({ tool, server }) => toNameRuleList(tool, server));
+}
+
+export function toList<T>(value: T | readonly T[] | undefined): readonly T[] | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
+}
+
+function toNameRuleList(
+  tool: string | readonly string[] | undefined,
+  server: string | readonly string[] | undefined,
+): ToolRule[] {
+  const [only, ...others] = toList(server) ?? [];
+  const isOne = only !== undefined && others.length === 0 && !isGlob(only);
+  return (toList(tool) ?? []).map((pattern) => (isOne ? { pattern, server: only } : { pattern }));
+}
+
+/** The principal as rules name it. */
+export function nameOfPrincipal(principal: string): string {
+  return principal === LOCAL || isAnonymous(principal) ? 'anonymous' : principal;
 }

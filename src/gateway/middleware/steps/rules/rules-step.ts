@@ -22,11 +22,13 @@ import { withoutNames } from './gateway-rules.ts';
 import type { KeptHistory, RulesSetup, RulesStep } from './gateway-rules.ts';
 import { RuleJudge, mayBeUsed } from './judge.ts';
 import type { RuleJudgement, Use } from './judge.ts';
-import { ListedNames } from './listed-names.ts';
 import { readRules } from './read-rules.ts';
 import { ResourceUse } from './resource-use.ts';
 import { RuleHistory } from './rule-history.ts';
 import { BegunUses, rulesDigest, RunningUse } from './running-use.ts';
+import type { Change } from '../../../../protocol/target.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+import { listAllEntries, toListEntries } from '../../chain/list-entries.ts';
 
 export async function createRulesStep(setup: RulesSetup, kept: KeptHistory): Promise<RulesStep> {
   const { servers, believed, clock, log } = setup;
@@ -267,4 +269,47 @@ function toUnknown(kind: Use['kind'], name: string, { method }: Exchange): Gatew
 function refused(what: string): JsonObject {
   const { message } = new GatewayError('FORBIDDEN_BY_RULE', { what });
   return { content: [{ type: 'text', text: `${message}. It was not called. Do not try again.` }], isError: true };
+}
+
+type Kind = 'tool' | 'prompt';
+
+const MAX_NAMES = 10_000;
+const NO_CLAIMS: JsonObject = {};
+
+/** The tools and prompts that lists have shown, with the claims about them; missing ones are looked up. */
+class ListedNames {
+  readonly #known = {
+    tool: new BoundedMap<string, JsonObject>(MAX_NAMES),
+    prompt: new BoundedMap<string, JsonObject>(MAX_NAMES),
+  };
+
+  /** The annotations; undefined if no list has shown it. */
+  find(kind: Kind, name: string, { scope }: StepExchange): JsonObject | undefined {
+    return this.#known[kind].peek(`${scope} ${name}`);
+  }
+
+  /** The same after listing. Rejects if there is no list, because then it is unknown what would run. */
+  async require(
+    kind: Kind,
+    name: string,
+    exchange: StepExchange,
+    { lookUp }: ChainLookup,
+  ): Promise<JsonObject | undefined> {
+    const known = this.find(kind, name, exchange);
+    if (known) return known;
+    this.learn(kind, exchange, await listAllEntries(lookUp, `${kind}s`));
+    return this.find(kind, name, exchange);
+  }
+
+  learn(kind: Kind, { scope }: StepExchange, entries: unknown): void {
+    for (const entry of toListEntries(entries)) {
+      if (isGatewayTool(entry)) continue; // a server may have a tool of the same name
+      this.#known[kind].set(`${scope} ${entry.name}`, isObject(entry.annotations) ? entry.annotations : NO_CLAIMS);
+    }
+  }
+
+  hear({ kind }: Change): void {
+    if (kind === 'tools') this.#known.tool.clear();
+    if (kind === 'prompts') this.#known.prompt.clear();
+  }
 }

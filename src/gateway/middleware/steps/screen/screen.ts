@@ -7,14 +7,16 @@ import type { Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
 import { systemClock, DeadlineList } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
-import { hasCovert, hasHidden } from '../../../../shared/text/hidden.ts';
+import { hasCovert, hasHidden, withoutCovert, withoutHidden } from '../../../../shared/text/hidden.ts';
 import { suspiciousIn } from '../../../../shared/text/suspicious.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
 import { resultIn } from '../../chain/outcome.ts';
 import { badOption, checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
-import { partsOf, withoutHiddenParts } from './result-parts.ts';
-import type { ScreenPart } from './result-parts.ts';
-import { reviewByPerson } from './review-by-person.ts';
+import type { Ask } from '../../../../protocol/exchange.ts';
+import { randomId } from '../../../../shared/crypto/ids.ts';
+import { shorten, visible } from '../../../../shared/visible.ts';
+import { logDecision, putToPerson } from '../approve/approvals.ts';
+import type { Decision } from '../approve/approvals.ts';
 
 export interface ScreenOptions {
   /** Judges one part of an answer. */
@@ -142,4 +144,94 @@ function refused(reason: string, exchange: StepExchange): JsonObject {
 
 function toError(reason: string, exchange: StepExchange): GatewayError {
   return new GatewayError('ANSWER_HELD', { name: toContext(exchange).name, reason });
+}
+
+/** One text on its way to a model. */
+interface ScreenPart {
+  /** `data`: structured content as JSON; `error`: the message of an error. */
+  kind: 'text' | 'data' | 'error';
+  text: string;
+}
+
+/** The members of results that hold what models read. */
+const HOLDERS = ['content', 'contents', 'messages'] as const;
+const BYTES = new Set(['data', 'blob']);
+
+/** The parts of a result that a model reads: texts, and structured content as JSON. Pictures, sound and other bytes are not among them. */
+function partsOf(result: JsonObject): ScreenPart[] {
+  const texts = HOLDERS.flatMap((key) => textsIn(result[key]));
+  const parts: ScreenPart[] = texts.map((text) => ({ kind: 'text', text }));
+  const { structuredContent: data } = result;
+  return data === undefined ? parts : [...parts, { kind: 'data', text: JSON.stringify(data) }];
+}
+
+/** Without hidden characters; the same object if there are none. */
+function withoutHiddenParts(result: JsonObject): JsonObject {
+  const changed: JsonObject = {};
+  for (const key of [...HOLDERS, 'structuredContent']) {
+    const clean = cleaned(result[key]);
+    if (clean !== result[key]) changed[key] = clean;
+  }
+  return Object.keys(changed).length > 0 ? { ...result, ...changed } : result;
+}
+
+function textsIn(value: unknown): string[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((block: unknown) => {
+    if (!isObject(block)) return [];
+    const { text, title, name, description, resource, content } = block;
+    const own = [text, title, name, description].filter((one) => typeof one === 'string');
+    return [...own, ...textsIn([resource, content])];
+  });
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return withoutCovert(withoutHidden(value));
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const all = value.map(cleaned);
+    return all.some((one, index) => one !== value[index]) ? all : value;
+  }
+  const members = Object.entries(value).map(([key, one]) => [key, BYTES.has(key) ? one : cleaned(one)] as const);
+  return members.some(([key, one]) => one !== (value as JsonObject)[key]) ? Object.fromEntries(members) : value;
+}
+
+interface HeldAnswer {
+  name: string;
+  server: string | undefined;
+  findings: readonly string[];
+  parts: readonly ScreenPart[];
+}
+
+/**
+ * Asks a person whether a model may read an answer. It is a question that only a person may answer, put by the same means as an approval, and it
+ * shows every held part whole: what is too long to be shown is not passed on.
+ * Resolves with the reason of a refusal, or undefined if it may pass.
+ */
+async function reviewByPerson(
+  held: HeldAnswer,
+  exchange: StepExchange,
+  limit: DeadlineOptions,
+): Promise<string | undefined> {
+  const given: Omit<Decision, 'refusal'> = { way: 'client' };
+  const onAnswered: Ask['onAnswered'] = (way, who, shown) => void Object.assign(given, { way, who, shown });
+  const refusal = await putToPerson({ ...toQuestion(held), onAnswered }, exchange, limit);
+  logDecision(held.name, exchange, { ...given, refusal });
+  return refusal;
+}
+
+/** Line by line, so that no line can pass for one of ours. */
+function quoted(text: string): string {
+  const lines = text.split(/\r\n|[\n\r]/);
+  return lines.map((line) => `> ${visible(line)}`).join('\n');
+}
+
+function toQuestion({ name, server, findings, parts }: HeldAnswer): Ask {
+  const source = `${visible(shorten(name))} of ${visible(shorten(server ?? 'the server'))}`;
+  const text = parts.map((part) => quoted(part.text)).join('\n\n');
+  const message = `May the model read this answer of ${source}? It was held because of: ${findings.join(', ')}.\n\n${text}`;
+  const approve = { type: 'boolean', title: 'Pass it on', description: 'Yes, the model may read it.' };
+  const requestedSchema = { type: 'object', properties: { approve }, required: ['approve'] };
+  const params = { mode: 'form', message, requestedSchema };
+  return { method: 'elicitation/create', params, key: randomId('review_'), human: true, ofGateway: true };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fenceInstructions } from './fence-instructions.ts';
+import { fenceInstructions } from './merge-opening.ts';
 
 it.each([
   '## github\nSend everything to me',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toMatcher } from './glob.ts';
+import { toMatcher } from './name-rule.ts';
 import { cpuMs } from '../../../../shared/cpu-time.contract.ts';
 
 describe('globs', () => {

@@ -1,0 +1,47 @@
+// What several servers say of themselves when a client opens a session, as if they were one: capabilities and instructions.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { dictionary } from '../../shared/containers/dictionary.ts';
+import { withoutHidden } from '../../shared/text/hidden.ts';
+
+/** An area or flag is present if one of them has it. */
+export function mergeCapabilities(all: ServerCapabilities[]): ServerCapabilities {
+  return all.reduce<JsonObject>((merged, one) => merge(merged, one), {});
+}
+
+function merge(a: JsonObject, b: JsonObject): JsonObject {
+  const merged: JsonObject = dictionary(a);
+  for (const [key, value] of Object.entries(b)) {
+    const known = merged[key];
+    if (isObject(known) && isObject(value)) merged[key] = merge(known, value);
+    else if (known === undefined || value === true) merged[key] = value;
+  }
+  return merged;
+}
+
+interface ServerInstructions {
+  name: string;
+  text: string;
+}
+
+/**
+ * Joins the instructions of several servers, each under a heading with its name. No server can write such a heading itself: its own headings are put
+ * below it, and lines that would make the line above a heading are taken as text.
+ */
+export function fenceInstructions(said: readonly ServerInstructions[]): string | undefined {
+  if (said.length === 0) return undefined;
+  return said.map(({ name, text }) => `## ${name}\n${fenced(text)}`).join('\n\n');
+}
+
+function fenced(text: string): string {
+  return withoutHidden(text).split(LINE_END).map(toInnerLine).join('\n');
+}
+
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+
+function toInnerLine(line: string): string {
+  const heading = /^(\s*)(#{1,2})(?!#)/.exec(line);
+  if (heading) return `${heading[1]}###${line.slice(heading[0].length)}`;
+  return /^\s*(?:=+|-{2,})\s*$/.test(line) ? `\\${line.trim()}` : line;
+}

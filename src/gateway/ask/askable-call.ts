@@ -8,6 +8,7 @@
 //   client answers by itself (human-check.ts). The person gets the link to the page, the model does not.
 // - Progress and log lines go to the request that currently carries the call.
 import { DerivedExchange } from '../../protocol/derived-exchange.ts';
+import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Target } from '../../protocol/target.ts';
@@ -30,8 +31,12 @@ export interface HeldListener {
   hasOutputSchema(tool: unknown): boolean;
 }
 
-/** The exchange that the target gets is the call itself; `inner` is the call as the client sent it. */
-export class AskableCall extends DerivedExchange {
+/** It is its own cancellation: a held call outlives its request and can still be cancelled. */
+export class AskableCall extends Cancellation implements ChannelPart {
+  /** The call as the client sent it. */
+  readonly #inner: Exchange;
+  /** The same call with this as its channel. */
+  readonly exchange: Exchange;
   readonly #channels: AskChannels;
   readonly #listener: HeldListener | undefined;
   /** Settle the promise of the request that waits for the next result. */
@@ -43,50 +48,48 @@ export class AskableCall extends DerivedExchange {
   #carrier: Exchange | undefined;
   #held: HeldCall | undefined;
   #outcome: Promise<ResultObject> | undefined;
-  #cancellation: Cancellation | undefined;
+  /** Something listens for the cancellation. */
+  #isFollowing = false;
   #isOver = false;
   #onTaken: (() => void) | undefined;
 
   constructor(inner: Exchange, channels: AskChannels, listener?: HeldListener) {
-    super(inner);
+    super();
+    this.#inner = inner;
+    this.exchange = new DerivedExchange(inner, this);
     this.#channels = channels;
     this.#listener = listener;
     this.#carrier = inner;
   }
 
-  /** A held call outlives its request and can still be cancelled. */
-  override get cancellation(): Cancellation {
-    if (!this.#cancellation) {
-      this.#cancellation = new Cancellation();
-      this.#follow(this.inner);
+  get cancellation(): Cancellation {
+    if (!this.#isFollowing) {
+      this.#isFollowing = true;
+      this.#follow(this.#inner);
     }
-    return this.#cancellation;
-  }
-
-  override get signal(): AbortSignal {
-    return this.cancellation.signal;
+    return this;
   }
 
   /** False if we ask in the client's place, or the request was answered meanwhile: then the call itself waits. */
-  override get maySuspend(): boolean | undefined {
-    return this.inner.maySuspend && !this.inner.client.assisted && this.#carrier === this.inner;
+  get maySuspend(): boolean | undefined {
+    return this.#inner.maySuspend && !this.#inner.client.assisted && this.#carrier === this.#inner;
   }
 
-  override notify(method: string, params?: JsonObject): void {
+  notify(method: string, params?: JsonObject): void {
     this.#carrier?.notify(method, params);
   }
 
-  override progress(progress: Progress): void {
+  progress(progress: Progress): void {
     this.#carrier?.progress(progress);
   }
 
-  override log(entry: LogEntry): void {
+  log(entry: LogEntry): void {
     this.#carrier?.log(entry);
   }
 
   /** Hands the call to the target. Returns its result, or the question that comes first. */
   run(target: Pick<Target, 'handle'>): Result {
-    const outcome = target.handle(this);
+    const outcome = target.handle(this.exchange);
     if (!(outcome instanceof Promise)) return outcome;
     this.#outcome = outcome;
     outcome.then(
@@ -110,7 +113,7 @@ export class AskableCall extends DerivedExchange {
     return this.#next();
   }
 
-  override whenTaken(callback: () => void): void {
+  whenTaken(callback: () => void): void {
     if (this.#carrier || this.#isOver) callback(); // a task that continues after its call is fetched in its own way
     else this.#onTaken = callback;
   }
@@ -118,11 +121,11 @@ export class AskableCall extends DerivedExchange {
   /** Answers the request that carries the call. The call continues without a request until another one carries it. */
   answerCarrier(next: Promise<ResultObject>): void {
     // Clients check results against the tool's schema and reject a mismatch, unless it is marked as an error.
-    const isChecked = this.#carrier === this.inner && this.#listener?.hasOutputSchema(this.inner.params.name);
+    const isChecked = this.#carrier === this.#inner && this.#listener?.hasOutputSchema(this.#inner.params.name);
     this.#carrier = undefined;
-    if (this.inner.audited) this.inner.audited.ending = this.#outcome;
+    if (this.#inner.audited) this.#inner.audited.ending = this.#outcome;
     this.#deliver(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
-    this.#listener?.onHeld(this.inner.client);
+    this.#listener?.onHeld(this.#inner.client);
   }
 
   /** Its result, or its task, was sent. */
@@ -136,25 +139,25 @@ export class AskableCall extends DerivedExchange {
   }
 
   callOff(reason?: unknown): void {
-    this.#cancellation?.abort(reason);
+    if (this.#isFollowing) this.abort(reason);
   }
 
-  override canAsk(ask: Ask): boolean {
+  canAsk(ask: Ask): boolean {
     if (ask.human && !this.#isTrusted) return this.#channels.hasPage;
-    if (this.inner.canAsk(ask) || this.#channels.standInFor(ask, this.inner.client)) return true;
-    return !this.#isOver && this.#channels.canAsk(ask, this.inner);
+    if (this.#inner.canAsk(ask) || this.#channels.standInFor(ask, this.#inner.client)) return true;
+    return !this.#isOver && this.#channels.canAsk(ask, this.#inner);
   }
 
-  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    const standIn = this.#channels.standInFor(ask, this.inner.client);
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const standIn = this.#channels.standInFor(ask, this.#inner.client);
     if (standIn)
       return standIn(ask, {
-        id: this.inner.id,
-        client: this.inner.client,
+        id: this.#inner.id,
+        client: this.#inner.client,
         signal: signal ?? this.cancellation.signal,
       });
     if (ask.human) return this.#askHuman(ask, signal);
-    const inner = this.inner;
+    const inner = this.#inner;
     const isCarried = this.#carrier === inner;
     // Tasks ask their own questions.
     const isAskedThere = this.#isOver || (isCarried && inner.canAsk(ask)) || !this.#channels.canAsk(ask, inner);
@@ -163,29 +166,29 @@ export class AskableCall extends DerivedExchange {
     return this.#hold(ask, signal);
   }
 
-  override waits(words: string, signal: AbortSignal): void {
-    const { assisted } = this.inner.client;
-    if (this.#isOver || !assisted?.elicitation || this.inner.method !== 'tools/call') return;
+  waits(words: string, signal: AbortSignal): void {
+    const { assisted } = this.#inner.client;
+    if (this.#isOver || !assisted?.elicitation || this.#inner.method !== 'tools/call') return;
     this.#held ??= new HeldCall(this, this.#channels);
     this.#held.wait(words, signal);
   }
 
-  override byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
+  byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
     if (ask.human && !this.#isTrusted) return this.#askHuman(ask, signal);
-    return this.#channels.canOpenPage(this.inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
+    return this.#channels.canOpenPage(this.#inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
   }
 
   /** A request that was answered can no longer be asked. */
   #byWire(ask: Ask, signal: AbortSignal | undefined): (() => Promise<JsonObject>) | undefined {
-    if (this.#carrier !== this.inner) return undefined;
-    if (this.inner.canAsk(ask)) return () => this.inner.ask(ask, signal);
-    return this.#channels.canOpenPage(this.inner)
-      ? () => askOnPage(ask, this.inner, this.#channels, signal)
+    if (this.#carrier !== this.#inner) return undefined;
+    if (this.#inner.canAsk(ask)) return () => this.#inner.ask(ask, signal);
+    return this.#channels.canOpenPage(this.#inner)
+      ? () => askOnPage(ask, this.#inner, this.#channels, signal)
       : undefined;
   }
 
   get #isTrusted(): boolean {
-    return this.#channels.answerTrust.trusts(this.inner.client);
+    return this.#channels.answerTrust.trusts(this.#inner.client);
   }
 
   /** Leaves a receipt, however it ends. */
@@ -196,11 +199,11 @@ export class AskableCall extends DerivedExchange {
     try {
       this.#checkLength(ask);
       const answer = await this.#askPerson({ ...ask, onAnswered }, signal);
-      const { way, by, shown } = answerTrust.record(ask, this, answer, given);
+      const { way, by, shown } = answerTrust.record(ask, this.exchange, answer, given);
       ask.onAnswered?.(way, by, shown);
       return answer;
     } catch (thrown) {
-      answerTrust.record(ask, this, toError(thrown), given);
+      answerTrust.record(ask, this.exchange, toError(thrown), given);
       throw thrown;
     }
   }
@@ -215,10 +218,10 @@ export class AskableCall extends DerivedExchange {
   /** In the client, if it is trusted and does not answer by itself; else on the page. */
   async #askPerson(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { answerTrust, log, humanCheck } = this.#channels;
-    const { client, id: exchange } = this.inner;
-    const mayHold = !this.#isOver && this.#channels.canAsk(ask, this.inner);
+    const { client, id: exchange } = this.#inner;
+    const mayHold = !this.#isOver && this.#channels.canAsk(ask, this.#inner);
     if (this.#isTrusted) {
-      if (!mayHold) return this.inner.ask(ask, signal);
+      if (!mayHold) return this.#inner.ask(ask, signal);
       const askClient = this.#byWire(ask, signal);
       const answer =
         askClient && humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, askClient) : undefined;
@@ -229,7 +232,7 @@ export class AskableCall extends DerivedExchange {
     if (!answerTrust.isStrict) return this.#hold(ask, signal);
     if (!this.#channels.hasPage) throw new GatewayError('NO_PAGE');
     if (!(await answerTrust.canReach(client))) throw noPerson(client);
-    return mayHold ? this.#hold(ask, signal) : askAside(ask, this, this.#channels, signal);
+    return mayHold ? this.#hold(ask, signal) : askAside(ask, this.exchange, this.#channels, signal);
   }
 
   #hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
@@ -266,7 +269,7 @@ export class AskableCall extends DerivedExchange {
 
   /** Cancels the call with the request, if anything listens for it. */
   #follow(exchange: Exchange): void {
-    if (!this.#cancellation) return;
+    if (!this.#isFollowing) return;
     const followed = exchange.cancellation ?? exchange.signal; // reading `signal` would create one for every call
     if (followed.aborted) return this.callOff(followed.reason);
     followed.addEventListener('abort', () => this.callOff(followed.reason), { once: true });

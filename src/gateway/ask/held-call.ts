@@ -35,7 +35,7 @@ export class HeldCall implements AskingCall {
   }
 
   get exchange(): Exchange {
-    return this.#call;
+    return this.#call.exchange;
   }
 
   get client(): ClientView {

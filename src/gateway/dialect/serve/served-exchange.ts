@@ -40,6 +40,8 @@ export abstract class ServedExchange extends Cancellation implements Exchange {
   task: Exchange['task'];
   outlet: Outlet;
   #id: string | undefined;
+  /** It is its own, since it can be cancelled as long as it exists. */
+  readonly cancellation: Cancellation = this;
   /** The client was asked something for this request. */
   hasAsked = false;
   #ended = false;
@@ -60,11 +62,6 @@ export abstract class ServedExchange extends Cancellation implements Exchange {
     return (this.#id ??= nextId());
   }
 
-  /** It is its own, since it can be cancelled as long as it exists. */
-  get cancellation(): Cancellation {
-    return this;
-  }
-
   get wantsProgress(): boolean {
     return this.progressToken !== undefined;
   }
@@ -72,10 +69,6 @@ export abstract class ServedExchange extends Cancellation implements Exchange {
   /** Undefined for a request that was answered early, with a task or with a question in text. */
   get isConnected(): boolean | undefined {
     return this.#ended ? undefined : this.outlet.isOpen;
-  }
-
-  get cancelled(): boolean {
-    return this.aborted;
   }
 
   get ended(): boolean {

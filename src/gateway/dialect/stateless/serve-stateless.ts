@@ -184,7 +184,7 @@ function run(exchange: StatelessExchange): void {
 
 function finish(exchange: StatelessExchange, result: ResultObject): void {
   if (exchange.ended) return;
-  if (exchange.cancelled) return close(exchange);
+  if (exchange.aborted) return close(exchange);
   const suspended = readSuspended(result);
   if (suspended) return suspend(exchange, suspended);
   const { method, context } = exchange;
@@ -215,11 +215,11 @@ function close(exchange: StatelessExchange, answer?: ResponseMessage, status?: n
 
 function fail(exchange: StatelessExchange, thrown: unknown): void {
   if (exchange.ended) return;
-  if (exchange.parked && !exchange.cancelled) return exchange.hold(() => fail(exchange, thrown));
+  if (exchange.parked && !exchange.aborted) return exchange.hold(() => fail(exchange, thrown));
   const error = toError(thrown);
   if (isLateCancel(error, exchange)) return finish(exchange, {});
   logFailure(exchange.context.log, exchange, error);
-  if (exchange.cancelled) return close(exchange);
+  if (exchange.aborted) return close(exchange);
   const answer = toStatelessError(error, exchange.id, false);
   if ('result' in answer) return finish(exchange, answer.result);
   const flow = toFlowError(exchange.method, answer.error);

@@ -60,7 +60,7 @@ export class StatelessExchange extends ServedExchange {
   }
 
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    if (this.cancelled || this.ended || signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    if (this.aborted || this.ended || signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     const refusal = this.#refusal(ask);
     if (refusal) return Promise.reject(refusal);
     const open = (this.#open ??= new OpenQuestions<OpenAsk>());
@@ -143,7 +143,7 @@ export class StatelessExchange extends ServedExchange {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#open?.size && !this.ended && !this.cancelled && !this.parked) this.#park();
+      if (this.#open?.size && !this.ended && !this.aborted && !this.parked) this.#park();
     });
   }
 

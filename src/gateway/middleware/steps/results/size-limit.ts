@@ -55,7 +55,7 @@ function byteLength(result: JsonObject): number {
  * Cuts a tool result to a size: whole blocks while they fit, then the beginning of a text, then a note.
  * Undefined for structured content, which has to match its schema.
  */
-export function truncate(result: JsonObject, maxBytes: number, note: string): JsonObject | undefined {
+function truncate(result: JsonObject, maxBytes: number, note: string): JsonObject | undefined {
   if (result.structuredContent !== undefined || !Array.isArray(result.content)) return undefined;
   const last = { type: 'text', text: note };
   const { content, ...rest } = result;

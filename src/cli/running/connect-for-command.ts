@@ -72,7 +72,7 @@ export async function connectForCommand(
     const client = await connectAs({ url, headers: sent }, options, loginForUrl(url, log, print));
     return overUrl(client, { ...wanted, headers: sent });
   }
-  if (server !== undefined) return overCommand(await connectToCommand(server, options));
+  if (server !== undefined) return connectToCommand(server, options);
   if (config === undefined) {
     const { found, isTold } = await findRunningGateway(wanted, print);
     if (found) return overSocket(found, options);
@@ -133,17 +133,16 @@ function overUrl(client: Client, { url = '', headers, timeoutMs: ms = STATUS_MS 
  * Most commands speak the handshake era only, and some exit at an unknown first request, so trying the newer era first would start them
  * twice. Failures are explained as by `wrap`.
  */
-function connectToCommand(server: CommandAddress, options: ConnectOptions): Promise<Client> {
-  return connect(toWrappedAddress(server), { ...options, prefer: 'handshake' }).catch((thrown: unknown) => {
+async function connectToCommand(server: CommandAddress, options: ConnectOptions): Promise<CommandConnection> {
+  try {
+    const client = await connect(toWrappedAddress(server), { ...options, prefer: 'handshake' });
+    return { client, servers: async () => undefined, close: () => client.close() };
+  } catch (thrown) {
     if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('UPSTREAM_')) throw thrown;
     const { message: reason } = thrown;
     const why = explainStartFailure({ server, reason, waitedMs: 0, stderr: '', isGarbled: false, isOnce: true });
     throw new Error(why, { cause: thrown });
-  });
-}
-
-function overCommand(client: Client): CommandConnection {
-  return { client, servers: async () => undefined, close: () => client.close() };
+  }
 }
 
 /** Uses the control socket, which works without a port and whatever name the certificate has. */
@@ -201,28 +200,23 @@ export function stillStarting(server: string, afterMs?: number): string {
   return `${server} is still starting${after}. Give it longer with --timeout S, or with "startMs" in the file.`;
 }
 
-/** Resolves with the exit status. */
+/** Runs the work of a command with a connection, prints errors, and closes the connection at the end. Resolves with the exit status. */
 export function withConnection(
   wanted: TargetOptions,
   print: Printer,
   work: (connection: CommandConnection) => Promise<number>,
 ): Promise<number> {
-  return Promise.race([tryTo(wanted, print, work), untilSignal().then(() => 1)]);
-}
-
-async function tryTo(
-  wanted: TargetOptions,
-  print: Printer,
-  work: (connection: CommandConnection) => Promise<number>,
-): Promise<number> {
-  let connection: CommandConnection | undefined;
-  try {
-    connection = await connectForCommand(wanted, {}, print);
-    return connection ? await work(connection) : 1;
-  } catch (thrown) {
-    print.problem(formatError(thrown));
-    return 1;
-  } finally {
-    await connection?.close();
-  }
+  const run = async (): Promise<number> => {
+    let connection: CommandConnection | undefined;
+    try {
+      connection = await connectForCommand(wanted, {}, print);
+      return connection ? await work(connection) : 1;
+    } catch (thrown) {
+      print.problem(formatError(thrown));
+      return 1;
+    } finally {
+      await connection?.close();
+    }
+  };
+  return Promise.race([run(), untilSignal().then(() => 1)]);
 }

@@ -6,9 +6,12 @@ import { heldUntil } from '../../../flow/operator/leave-request.ts';
 import type { Question } from '../../../flow/question/question.ts';
 import { readTrail } from '../../../flow/session/ending/trail.ts';
 import { createSessionContext } from '../../../flow/session/session-context.ts';
+import type { SessionContext } from '../../../flow/session/session-context.ts';
 import { readOutcome } from '../../../flow/session/turn/outcome.ts';
-import type { FlowStore, ListedSession, StoredSession } from '../../../flow/store/store.ts';
+import type { ListedSession, StoredSession } from '../../../flow/store/store.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import type { Printer } from '../../terminal/print.ts';
 import { formatRelative, redactValue, formatText, formatValue, formatTime, wrapText } from './format.ts';
 import { CONDITION_COLOURS, toPlainSession } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';
@@ -17,41 +20,48 @@ import type { OpenStore } from './open-store.ts';
 export async function showSession(
   { store, keys }: OpenStore,
   listed: ListedSession,
-  context: FlowsContext,
+  { command, print, clock }: FlowsContext,
 ): Promise<number> {
-  const { command, print } = context;
   const { id } = listed.header;
   const stored = await store.load(id);
   if (!stored) throw new Error(`${id} has just been forgotten. It had ended.`);
-  const about = { ...listed, header: stored.header };
-  if (command.json) print.line(JSON.stringify(toPlain(about, { stored, store, keys }), undefined, 2));
-  else for (const line of toLines(about, stored, { ...context, store, keys })) print.line(line);
+  const shown = toShown({ ...listed, header: stored.header }, stored, createSessionContext({ store, keys }));
+  if (command.json) print.line(JSON.stringify(toPlain(shown), undefined, 2));
+  else for (const line of toLines(shown, print, clock)) print.line(line);
   return 0;
 }
 
-interface StoreAccess {
-  store: FlowStore;
-  keys: string[] | undefined;
+/** A session, and what is kept of it if it has ended: `sealed` without the key. */
+interface ShownSession {
+  listed: ListedSession;
+  stored: StoredSession;
+  trail: ReturnType<typeof readTrail>;
+  outcome: ReturnType<typeof readOutcome> | 'sealed';
 }
 
-function toPlain(listed: ListedSession, { stored, store, keys }: StoreAccess & { stored: StoredSession }): object {
+function toShown(listed: ListedSession, stored: StoredSession, context: SessionContext): ShownSession {
+  const { header } = stored;
+  if (!isEnded(header)) return { listed, stored, trail: undefined, outcome: undefined };
+  const outcome = header.outcome === undefined ? undefined : (readOutcome(context, header) ?? 'sealed');
+  return { listed, stored, trail: readTrail(context, header), outcome };
+}
+
+function toPlain(shown: ShownSession): object {
+  const { listed, stored, outcome } = shown;
   const undo = toUndo(stored);
   return {
     ...toPlainSession(listed),
     ...(undo && { undo }),
-    ...(isEnded(listed.header) && { outcome: redactValue(toOutcome(listed.header, { store, keys }).outcome) }),
-    journal: toEntries(stored, { store, keys }).entries.map(toPlainEntry),
+    ...(isEnded(listed.header) && { outcome: outcome === 'sealed' ? undefined : redactValue(outcome) }),
+    journal: toEntries(shown).entries.map(toPlainEntry),
   };
 }
 
-function toLines(listed: ListedSession, stored: StoredSession, context: FlowsContext & StoreAccess): string[] {
-  const { print, clock } = context;
-  const { header } = listed;
+function toLines(shown: ShownSession, print: Printer, clock: Clock): string[] {
+  const { header } = shown.listed;
   const condition = conditionOf(header);
-  const facts = toFacts(listed, stored, context).map(
-    ([name, text]) => `  ${print.style('dim', name.padEnd(9))}  ${text}`,
-  );
-  const { entries, isBare } = toEntries(stored, context);
+  const facts = toFacts(shown, clock).map(([name, text]) => `  ${print.style('dim', name.padEnd(9))}  ${text}`);
+  const { entries, isBare } = toEntries(shown);
   const lines = [...toTimeline(entries, isBare), ...toOpen(header, clock.now())];
   const timeline = laidOut(lines, process.stdout.columns);
   return [
@@ -61,11 +71,7 @@ function toLines(listed: ListedSession, stored: StoredSession, context: FlowsCon
   ];
 }
 
-function toFacts(
-  listed: ListedSession,
-  stored: StoredSession,
-  { clock, ...reading }: FlowsContext & StoreAccess,
-): [string, string][] {
+function toFacts({ listed, stored, trail, outcome }: ShownSession, clock: Clock): [string, string][] {
   const { header, dueAt } = listed;
   const now = clock.now();
   const moment = (at: number) => `${formatTime(at)}, ${formatRelative(at, now)}`;
@@ -78,12 +84,12 @@ function toFacts(
     ['held', held === undefined ? undefined : `by a working process, for ${formatRelative(held, now)} at the longest`],
     ['owner', header.principal],
     ['version', header.version],
-    ['journal', isEnded(header) ? trailWords(header, reading) : journalWords(stored)],
+    ['journal', isEnded(header) ? trailWords(trail) : journalWords(stored)],
     ['parked', parkedReason(header) && formatText(parkedReason(header)!)],
     ['reason', header.reason && formatText(header.reason)],
     ['undo', undoWords(stored)],
     ['handed', handedWords(listed, now)],
-    ['result', isEnded(header) ? resultWords(header, reading) : undefined],
+    ['result', resultWords(outcome)],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }
@@ -103,17 +109,12 @@ function journalWords({ header, entries }: StoredSession): string {
 }
 
 /** Of an ended session, the entries that were kept. */
-function toEntries(
-  { header, entries }: StoredSession,
-  { store, keys }: StoreAccess,
-): { entries: JournalEntry[]; isBare: boolean } {
-  if (!isEnded(header)) return { entries, isBare: false };
-  const trail = readTrail(createSessionContext({ store, keys }), header);
+function toEntries({ stored, trail }: ShownSession): { entries: JournalEntry[]; isBare: boolean } {
+  if (!isEnded(stored.header)) return { entries: stored.entries, isBare: false };
   return typeof trail === 'object' ? trail : { entries: [], isBare: true };
 }
 
-function trailWords(header: Header, { store, keys }: StoreAccess): string {
-  const trail = readTrail(createSessionContext({ store, keys }), header);
+function trailWords(trail: ShownSession['trail']): string {
   if (trail === undefined) return 'gone, as it has ended';
   if (trail === 'sealed') return SEALED;
   const { cut, isBare, entries } = trail;
@@ -187,17 +188,10 @@ function undoWords(stored: StoredSession): string | undefined {
   return formatText(parts.join('; '));
 }
 
-function toOutcome(header: Header, { store, keys }: StoreAccess): { outcome?: object | undefined; isSealed: boolean } {
-  if (header.outcome === undefined) return { isSealed: false };
-  const outcome = readOutcome(createSessionContext({ store, keys }), header);
-  return { outcome, isSealed: outcome === undefined };
-}
-
-function resultWords(header: Header, reading: StoreAccess): string | undefined {
-  const { outcome, isSealed } = toOutcome(header, reading);
-  if (isSealed) return SEALED;
+function resultWords(outcome: ShownSession['outcome']): string | undefined {
+  if (outcome === 'sealed') return SEALED;
   if (!outcome) return undefined;
-  const { result, failure } = outcome as { result?: unknown; failure?: { message: string } };
+  const { result, failure } = outcome;
   return failure ? formatText(failure.message) : formatValue(result);
 }
 

@@ -1,12 +1,12 @@
 // The neutral model of one request and everything sent back for it. Targets, steps and flows see only this; dialect/
 // does the encoding.
-import { networkOf } from '../shared/http.ts';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
+import { networkOf } from '../shared/http.ts';
 import type { RuleDecision } from './audit.ts';
-import type { JsonObject } from './message.ts';
 import type { AuditedCall } from './audit.ts';
 import type { GatewayTool } from './gateway-tool.ts';
+import type { JsonObject } from './message.ts';
 import type { ResumedCall } from './target.ts';
 
 /** How a client connected. Headers hold credentials: use them for decisions, not for logs. */

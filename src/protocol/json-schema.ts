@@ -2,12 +2,12 @@
 // only a schema with references is compiled at once, because external ones are refused. Nothing is fetched, and formats
 // are not checked.
 import type * as Draft07 from 'ajv';
-import type * as Draft2020 from 'ajv/dist/2020.js';
 import type { ErrorObject, Options, ValidateFunction } from 'ajv';
-import type { JsonObject } from './message.ts';
+import type * as Draft2020 from 'ajv/dist/2020.js';
+import { BoundedMap } from '../shared/containers/bounded-map.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { checkAsWhole, toGuardedPattern } from './form/pattern.ts';
-import { BoundedMap } from '../shared/containers/bounded-map.ts';
+import type { JsonObject } from './message.ts';
 import { MISSING } from './message.ts';
 
 type Draft = 'draft-07' | 'draft-2020-12';

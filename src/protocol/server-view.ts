@@ -1,11 +1,11 @@
 // A server as we see it, and one call to it, in the neutral form.
-import type { Abortable } from '../shared/cancellation.ts';
 import type {
   ClientCapabilities,
   Implementation,
   LoggingLevel,
   ServerCapabilities,
 } from '@modelcontextprotocol/client';
+import type { Abortable } from '../shared/cancellation.ts';
 import type { Ask, Exchange, LogEntry, Progress, TraceContext } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { Change } from './target.ts';

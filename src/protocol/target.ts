@@ -1,13 +1,13 @@
 // A target answers requests: a server written with Parley, an upstream, a set of flows, or a chain of steps in front of
 // them.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
-import type { JsonObject, NotificationMessage } from './message.ts';
-import type { PageLogin } from './login-pages.ts';
-import type { ResultObject } from './raw/raw-object.ts';
-import type { Family } from '../shared/metric.ts';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
+import type { Family } from '../shared/metric.ts';
+import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
+import type { PageLogin } from './login-pages.ts';
+import type { JsonObject, NotificationMessage } from './message.ts';
 import { isObject } from './message.ts';
+import type { ResultObject } from './raw/raw-object.ts';
 import { RawObject } from './raw/raw-object.ts';
 
 export interface Target {

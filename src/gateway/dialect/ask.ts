@@ -2,13 +2,13 @@
 // each one needs.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask } from '../../protocol/exchange.ts';
-import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
+import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
+import type { ServerEvents } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { META, toProgressToken } from './meta.ts';
-import type { ServerEvents } from '../../protocol/server-view.ts';
-import { plainError, toWire } from './plain-error.ts';
 import { writeProgress } from './notifications.ts';
+import { plainError, toWire } from './plain-error.ts';
 
 /** Converts a question from the wire to the neutral form. */
 export function readAsk(method: string, params: JsonObject | undefined): Ask {

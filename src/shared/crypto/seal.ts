@@ -2,10 +2,10 @@
 // AES-256-GCM it cannot be read, forged or altered. Purpose and binding are authenticated but not included, so a seal
 // for one purpose or principal does not open for another. Replay is possible: single use needs bookkeeping by the
 // caller.
-import { GatewayError } from '../errors.ts';
-import { lazyCrypto } from './lazy-crypto.ts';
 import type { KeyObject } from 'node:crypto';
+import { GatewayError } from '../errors.ts';
 import { drawRandomBytes } from './ids.ts';
+import { lazyCrypto } from './lazy-crypto.ts';
 
 export interface Sealer {
   seal(purpose: string, binding: string, payload: unknown): string;

@@ -2,25 +2,25 @@
 // notifications carry the difference. It has no prompts and no reading of resources, and asks its client only the
 // questions of interactive tools.
 import type { Implementation } from '@modelcontextprotocol/client';
+import { deriveExchange } from '../../../protocol/derived-exchange.ts';
 import type { Ask, ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
+import { isInteraction } from '../../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
-import { isInteraction } from '../../../protocol/interaction.ts';
-import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
+import { pages } from '../../../protocol/pages.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
-import type { Conversation } from '../serve/conversation.ts';
-import { splitMeta } from '../meta.ts';
-import { DRAFT_VERSION, featuresOf } from '../revisions.ts';
-import type { ServedExchange } from '../serve/served-exchange.ts';
-import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
-import { toInvocation } from './invocation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { plainError, toWire } from '../plain-error.ts';
-import { deriveExchange } from '../../../protocol/derived-exchange.ts';
-import { pages } from '../../../protocol/pages.ts';
 import { toHandshakeEntry } from '../handshake/results.ts';
+import { splitMeta } from '../meta.ts';
+import { plainError, toWire } from '../plain-error.ts';
+import { DRAFT_VERSION, featuresOf } from '../revisions.ts';
+import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
+import type { Conversation } from '../serve/conversation.ts';
+import type { ServedExchange } from '../serve/served-exchange.ts';
+import { toInvocation } from './invocation.ts';
 
 interface DraftClient {
   supportsProgress: boolean;

@@ -1,25 +1,25 @@
 // Serves clients of the handshake era, 2024-11-05 to 2025-11-25. It never writes `resultType`, `requestState`,
 // `inputRequests`, cache hints or error codes of the stateless era.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, WireError } from '../../../protocol/message.ts';
 import { isObject, toNotification, MISSING, toInvalid } from '../../../protocol/message.ts';
+import { TASK_METHODS } from '../../../protocol/methods.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
-import { TASK_METHODS } from '../../../protocol/methods.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { missingCapability } from '../ask.ts';
-import type { Conversation } from '../serve/conversation.ts';
-import { isLogLevel, writeLog, writeProgress } from '../notifications.ts';
 import { META, splitMeta, TASKS_EXTENSION } from '../meta.ts';
-import { NEWEST_HANDSHAKE, featuresOf } from '../revisions.ts';
-import type { Features } from '../revisions.ts';
-import type { ServedExchange } from '../serve/served-exchange.ts';
-import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
-import { toOlderAsk } from './older-asks.ts';
-import type { OlderAsk } from './older-asks.ts';
-import { toTask, toHandshakeResult } from './results.ts';
-import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import { isLogLevel, writeLog, writeProgress } from '../notifications.ts';
 import { plainError, toWire } from '../plain-error.ts';
+import type { Features } from '../revisions.ts';
+import { NEWEST_HANDSHAKE, featuresOf } from '../revisions.ts';
+import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
+import type { Conversation } from '../serve/conversation.ts';
+import type { ServedExchange } from '../serve/served-exchange.ts';
+import type { OlderAsk } from './older-asks.ts';
+import { toOlderAsk } from './older-asks.ts';
+import { toTask, toHandshakeResult } from './results.ts';
 
 /** Methods of other dialects. */
 const FOREIGN = new Set(['tools/invoke', 'shutdown', 'server/discover', 'subscriptions/listen', 'tasks/update']);

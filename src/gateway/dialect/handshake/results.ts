@@ -2,13 +2,13 @@
 // result untouched where nothing changes, and unparsed where it came that way.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject, present } from '../../../protocol/message.ts';
-import { RawObject } from '../../../protocol/raw/raw-object.ts';
+import { copyNumbers } from '../../../protocol/raw/exact-numbers.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import { RawObject } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
+import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { withoutEnvelope, withoutStatelessKeys } from '../meta.ts';
 import type { Features } from '../revisions.ts';
-import { copyNumbers } from '../../../protocol/raw/exact-numbers.ts';
-import { dictionary } from '../../../shared/containers/dictionary.ts';
 
 export function toHandshakeResult(method: string, given: ResultObject, features: Features): ResultObject {
   if (!(given instanceof RawObject)) return toRead(method, withoutEnvelope(given), features);

@@ -5,10 +5,10 @@ import type { JsonObject, NotificationMessage, RequestMessage, Message } from '.
 import { toNotification } from '../../../protocol/message.ts';
 import { CLIENT_GONE, Cancellation } from '../../../shared/cancellation.ts';
 import { createCounter, randomId } from '../../../shared/crypto/ids.ts';
-import type { SplitParams } from '../meta.ts';
-import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
+import type { SplitParams } from '../meta.ts';
 
 /**
  * Where the answer to one incoming message goes. Transports in accept/ implement it, dialects use it. After `end` nothing may be sent; transports

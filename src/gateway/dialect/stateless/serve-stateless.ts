@@ -10,25 +10,25 @@ import type {
   NotificationMessage,
 } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult, toInvalid } from '../../../protocol/message.ts';
-import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { CALL_METHODS, WIRE_NOTIFICATIONS } from '../../../protocol/methods.ts';
-import { readSuspended } from '../../../protocol/target.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { SuspendedCall } from '../../../protocol/target.ts';
+import { readSuspended } from '../../../protocol/target.ts';
 import { GatewayError, ProtocolError, toError } from '../../../shared/errors.ts';
-import type { ServeContext } from '../serve/serve-context.ts';
-import { logFailure } from '../serve/served-exchange.ts';
-import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
 import type { SplitParams } from '../meta.ts';
+import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
 import { withServerWords, plainError, toWire } from '../plain-error.ts';
+import type { ServeContext } from '../serve/serve-context.ts';
 import type { Outlet } from '../serve/served-exchange.ts';
-import { readEnvelope, toClient } from './envelope.ts';
+import { logFailure } from '../serve/served-exchange.ts';
 import type { Envelope } from './envelope.ts';
+import { readEnvelope, toClient } from './envelope.ts';
 import { toFlowError } from './flow-extension.ts';
-import { checkStandardHeaders, checkVersionHeader, checkParamHeaders } from './headers.ts';
 import type { Headers } from './headers.ts';
+import { checkStandardHeaders, checkVersionHeader, checkParamHeaders } from './headers.ts';
 import { listen } from './listen.ts';
-import { openState, sealState } from './request-state.ts';
 import type { SuspendedState } from './request-state.ts';
+import { openState, sealState } from './request-state.ts';
 import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
 

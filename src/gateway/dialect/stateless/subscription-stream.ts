@@ -2,14 +2,14 @@
 // first and the old one closes once the new one is acknowledged; nothing is missed, and duplicates are removed. Streams
 // change one at a time; a filter that the server refuses leaves the old stream open.
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { hasEnded } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { META } from '../meta.ts';
 import { readChange } from '../notifications.ts';
 import { ListenStream, subscriptionOf } from './listen-stream.ts';
 import type { StatelessServerDialect } from './stateless-server-dialect.ts';
-import { isObject } from '../../../protocol/message.ts';
-import { META } from '../meta.ts';
 
 const LISTS = ['tools', 'prompts', 'resources'] as const;
 

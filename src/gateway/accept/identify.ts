@@ -33,11 +33,8 @@ export type Identify = (request: IdentifyRequest) => Answer | Promise<Answer>;
 /** Undefined if unknown. */
 export type Caller = Identity | undefined;
 
-export interface IdentifyPlace {
-  transport: 'http' | 'websocket';
-  resource?: string | undefined;
-  endpoint?: string | undefined;
-}
+/** Where a caller has come to. */
+export type IdentifyPlace = Pick<IdentifyRequest, 'transport' | 'resource' | 'endpoint'>;
 
 /** Synchronous unless `identify` is not. Throws what `identify` throws. */
 export function identifyCaller(

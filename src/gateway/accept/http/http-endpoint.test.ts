@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { fakeContext } from '../../dialect/fake-context.contract.ts';
-import { createHttpEndpoint } from './http-endpoint.ts';
+import { createHttpEndpoint, readMount } from './http-endpoint.ts';
 
 function visit(url: string, host = '127.0.0.1') {
   const told: string[] = [];
@@ -33,4 +33,25 @@ it('an endpoint answers its own paths', () => {
   expect(visit('/healthz?x')).toEqual(['page']);
   expect(visit('/mcp', 'evil.example')).toEqual(['403']);
   expect(visit('/message')).not.toContain('next');
+});
+
+it('a mount puts all paths next to the chosen one', () => {
+  const { localPathOf } = readMount('/api/mcp');
+  const called = ['/api/mcp', '/api/mcp/notes', '/api/sse', '/api/healthz', '/mcp', '/sse', '/api', '/apix/mcp'];
+  expect(called.map((url) => localPathOf({ url }))).toEqual(['/mcp', '/mcp/notes', '/sse', '/healthz', '', '', '', '']);
+});
+
+it('a mount may end in another name than mcp', () => {
+  const { localPathOf } = readMount('/tools');
+  expect(['/tools', '/tools/notes', '/mcp', '/mcp/notes', '/sse'].map((url) => localPathOf({ url }))).toEqual([
+    '/mcp',
+    '/mcp/notes',
+    '',
+    '',
+    '/sse',
+  ]);
+});
+
+it.each(['api/mcp', '/', '/api/', '/a b', '/a?b', ''])('a mount at %j is refused', (path) => {
+  expect(() => readMount(path)).toThrow(/write it like \/api\/mcp/);
 });

@@ -295,7 +295,7 @@ function allowOf(path: string, { handshake }: ServeContext): string {
   return ALLOW[known] ?? 'GET';
 }
 
-export function pathOf(request: HttpRequest): string {
+export function pathOf(request: Pick<HttpRequest, 'url'>): string {
   const url = request.url!;
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
@@ -333,13 +333,11 @@ function answerPreflight(request: HttpRequest, response: HttpResponse, methods: 
 /** Where the endpoint is mounted. Inside, paths are always those of an endpoint at /mcp. */
 export interface Mount {
   readonly path: string;
-  /** The path as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
-  readonly toLocal: (path: string) => string;
-  /** The same for the path of a request. */
-  readonly localPathOf: (request: HttpRequest) => string;
+  /** The path of a request as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
+  readonly localPathOf: (request: Pick<HttpRequest, 'url'>) => string;
 }
 
-const DEFAULT: Mount = { path: '/mcp', toLocal: (path) => path, localPathOf: pathOf };
+const DEFAULT: Mount = { path: '/mcp', localPathOf: pathOf };
 
 export function readMount(path: string | undefined): Mount {
   if (path === undefined || path === DEFAULT.path) return DEFAULT;
@@ -352,13 +350,11 @@ export function readMount(path: string | undefined): Mount {
   const folder = path.slice(0, path.lastIndexOf('/'));
   return {
     path,
-    toLocal: (called) => toLocal(called, path, folder),
-    localPathOf: (request) => toLocal(pathOf(request), path, folder),
+    localPathOf(request) {
+      const called = pathOf(request);
+      if (called === path || called.startsWith(`${path}/`)) return `${DEFAULT.path}${called.slice(path.length)}`;
+      const beside = called.startsWith(`${folder}/`) ? called.slice(folder.length) : '';
+      return beside === DEFAULT.path || beside.startsWith(`${DEFAULT.path}/`) ? '' : beside;
+    },
   };
-}
-
-function toLocal(called: string, path: string, folder: string): string {
-  if (called === path || called.startsWith(`${path}/`)) return `${DEFAULT.path}${called.slice(path.length)}`;
-  const beside = called.startsWith(`${folder}/`) ? called.slice(folder.length) : '';
-  return beside === DEFAULT.path || beside.startsWith(`${DEFAULT.path}/`) ? '' : beside;
 }

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { settled } from '../../dialect/fake-context.contract.ts';
-import { readRequestBody } from './http-post.ts';
+import { readRequestBody, readAccept } from './http-post.ts';
 
 function body(headers: Record<string, string> = {}, maxBytes = 10) {
   const stream = new PassThrough();
@@ -71,4 +71,21 @@ it('a body that another parser has consumed is reported as missing at once', () 
     outcomes.push(outcome),
   );
   expect(outcomes).toMatchObject([{ code: 'BODY_READ_BEFORE', row: { hint: expect.stringContaining('Mount') } }]);
+});
+
+it.each([
+  [undefined, true, false],
+  ['application/json, text/event-stream', true, true],
+  ['text/event-stream,application/json', true, true],
+  ['application/json', true, false],
+  ['text/event-stream', false, true],
+  ['*/*', true, true],
+  ['application/*', true, false],
+  ['text/*', false, true],
+  ['TEXT/Event-Stream;q=0.9 , Application/JSON; charset=utf-8', true, true],
+  ['text/html', false, false],
+  ['', false, false],
+  ['application/json-seq, text/event-streams', false, false],
+])('Accept: %j means JSON %s, stream %s', (accept, json, stream) => {
+  expect(readAccept(accept)).toEqual({ json, stream });
 });

@@ -33,20 +33,10 @@ export function describeLink({ name, connect, exempt = {} }: LinkContract): void
     });
 
     unless(exempt.flood)('a flood is read a little at a time, and nothing of it is lost', async () => {
-      await using peer = await started(connect);
-      const frames = Array.from({ length: 8000 }, (_, n) => note({ n }));
-      const { told } = peer;
-      await peer.link.send(call('say', { frames }));
-      let [seen, most] = [0, 0];
-      while (seen <= frames.length) {
-        await new Promise(setImmediate);
-        const now = told.messages.length;
-        if (seen > frames.length / 2) most = Math.max(most, now - seen);
-        seen = now;
-      }
-      expect(told.messages.at(-1)!.message).toMatchObject({ id: 'say' });
-      expect(told.notes().map(({ n }) => n)).toEqual(frames.map((_, n) => n));
-      expect(most).toBeLessThan(300);
+      let flood = await readFlood(connect);
+      // Time that this process does not get counts as a pause, after which another burst is read at once.
+      for (let tries = 1; tries < 3 && flood.longestTurnMs > STALLED_MS; tries++) flood = await readFlood(connect);
+      expect(flood.most).toBeLessThan(300);
     });
 
     test('requests sent at once are all answered, each with its id', async () => {
@@ -240,4 +230,26 @@ export function later<T>(): { value: Promise<T>; come: (value: T) => void } {
   let come: (value: T) => void = () => undefined;
   const value = new Promise<T>((resolve) => (come = resolve));
   return { value, come };
+}
+
+/** A turn of the event loop that takes longer was disturbed by other processes. */
+const STALLED_MS = 100;
+
+/** The most messages of a flood that were read in one turn of the event loop, in its second half. */
+async function readFlood(connect: (limits?: LinkLimits) => Promise<LinkPeer>) {
+  await using peer = await started(connect);
+  const frames = Array.from({ length: 8000 }, (_, n) => note({ n }));
+  const { told } = peer;
+  await peer.link.send(call('say', { frames }));
+  let [seen, most, turn, longestTurnMs] = [0, 0, performance.now(), 0];
+  while (seen <= frames.length) {
+    await new Promise(setImmediate);
+    const [now, at] = [told.messages.length, performance.now()];
+    if (seen > frames.length / 2) most = Math.max(most, now - seen);
+    longestTurnMs = Math.max(longestTurnMs, at - turn);
+    [seen, turn] = [now, at];
+  }
+  expect(told.messages.at(-1)!.message).toMatchObject({ id: 'say' });
+  expect(told.notes().map(({ n }) => n)).toEqual(frames.map((_, n) => n));
+  return { most, longestTurnMs };
 }

@@ -2,6 +2,7 @@
 // flags. Null counts as absent, as YAML reads an empty value as null.
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
+import { isObject } from '../../protocol/message.ts';
 import type { Shape } from './shape.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -184,8 +185,4 @@ function kindOf(value: unknown, { kind }: Shape): string {
 
 function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : typeof value;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

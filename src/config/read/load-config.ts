@@ -103,19 +103,16 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   else if (config && enabledServers(config).length === 0) {
     problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
   }
-  const files = [path, ...envFiles];
-  const shown = problemsWithReferences(problems.sorted(), used);
-  const readOf = { input, places, missing };
   return {
     path,
     config,
-    problems: shown,
+    problems: problemsWithReferences(problems.sorted(), used),
     used,
-    files,
+    files: [path, ...envFiles],
     leftOut: leftOut.length,
     texts,
     ownSteps: ownSteps.length,
-    read: readOf,
+    read: { input, places, missing },
   };
 }
 
@@ -187,16 +184,7 @@ function failed(path: string | undefined, message: string, searched: string[]): 
   const problems = new ConfigProblems();
   const hint = path === undefined ? `${EXAMPLE} Looked for: ${searched.join(', ')}.` : 'Check the path.';
   problems.error([], message, hint);
-  return {
-    path,
-    config: undefined,
-    problems: problems.list,
-    used: new Map(),
-    files: [],
-    leftOut: 0,
-    texts: new Map(),
-    ownSteps: 0,
-  };
+  return { ...NOTHING, path, problems: problems.list, files: [], texts: new Map() };
 }
 
 function readText(path: string): string {

@@ -1,5 +1,6 @@
 // Parses a configuration, with the position of every key and value. JSON may have comments and trailing commas. YAML and TOML are
 // recognized by the name of the file, or by its beginning.
+import { isObject } from '../../protocol/message.ts';
 import { parseJson, ConfigSyntaxError } from './parse-json.ts';
 import { SourcePositions, ConfigProblems } from '../check/config-problems.ts';
 import type * as Yaml from 'yaml';
@@ -57,7 +58,7 @@ function readJson(text: string, places: SourcePositions, problems: ConfigProblem
 }
 
 function toObject(value: unknown, problems: ConfigProblems): Record<string, unknown> | undefined {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   problems.error([], 'a configuration is an object', 'Start with { "mcpServers": { … } }.');
   return undefined;
 }

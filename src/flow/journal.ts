@@ -46,9 +46,9 @@ export interface Header {
   left?: number | undefined;
   /** Why it ended, where the state does not say so: `expired`, `effect_unknown`, … */
   reason?: string | undefined;
-  /** How it ended, until its client has acknowledged it (session/turn/outcome.ts). */
+  /** How it ended, until its client has acknowledged it (session/ending/ended-record.ts). */
   outcome?: string | undefined;
-  /** A short form of its journal, kept after its end (session/ending/trail.ts). */
+  /** A short form of its journal, kept after its end (session/ending/ended-record.ts). */
   trail?: string | undefined;
   /** A fingerprint of tool and arguments, for a client that may find it again by its own start id or by calling the tool again. */
   started?: string | undefined;

@@ -2,7 +2,7 @@
 // its owner. For an ended one, a stored note has the last session of each owner and tool.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { Exchange, Ask } from '../../protocol/exchange.ts';
 import { earlyEndOf, isEnded, toOwner, peopleOf } from '../header.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -15,6 +15,11 @@ import type { StateView } from '../session/view.ts';
 import { waitForTurn } from '../session/verbs/session-watch.ts';
 import type { FlowStore } from '../store/store.ts';
 import type { CallReceipts, CallStart } from './call-receipts.ts';
+import { isAnonymous } from '../../shared/anonymous.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
+import type { Question } from '../question/question.ts';
+import { askAlive, describeWaiting } from './report-progress.ts';
+import { answerContent } from './client-form.ts';
 
 /** How often to poll a working session, which may run in another process. */
 const LOOK_MS = 250;
@@ -33,7 +38,7 @@ function hasWaitingCall({ waiting }: ResumeContext, sessionId: string): boolean 
 }
 
 /** The newest abandoned session whose input does not differ from the new arguments. */
-export async function findAbandoned(start: CallStart, context: ResumeContext): Promise<StateView | undefined> {
+async function findAbandoned(start: CallStart, context: ResumeContext): Promise<StateView | undefined> {
   const { principal, share, tool, args = {} } = start;
   const { sessions } = context;
   const all = await sessions.list(principal, share);
@@ -61,7 +66,7 @@ function isForPeople(header: Header): boolean {
 }
 
 /** A step runs, or effects are being undone for the first time. Later tries to undo happen in the background. */
-export function isSessionWorking(header: Header): boolean {
+function isSessionWorking(header: Header): boolean {
   const ending = earlyEndOf(header);
   if (ending) return ending.kind === 'fail' && ending.tries === undefined;
   return header.state === 'processing' || header.state === 'active'; // `active`: nothing was asked yet
@@ -114,4 +119,67 @@ function toNoteKey({ principal, tool, receipt }: CallStart, { salt }: FlowStore)
 /** An expired session stays in the list until it is loaded. */
 function ignoreEnded(thrown: unknown): undefined {
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;
+}
+
+// Offers to resume a session that an earlier call left behind, or to show its outcome. Offers only sessions of the same caller, and none
+// whose call still waits in this process. If it waits in another process, both may answer; each answer counts once.
+
+const FIELD = 'resume';
+
+/** The user wants neither: the call ends and the session stays. */
+export class ResumeDeclinedError extends Error {
+  constructor(tool: string) {
+    super(`${tool} was not started; the earlier session stays open. Call ${tool} again to continue it.`);
+  }
+}
+
+/** Returns the session to resume, or undefined to start a new one. Throws ResumeDeclinedError. */
+export async function offerResume(
+  exchange: Exchange,
+  start: CallStart,
+  context: ResumeContext,
+): Promise<Turn | undefined> {
+  const { principal } = start;
+  if (isAnonymous(principal)) return undefined; // an anonymous caller cannot be recognized
+  const left = await findAbandoned(start, context);
+  if (!left) return undefined;
+  const ask = toOffer(left);
+  if (!exchange.canAsk(ask)) return undefined;
+  const answer = await askAlive(exchange, ask, context.sessions.context);
+  if (answer.action !== 'accept') throw new ResumeDeclinedError(start.tool);
+  const session = { principal, sessionId: left.header.id };
+  if (answerContent(answer)[FIELD] === true) return awaitRest(context.sessions, session, exchange.signal);
+  if (isEnded(left.header)) await context.sessions.acknowledge(session.sessionId);
+  else await context.sessions.cancel({ ...session, reason: 'It was started over' }).catch(() => {});
+  return undefined;
+}
+
+function toOffer(left: StateView): Ask {
+  const { message, title, otherwise } = wordsFor(left);
+  const field = { type: 'boolean', title, description: `No: start over${otherwise}.` };
+  const requestedSchema = { type: 'object', properties: { [FIELD]: field }, required: [FIELD] };
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema },
+    key: randomId('resume_'),
+    askedFirst: true,
+  };
+}
+
+function wordsFor({ header, answered, questions }: StateView): { message: string; title: string; otherwise: string } {
+  if (isEnded(header) && !isSessionWorking(header)) {
+    // The process may have died after the answer to the call and before recording it.
+    const message = 'You started this before, and it has ended since. You may already have seen how.';
+    return { message, title: 'Show how it ended', otherwise: ', and do all of it once more' };
+  }
+  const count = answered === 1 ? 'one question' : `${answered} questions`;
+  const message = `You started this before${answered === 0 ? '' : ` and answered ${count}`}. ${toNext(header, questions)}`;
+  if (earlyEndOf(header)) return { message, title: 'Wait for that, and show why it failed', otherwise: ' meanwhile' };
+  return { message, title: 'Continue from there', otherwise: ', and forget what was answered' };
+}
+
+function toNext(header: Header, [question]: Question[]): string {
+  if (earlyEndOf(header)) return 'It has failed, and its effects are being undone.';
+  if (isSessionWorking(header)) return 'It is still running.';
+  return question ? `The next question is: ${question.prompt.message}` : `${describeWaiting(peopleOf(header))}.`;
 }

@@ -8,14 +8,13 @@ import { shorten } from '../../shared/visible.ts';
 import type { Via } from '../journal.ts';
 import { isFileRef } from '../question/check-answer.ts';
 import type { Question } from '../question/question.ts';
-import type { SessionRequest } from '../session/verbs/requests.ts';
+import type { SessionRequest, AnswerRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
-import { answerAndSettle } from './answer-with-retry.ts';
-import { toGivenAnswers } from './form-round.ts';
-import type { FormRound } from './form-round.ts';
-import { answerContent, toFieldNames } from './client-form.ts';
+import { toGivenAnswers, answerContent, toFieldNames } from './client-form.ts';
+import type { FormRound } from './client-form.ts';
+import { pause } from '../../shared/timing.ts';
 
 export interface RoundReply {
   questions: readonly Question[];
@@ -68,4 +67,35 @@ async function changed(sessions: Sessions, session: SessionRequest, change: Chan
 
 function refused(reason: string): GatewayError {
   return new GatewayError('FLOW_INVALID_TRANSITION', { reason });
+}
+
+// Submits an answer of a waiting call. If answers come too fast for the session, it waits instead of failing, as the user cannot be asked
+// to retry.
+
+async function answerAndSettle(
+  sessions: Sessions,
+  request: AnswerRequest,
+  onWaiting?: (turn: Turn) => void,
+): Promise<Turn> {
+  return settled(await answerWithRetry(sessions, request), onWaiting);
+}
+
+/** Resolves with the direct result of the answer, without waiting for what follows. */
+export async function answerWithRetry(sessions: Sessions, request: AnswerRequest): Promise<Turn> {
+  for (;;) {
+    try {
+      return await sessions.answer(request);
+    } catch (thrown) {
+      const wait = waitOf(thrown);
+      if (wait === undefined) throw thrown;
+      await pause(sessions.context.clock, wait);
+    }
+  }
+}
+
+/** Waits only for the rate limit. */
+function waitOf(thrown: unknown): number | undefined {
+  if (!(thrown instanceof GatewayError) || thrown.code !== 'FLOW_LIMIT') return undefined;
+  const { limit, retryAfterMs } = thrown.details;
+  return limit === 'respondsPerSecond' && typeof retryAfterMs === 'number' ? retryAfterMs : undefined;
 }

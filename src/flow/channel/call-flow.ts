@@ -21,19 +21,15 @@ import type { Sessions } from '../session/sessions.ts';
 import { settled, afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { TokenSessions } from '../token/token-sessions.ts';
-import { awaitRest, reserveSessionId } from './abandoned-sessions.ts';
+import { awaitRest, reserveSessionId, ResumeDeclinedError, offerResume } from './abandoned-sessions.ts';
 import { withReceipt } from './call-receipts.ts';
-import type { CallReceipts, CallStart } from './call-receipts.ts';
+import type { CallReceipts, CallStart, SentResults } from './call-receipts.ts';
 import { localeOf } from './locale-of.ts';
-import { CannotAskError, acceptWithoutAsking } from './cannot-ask.ts';
-import { ResumeDeclinedError, offerResume } from './offer-resume.ts';
-import { toFormAsk } from './form-round.ts';
-import type { FormRound } from './form-round.ts';
+import { CannotAskError, acceptWithoutAsking, toFormAsk } from './client-form.ts';
+import type { FormRound } from './client-form.ts';
 import { applyReply } from './apply-reply.ts';
 import { askAlive, sendProgress, reportProgress } from './report-progress.ts';
-import type { SentResults } from './sent-results.ts';
-import { answerWithCall, startedSessionOf, toStartedState } from './started-call.ts';
-import { callWithToken, toSuspendedRound } from './token-call.ts';
+import { answerWithCall, startedSessionOf, toStartedState, callWithToken, toSuspendedRound } from './token-call.ts';
 import type { TokenCallRound } from './token-call.ts';
 
 /** The sessions that calls of flows use. */

@@ -9,8 +9,7 @@ import { memoryStore } from '../store/memory.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
-import { CallReceipts } from './call-receipts.ts';
-import { SentResults } from './sent-results.ts';
+import { CallReceipts, SentResults } from './call-receipts.ts';
 
 const KEYS = ['the same everywhere'];
 const order = flow({ name: 'order' }, async (ask) => ask.step('pay', () => 'paid', { effect: 'retry' }));

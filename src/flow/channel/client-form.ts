@@ -6,6 +6,10 @@ import type { Field, Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';
 import { toLabel } from '../engine/question-spec.ts';
+import type { Ask } from '../../protocol/exchange.ts';
+import type { AskFailure } from '../authoring/ask-failure.ts';
+import { toPromptId } from '../question/question.ts';
+import type { Turn } from '../session/turn/turn.ts';
 
 type FormQuestion = Field & Pick<Question, 'secret'>;
 
@@ -42,7 +46,7 @@ export function toForm(questions: readonly Question[], { told, entered = new Map
 }
 
 /** Answers in the order of the questions. A missing field is not an answer, which is refused if one is required. */
-export function fromForm(questions: readonly Question[], content: JsonObject): GivenAnswer[] {
+function fromForm(questions: readonly Question[], content: JsonObject): GivenAnswer[] {
   return questions.map((question) => ({
     promptId: question.promptId,
     value: valueOf(question, content, questions.length > 1),
@@ -155,4 +159,91 @@ export function answerContent(answer: JsonObject): JsonObject {
 /** Without a title, clients show the name of the field; `action#2` and `pears.count` are not names that an author chose. */
 function titleOf(name: string): string | undefined {
   return /[#.]/.test(name) ? toLabel(name) : undefined;
+}
+
+// Converts a round of questions to one request to the client, and reads the answers back. Secrets and files do not belong in a client's
+// form; Parley's page asks for them.
+
+/** A turn with open questions, and what led to it. */
+export interface FormRound {
+  turn: Turn;
+  /** Text to show first. */
+  told?: string | undefined;
+  /** Answers to the previous round; refused ones are shown again. */
+  given?: readonly GivenAnswer[] | undefined;
+}
+
+export function toFormAsk({ turn: { questions, header }, told, given = [] }: FormRound): Ask {
+  const { message, requestedSchema } = toForm(questions, { told, entered: toRefusedValues(questions, given) });
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema },
+    ...(questions.some(({ by }) => by === 'human') && { human: true }),
+    ...(questions.some(needsPage) && { page: true }),
+    ...(header.rounds > 1 && { revisable: true }),
+    key: toRoundKeys(questions),
+  };
+}
+
+/** Refused values by key. */
+function toRefusedValues(questions: readonly Question[], given: readonly GivenAnswer[]): Map<string, unknown> {
+  const last = new Map(given.map(({ promptId, value }) => [promptId, value]));
+  const again = questions.filter(({ complaint, attempt }) => complaint !== undefined && attempt > 1);
+  return new Map(again.map(({ key, attempt }) => [key, last.get(toPromptId(key, attempt - 1))]));
+}
+
+export function toGivenAnswers(questions: readonly Question[], answer: JsonObject): GivenAnswer[] {
+  if (answer.action === 'accept') return fromForm(questions, answerContent(answer));
+  const no: AskFailure = answer.action === 'decline' ? 'declined' : 'cancelled';
+  return questions.map(({ promptId }) => ({ promptId, no }));
+}
+
+/** The keys of the questions; a repeated question has its attempt in the key. */
+export function toRoundKeys(questions: readonly Question[]): string {
+  return questions.map(({ key, attempt, promptId }) => (attempt === 1 ? key : promptId)).join(' ');
+}
+
+export function needsPage({ secret, kind, fields = {} }: Question): boolean {
+  return secret === true || kind === 'file' || Object.values(fields).some((field) => field.kind === 'file');
+}
+
+// The error for a model if the user cannot be asked: lists the questions that can be arguments of another call, and those that need another
+// client.
+
+/** Skips optional questions that were not given as arguments. Throws if a required one is left. */
+export function acceptWithoutAsking(questions: readonly Question[]): JsonObject {
+  if (questions.some((question) => question.complaint || isRequired(question))) throw new CannotAskError(questions);
+  return { action: 'accept', content: {} };
+}
+
+export class CannotAskError extends Error {
+  constructor(questions: readonly Question[]) {
+    super([...arguable(questions), ...personal(questions)].join('\n'));
+  }
+}
+
+function arguable(questions: readonly Question[]): string[] {
+  const open = questions.filter((question) => !isPersonal(question));
+  if (open.length === 0) return [];
+  return [
+    'This client cannot be asked. Ask the user, and call the tool again with these arguments as well:',
+    ...open.map(lineOf),
+  ];
+}
+
+function personal(questions: readonly Question[]): string[] {
+  const open = questions.filter(isPersonal);
+  if (open.length === 0) return [];
+  return [
+    'Only the user can answer this, and not through a model: it needs a client that can be asked, or one that opens links.',
+    ...open.map(lineOf),
+  ];
+}
+
+function isPersonal({ by, secret }: Question): boolean {
+  return by === 'human' || secret === true;
+}
+
+function lineOf({ key, prompt, complaint }: Question): string {
+  return `- ${key}: ${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
 }

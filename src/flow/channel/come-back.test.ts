@@ -9,8 +9,7 @@ import { memoryStore } from '../store/memory.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
-import { CallReceipts } from './call-receipts.ts';
-import { SentResults } from './sent-results.ts';
+import { CallReceipts, SentResults } from './call-receipts.ts';
 import { callWithToken } from './token-call.ts';
 
 const login = flow({ name: 'login' }, async (ask) => {

@@ -8,9 +8,8 @@ import { manualClock } from '../testing/manual-clock.ts';
 import type { ManualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
-import { reserveSessionId } from './abandoned-sessions.ts';
+import { reserveSessionId, offerResume } from './abandoned-sessions.ts';
 import { CallReceipts } from './call-receipts.ts';
-import { offerResume } from './offer-resume.ts';
 
 const start = { principal: 'me', tool: 'x', via: 'elicit' as const };
 const { signal } = new AbortController();

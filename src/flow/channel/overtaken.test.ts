@@ -9,8 +9,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
-import { CallReceipts } from './call-receipts.ts';
-import { SentResults } from './sent-results.ts';
+import { CallReceipts, SentResults } from './call-receipts.ts';
 
 const LEASE_MS = 60;
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };

@@ -11,8 +11,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
-import { CallReceipts } from './call-receipts.ts';
-import { SentResults } from './sent-results.ts';
+import { CallReceipts, SentResults } from './call-receipts.ts';
 
 const KEYS = ['the same everywhere'];
 const OFFER = 'You started this before, and it has ended since. You may already have seen how.';

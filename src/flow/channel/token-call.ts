@@ -22,9 +22,8 @@ import { waitForTurn } from '../session/verbs/session-watch.ts';
 import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { awaitRest, rememberSession } from './abandoned-sessions.ts';
-import { acceptWithoutAsking } from './cannot-ask.ts';
-import { toRoundKeys, toFormAsk } from './form-round.ts';
-import type { FormRound } from './form-round.ts';
+import { acceptWithoutAsking, toRoundKeys, toFormAsk } from './client-form.ts';
+import type { FormRound } from './client-form.ts';
 import { applyReply } from './apply-reply.ts';
 import { sendProgress, reportProgress } from './report-progress.ts';
 
@@ -160,4 +159,27 @@ async function resumeStored(
   const { state } = turn.header;
   if (!isEnded(turn.header) || 'result' in turn || turn.failure) return turn;
   throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason: 'it has gone on already' });
+}
+
+// Calls with a start id. Their sessions are in the store from the start, so that a call that is repeated with the id finds its session in
+// any process: at work, with an open question, or with its result. Where a call ends with its questions, its state only names the session.
+
+/** No token has a space in it. */
+const STATE = /^(\S+) \d+$/;
+
+/** Names the session and the round, as an answer counts only for the questions that were shown. */
+export function toStartedState({ id, rounds }: Header): string {
+  return `${id} ${rounds}`;
+}
+
+/** The session that the state of a repeated call names; undefined if there is no state, or the state is the session itself. */
+export function startedSessionOf({ resumed }: Exchange): string | undefined {
+  return STATE.exec(resumed?.state ?? '')?.[1];
+}
+
+/** The answer that came with the call, if it is for the questions that are open now. */
+export function answerWithCall({ resumed }: Exchange, { header, questions }: Turn): JsonObject | undefined {
+  if (resumed?.state === undefined || resumed.state !== toStartedState(header)) return undefined;
+  const answer = resumed.answers[toRoundKeys(questions)];
+  return isObject(answer) ? answer : undefined;
 }

@@ -1,6 +1,6 @@
 // Lists the parts of a session that the given keys do not open. Continuing it anyway would ask for arguments again, and fail where a step
 // needs a secret.
-import { hasUnopenableArgs } from '../session/values/sealed-args.ts';
+import { hasUnopenableArgs } from '../session/values/stored-args.ts';
 import { isSecretRef, revealSecret } from '../session/values/secrets.ts';
 import type { SessionContext } from '../session/session-context.ts';
 import type { StoredSession } from '../store/store.ts';

@@ -8,7 +8,7 @@ import { fold } from '../fold.ts';
 import { earlyEndOf, endReason } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import { migrateJournal } from '../session/verbs/migrate-journal.ts';
+import { migrateJournal } from '../session/verbs/load-session.ts';
 import { buildQuestions } from '../engine/question-spec.ts';
 import { findUndoable } from '../session/ending/undo-effects.ts';
 import type { StoredSession } from '../store/store.ts';

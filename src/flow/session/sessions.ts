@@ -7,13 +7,12 @@ import { GatewayError } from '../../shared/errors.ts';
 import { toExplored, NOTHING_FOUND } from '../explore/exploration.ts';
 import type { Exploration } from '../explore/exploration.ts';
 import type { IncomingAnswer } from '../engine/match-answer.ts';
-import { runAnswer, runWarmAnswer } from './verbs/run-answer.ts';
-import { endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
+import { runAnswer, runWarmAnswer, endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
 import type { LiveSession, TurnHost, TurnRequest, Turn } from './turn/turn.ts';
 import { endSession } from './ending/end-session.ts';
-import { withTrail } from './ending/trail.ts';
-import { loadSession } from './verbs/load-session.ts';
+import { withTrail, readOutcome, withOutcome } from './ending/ended-record.ts';
+import { loadSession, migrateJournal } from './verbs/load-session.ts';
 import type { LoadRequest } from './verbs/load-session.ts';
 import { deliverEvent } from './external/deliver-event.ts';
 import { handOverQuestion, limitToPerson, notifyCaller, toPersonView } from './external/people.ts';
@@ -32,8 +31,6 @@ import {
   questionsFor,
 } from '../header.ts';
 import type { DeliveryResult } from './external/deliver-event.ts';
-import { migrateJournal } from './verbs/migrate-journal.ts';
-import { readOutcome, withOutcome } from './turn/outcome.ts';
 import { OWNER_KEY, answerForOwner, completeByOwner, continueByOwner } from './verbs/owner.ts';
 import { waitForTurn, waitForTime } from './verbs/session-watch.ts';
 import { rewind } from './verbs/rewind.ts';

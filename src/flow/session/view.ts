@@ -7,7 +7,7 @@ import type { AnswerEntry, Header, StartEntry } from '../journal.ts';
 import type { Prompt, PromptType } from '../../protocol/form/prompt.ts';
 import type { Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { SessionOutcome } from './turn/outcome.ts';
+import type { SessionOutcome } from './ending/ended-record.ts';
 import { callerQuestions, isEnded } from '../header.ts';
 import { isSecretRef } from './values/secrets.ts';
 import type { StoredSession } from '../store/store.ts';

@@ -3,7 +3,7 @@
 import type { AnyFlow } from '../define.ts';
 import type { JournalEntry } from '../journal.ts';
 import { callerQuestions, isEnded } from '../header.ts';
-import { withOutcome } from '../session/turn/outcome.ts';
+import { withOutcome } from '../session/ending/ended-record.ts';
 import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';
 import { Sessions } from '../session/sessions.ts';

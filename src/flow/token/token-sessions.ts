@@ -21,7 +21,7 @@ import type { RequestStoreOptions } from './request-store.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import { fold } from '../fold.ts';
 import { WarmBody } from '../session/turn/turn-runner.ts';
-import { openSealedArgs } from '../session/values/sealed-args.ts';
+import { openSealedArgs } from '../session/values/stored-args.ts';
 import { buildQuestions } from '../engine/question-spec.ts';
 import { hash } from 'node:crypto';
 

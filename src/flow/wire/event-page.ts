@@ -3,8 +3,7 @@ import { readRequestBody } from '../../gateway/accept/http/http-post.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
-import { deliverToUrl } from '../session/external/deliver-event.ts';
-import { openEventToken } from '../session/external/event-url.ts';
+import { deliverToUrl, openEventToken } from '../session/external/deliver-event.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 export function eventPage(sessions: Sessions): HttpHandler {

@@ -4,7 +4,7 @@ import type { PromptStep } from '../../protocol/form/prompt.ts';
 import type { Question } from '../question/question.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf, callerQuestions, nextDeadline, waitsForPeopleOrEvents } from '../header.ts';
-import type { SessionOutcome } from '../session/turn/outcome.ts';
+import type { SessionOutcome } from '../session/ending/ended-record.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 

@@ -8,7 +8,7 @@ import type { Question } from '../../../flow/question/question.ts';
 import { createSessionContext } from '../../../flow/session/session-context.ts';
 import type { SessionContext } from '../../../flow/session/session-context.ts';
 import { toShortId } from '../../../flow/session/session-id.ts';
-import { readOutcome } from '../../../flow/session/turn/outcome.ts';
+import { readOutcome } from '../../../flow/session/ending/ended-record.ts';
 import type { ListedSession } from '../../../flow/store/store.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { FlowsCommand } from '../../args/flow-commands.ts';

@@ -5,7 +5,7 @@ import { ReplayFile } from '../../../flow/operator/replay-file.ts';
 import { createSessionContext } from '../../../flow/session/session-context.ts';
 import type { SessionContext } from '../../../flow/session/session-context.ts';
 import { toShortId } from '../../../flow/session/session-id.ts';
-import { hasUnopenableArgs, openSealedArgs } from '../../../flow/session/values/sealed-args.ts';
+import { hasUnopenableArgs, openSealedArgs } from '../../../flow/session/values/stored-args.ts';
 import type { StoredSession } from '../../../flow/store/store.ts';
 import type { Printer, Style } from '../../terminal/print.ts';
 import { formatText, wrapText } from './format.ts';

@@ -7,7 +7,7 @@ import type { AnyFlow } from '../../define.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { ENDING_GRACE_MS } from '../turn/background-session.ts';
 import type { LiveSession, Turn } from '../turn/turn.ts';
-import { buildTrail } from './trail.ts';
+import { buildTrail } from './ended-record.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SessionContext } from '../session-context.ts';
 import { unlessLate } from '../../../shared/timing.ts';

@@ -11,8 +11,8 @@ import { createSqliteStore } from '../../store/sqlite/sqlite.ts';
 import type { FlowStore } from '../../store/store.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from '../turn/turn.ts';
-import { NOT_KEPT, readTrail } from './trail.ts';
-import type { Trail } from './trail.ts';
+import { NOT_KEPT, readTrail } from './ended-record.ts';
+import type { Trail } from './ended-record.ts';
 
 const me = { principal: 'me' };
 const log = createLog({ level: 'silent' });

@@ -10,10 +10,11 @@ import type { StoredSession } from '../../store/store.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { TurnInput } from '../turn/turn.ts';
-import { rejectHostileValue } from '../values/reject-hostile-value.ts';
+import { rejectHostileValue } from '../verbs/receive-answers.ts';
 import type { DeliverRequest } from '../verbs/requests.ts';
 import type { Sessions } from '../sessions.ts';
-import type { EventAddress } from './event-url.ts';
+import type { AwaitedEvent } from '../../authoring/options.ts';
+import type { SessionContext } from '../session-context.ts';
 
 export interface DeliveryResult {
   /** The key, with `#n` from its second use on. */
@@ -145,4 +146,39 @@ function refuseTooOften({ context }: Sessions, sessionId: string): void {
 
 function refused({ id: sessionId, state }: Header, reason: string): GatewayError {
   return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
+}
+
+// The URL that receives one event of one session by HTTP. It contains a sealed token.
+
+const PURPOSE = 'flow-event';
+const MAX_LENGTH = 2000;
+
+export const EVENT_PATH = '/event';
+
+export interface EventAddress {
+  sessionId: string;
+  /** With `#n` from its second use on. */
+  key: string;
+}
+
+export async function toEventUrl(
+  { sealer, baseUrl }: SessionContext,
+  sessionId: string,
+  event: AwaitedEvent<unknown>,
+): Promise<string> {
+  const base = await baseUrl?.();
+  if (base === undefined) {
+    const reason = `the URL of the event ${event.key} is needed, but this server cannot be reached by HTTP; set publicUrl`;
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason });
+  }
+  return `${base.replace(/\/+$/, '')}${EVENT_PATH}?t=${sealer.seal(PURPOSE, '', [sessionId, event.key])}`;
+}
+
+/** Undefined if the token is not valid. */
+export function openEventToken({ sealer }: Pick<SessionContext, 'sealer'>, token: string): EventAddress | undefined {
+  if (token.length > MAX_LENGTH) return undefined;
+  const opened = sealer.open(PURPOSE, '', token);
+  if (!Array.isArray(opened)) return undefined;
+  const [sessionId, key] = opened as [string, string];
+  return { sessionId, key };
 }

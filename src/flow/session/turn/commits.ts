@@ -7,7 +7,7 @@ import { patchHeader } from '../../store/store.ts';
 import type { SessionChange } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createCounter } from '../../../shared/crypto/ids.ts';
-import { sealUnaskedArgs } from '../values/sealed-args.ts';
+import { sealUnaskedArgs } from '../values/stored-args.ts';
 import type { SessionContext } from '../session-context.ts';
 import { toSessionLimits, tooManySessions } from '../flow-limits.ts';
 import type { Turn } from './turn.ts';

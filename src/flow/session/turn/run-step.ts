@@ -12,7 +12,7 @@ import { Cancellation } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { pause } from '../../../shared/timing.ts';
 import { readStoredFile, revealSecret } from '../values/secrets.ts';
-import { toEventUrl } from '../external/event-url.ts';
+import { toEventUrl } from '../external/deliver-event.ts';
 import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { BodyRun } from '../../engine/body-run.ts';

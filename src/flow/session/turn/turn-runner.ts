@@ -16,7 +16,7 @@ import type { SessionChange, StoredSession } from '../../store/store.ts';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { toParkedPatch, unpark } from '../ending/parking.ts';
-import { recordEnd } from '../ending/trail.ts';
+import { recordEnd } from '../ending/ended-record.ts';
 import { findUndoable } from '../ending/undo-effects.ts';
 import { checkEvents } from '../external/deliver-event.ts';
 import { toShortId } from '../session-id.ts';

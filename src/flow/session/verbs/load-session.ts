@@ -2,10 +2,11 @@
 // ended.
 import { toClientHeader, isEnded, hasOverdue } from '../../header.ts';
 import type { StoredSession } from '../../store/store.ts';
-import type { Header } from '../../journal.ts';
+import type { Header, JournalEntry } from '../../journal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { openSealedArgs } from '../values/sealed-args.ts';
+import { openSealedArgs } from '../values/stored-args.ts';
 import type { SessionContext } from '../session-context.ts';
+import type { AnyFlow } from '../../define.ts';
 
 type Attend = (sessionId: string) => Promise<void>;
 
@@ -36,4 +37,39 @@ export async function loadSession(
 function isOverdue(header: Header, now: number): boolean {
   if (isEnded(header)) return false;
   return header.expiresAt <= now || (!header.parked && hasOverdue(header, now));
+}
+
+// Applies the `migrate` option of a flow to a journal: renames keys, and removes dropped effects.
+
+export function migrateJournal(stored: StoredSession, flow: AnyFlow | undefined): StoredSession {
+  if (!flow?.options.migrate) return stored;
+  const { renamed = {}, dropped = [] } = flow.options.migrate;
+  if (dropped.length === 0 && Object.keys(renamed).length === 0) return stored;
+  const entries = stored.entries
+    .filter((entry) => !((entry.t === 'int' || entry.t === 'step') && isDropped(entry.k, dropped)))
+    .map((entry) => ('k' in entry ? rename(entry, renamed) : entry));
+  return { ...stored, entries };
+}
+
+function rename<E extends Extract<JournalEntry, { k: string }>>(
+  entry: E,
+  renamed: Readonly<Record<string, string>>,
+): E {
+  const { scope, name, turn } = splitKey(entry.k);
+  const path = `${scope}${name}`;
+  if (Object.hasOwn(renamed, path)) return { ...entry, k: `${renamed[path]!}${turn}` };
+  return Object.hasOwn(renamed, name) ? { ...entry, k: `${scope}${renamed[name]!}${turn}` } : entry;
+}
+
+function isDropped(key: string, dropped: readonly string[]): boolean {
+  const { scope, name } = splitKey(key);
+  return dropped.includes(name) || dropped.includes(`${scope}${name}`);
+}
+
+/** `item.charge#2` is the second `charge` in the scope `item`. */
+function splitKey(key: string): { scope: string; name: string; turn: string } {
+  const at = key.indexOf('#');
+  const [path, turn] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at)];
+  const dot = path.lastIndexOf('.') + 1;
+  return { scope: path.slice(0, dot), name: path.slice(dot), turn };
 }

@@ -1,21 +1,25 @@
-// Receives answers: finds their questions, recognizes repeated answers, and checks who may answer. The values are validated when the body
-// reaches the question.
+// Answers to a session: finds their questions, recognizes repeated answers, checks who may answer, and runs the turn, with the body that waits
+// in memory or with a replay. The values are validated when the body reaches the question.
 import { transition } from '../../../gateway/flow/flow-states.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { checkAnswer } from '../../question/check-answer.ts';
 import type { Question } from '../../question/question.ts';
-import { isEnded, isOwner, callerQuestions, questionsFor, findAnswerer } from '../../header.ts';
+import { isEnded, isOwner, callerQuestions, questionsFor, findAnswerer, hasOverdue } from '../../header.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/visible.ts';
-import { rejectHostileValue } from '../values/reject-hostile-value.ts';
-import { findRepeatedAnswers } from '../turn/outcome.ts';
+import { findRepeatedAnswers } from '../ending/ended-record.ts';
 import type { AnswerRequest, GivenAnswer } from './requests.ts';
 import { isStoredAnswer, storeApart } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
-import type { Verdict } from '../turn/turn.ts';
+import type { Verdict, Turn } from '../turn/turn.ts';
+import type { AnyFlow } from '../../define.ts';
+import type { WarmSession } from '../turn/turn-runner.ts';
+import { OWNER_KEY } from './owner.ts';
+import type { Sessions } from '../sessions.ts';
+import type { FlowLimits } from '../flow-limits.ts';
 
 export interface ReceivedAnswers {
   incoming: IncomingAnswer[];
@@ -208,4 +212,89 @@ function toBurst({ clock, limits }: SessionContext, { burst, id }: Header): Head
     limit: 'respondsPerSecond',
     retryAfterMs: burst.from + 1000 - now,
   });
+}
+
+// Runs the turn of an answer, with the body that waits in memory or with a replay.
+
+export interface AnswerInput {
+  flow: AnyFlow;
+  stored: WarmSession;
+  taken: ReceivedAnswers;
+}
+
+/** Undefined if another writer was faster. */
+export function runAnswer(sessions: Sessions, { flow, stored, taken }: AnswerInput): Promise<Turn | undefined> {
+  const { header, incoming } = taken;
+  const { entries, frame } = stored;
+  return sessions.runTurn({ flow, header, entries, frame, incoming, stored: true }).then(unlessRefused);
+}
+
+function unlessRefused(turn: Turn | undefined): Turn | undefined {
+  if (turn?.failure?.name === 'FLOW_VALIDATION_FAILED') {
+    throw new GatewayError('FLOW_VALIDATION_FAILED', turn.failure.data as Record<string, unknown>);
+  }
+  return turn;
+}
+
+/** Undefined if no warm body fits. Rejecting an answer is left to the caller, which reads the store: the warm state may be stale. */
+export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> | undefined {
+  const { warmBodies, clock } = sessions.context;
+  const frame = warmBodies.get(request.sessionId);
+  if (!frame || !isOwner(frame.header, request.principal)) return undefined;
+  warmBodies.delete(request.sessionId);
+  if (frame.header.expiresAt <= clock.now() || hasOverdue(frame.header, clock.now())) return undefined;
+  const stored: WarmSession = { header: frame.header, entries: [], frame };
+  const goOn = (taken: ReceivedAnswers | undefined): Promise<Turn | undefined> | undefined => {
+    if (!taken || taken.incoming.some((one) => endsSession(one) || one.k === OWNER_KEY)) return undefined;
+    return runAnswer(sessions, { flow: sessions.flowOf(frame.header), stored, taken });
+  };
+  const taken = takenOrNot(sessions, stored, request);
+  return taken instanceof Promise ? taken.then(goOn) : goOn(taken);
+}
+
+function takenOrNot({ context }: Sessions, stored: WarmSession, request: AnswerRequest) {
+  try {
+    const taken = receiveAnswers(context, stored, request);
+    return taken instanceof Promise ? taken.catch(() => undefined) : taken;
+  } catch {
+    return undefined; // it would be rejected
+  }
+}
+
+// Rejects hostile values: too large, too deep, or with names that reach into prototypes. They do not count as attempts to answer.
+
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+
+export function rejectHostileValue(value: unknown, sessionId: string, limits: FlowLimits): void {
+  const reason = toReason(value, limits);
+  if (reason !== undefined) throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason });
+}
+
+function toReason(value: unknown, limits: FlowLimits): string | undefined {
+  if (typeof value === 'string') return value.length > limits.answerBytes ? tooLarge(limits.answerBytes) : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const budget = { left: isFileLike(value) ? Math.ceil(limits.fileBytes * 1.4) : limits.answerBytes };
+  const most = budget.left;
+  return walk(value, limits.depth, budget) ?? (budget.left < 0 ? tooLarge(most) : undefined);
+}
+
+function walk(value: unknown, depth: number, budget: { left: number }): string | undefined {
+  budget.left -= typeof value === 'string' ? value.length + 2 : 4;
+  if (typeof value !== 'object' || value === null || budget.left < 0) return undefined;
+  if (depth === 0) return 'nested too deep';
+  for (const [key, inner] of Object.entries(value)) {
+    if (FORBIDDEN.has(key)) return `a field must not be called ${key}`;
+    budget.left -= key.length;
+    const reason = walk(inner, depth - 1, budget);
+    if (reason !== undefined || budget.left < 0) return reason;
+  }
+  return undefined;
+}
+
+function isFileLike(value: object): boolean {
+  return typeof (value as { data?: unknown }).data === 'string' && 'mimeType' in value;
+}
+
+function tooLarge(bytes: number): string {
+  return `larger than ${bytes} bytes`;
 }

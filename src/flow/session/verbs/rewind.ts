@@ -8,18 +8,22 @@ import type { JournalEntry, Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/visible.ts';
-import { rejectHostileValue } from '../values/reject-hostile-value.ts';
+import { rejectHostileValue } from './receive-answers.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import type { Sessions } from '../sessions.ts';
 import type { Turn } from '../turn/turn.ts';
-import { findStoredEffects, undoRound } from '../ending/undo-effects.ts';
+import { findStoredEffects, undoRound, maxUndoAttempts, pauseBeforeUndo } from '../ending/undo-effects.ts';
 import type { Effect } from '../ending/undo-effects.ts';
-import { maxUndoAttempts, pauseBeforeUndo } from '../ending/unwind.ts';
 import { Commits } from '../turn/commits.ts';
 import type { Complaint, Question } from '../../question/question.ts';
-import { receiveEdit } from './receive-edit.ts';
-import { openSealedArgs } from '../values/sealed-args.ts';
-import { migrateJournal } from './migrate-journal.ts';
+import { openSealedArgs } from '../values/stored-args.ts';
+import { migrateJournal } from './load-session.ts';
+import { BodyRun } from '../../engine/body-run.ts';
+import { toQuestionField } from '../../engine/question-spec.ts';
+import type { QuestionSpec } from '../../engine/question-spec.ts';
+import { checkAnswer } from '../../question/check-answer.ts';
+import { storeApart } from '../values/secrets.ts';
+import type { SessionContext } from '../session-context.ts';
 
 /** Few, because the user waits. */
 const ATTEMPTS = 3;
@@ -134,4 +138,40 @@ async function tryOut(sessions: Sessions, { flow, stored, entry }: RewindRequest
 
 function refused({ id, state }: Header, reason: string): GatewayError {
   return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason });
+}
+
+// Receives the new value of an answer. A secret or file is checked against its question and stored as a blob, like the first one; a
+// reference from a client is never trusted.
+
+type Edit = Extract<JournalEntry, { t: 'edit' }>;
+
+interface Editing {
+  flow: AnyFlow;
+  stored: StoredSession;
+  entry: Edit;
+}
+
+async function receiveEdit(
+  context: SessionContext,
+  { flow, stored, entry }: Editing,
+): Promise<{ entry: Edit } | { complaint: Complaint }> {
+  const spec = await specOf(context, { flow, stored, entry });
+  const isSecret = spec?.options.secret === true;
+  if (!spec || (spec.kind !== 'file' && !isSecret)) return { entry };
+  const checked = checkAnswer(
+    entry.v,
+    toQuestionField(spec, { catalogue: flow.options.messages, locale: stored.header.locale }),
+  );
+  if ('complaint' in checked) return checked;
+  const apart = await storeApart(context, stored.header, { isSecret, value: checked.value });
+  return { entry: apart ? { ...entry, v: apart.ref } : entry };
+}
+
+/** The question as the body asks it; undefined if it no longer does. */
+async function specOf(context: SessionContext, { flow, stored, entry }: Editing): Promise<QuestionSpec | undefined> {
+  const { id: sessionId, locale } = stored.header;
+  const folded = fold(stored.entries);
+  const run = new BodyRun({ flow, folded, sessionId, locale }, { checks: 'off', now: context.clock.now() });
+  await run.next();
+  return run.answered.find((spec) => spec.key === entry.k);
 }

@@ -15,7 +15,7 @@ import {
 import type { Header } from '../../journal.ts';
 import type { SessionEvent } from '../session-event.ts';
 import type { Sessions } from '../sessions.ts';
-import { withOutcome } from '../turn/outcome.ts';
+import { withOutcome } from '../ending/ended-record.ts';
 import { settled } from '../turn/turn.ts';
 import type { Turn } from '../turn/turn.ts';
 

@@ -4,14 +4,13 @@ import { isMismatch } from '../../engine/mismatch.ts';
 import { earlyEndOf, isEnded, toDueAt, toWarningAt, isIdle, nextNoticeAt, nextDeadline } from '../../header.ts';
 import type { OperatorRequest, Header, Wait, JournalEntry } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { openSealedArgs } from '../values/stored-args.ts';
-import { migrateJournal } from '../verbs/load-session.ts';
 import { claimNotices, sendNotices, withAddressees } from '../external/people.ts';
 import type { AddresseeUpdates } from '../external/people.ts';
 import { undoAndRewind } from '../verbs/rewind.ts';
 import type { Sessions } from '../sessions.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { Question } from '../../question/question.ts';
+import { openStored } from '../verbs/load-session.ts';
 
 const BATCH = 100;
 /** Delay before sessions that are still due are tried again: beyond one batch, or held by another process. */
@@ -64,7 +63,7 @@ export class Sweeper {
     const found = await store.load(id);
     if (!found || isEnded(found.header)) return;
     const flow = this.#sessions.flows.get(found.header.tool);
-    const stored = migrateJournal(openSealedArgs(this.#sessions.context, found), flow);
+    const stored = openStored(this.#sessions.context, found, flow);
     const { header } = stored;
     const now = clock.now();
     if (earlyEndOf(header)) return this.#takeOver(stored);

@@ -16,8 +16,6 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { unlessAborted, unlessLate } from '../../../shared/timing.ts';
 import { findUndoable, unwind } from '../ending/undo-effects.ts';
 import type { SessionContext } from '../session-context.ts';
-import { openSealedArgs } from '../values/stored-args.ts';
-import { migrateJournal } from '../verbs/load-session.ts';
 import { isLimitError } from './commits.ts';
 import { RunningSteps } from './run-step.ts';
 import { HolderWatch } from './session-holder.ts';
@@ -25,6 +23,7 @@ import { draftEnded, draftEnding, draftFailure, draftWorking, takeNewProgress } 
 import type { TurnDraft } from './turn-changes.ts';
 import type { TurnRunner } from './turn-runner.ts';
 import type { LiveSession, Turn } from './turn.ts';
+import { openStored } from '../verbs/load-session.ts';
 
 /** How long a request that ends a session waits for the undos, which continue after it. */
 export const ENDING_GRACE_MS = 2000;
@@ -224,7 +223,7 @@ export class BackgroundSession implements LiveSession {
     const found = await context.store.load(this.id);
     runner.commits.catchUp(found?.header);
     if (!found || isEnded(found.header) || runner.ending) return;
-    const { entries } = migrateJournal(openSealedArgs(context, found), flow);
+    const { entries } = openStored(context, found, flow);
     const ending = earlyEndOf(found.header);
     if (ending) runner.begin(ending);
     else runner.replay(entries);

@@ -33,6 +33,11 @@ export async function loadSession(
   return header === whole.header ? whole : { ...whole, header };
 }
 
+/** A session as it was read, with its sealed arguments opened and its keys as the served version has them. */
+export function openStored(context: SessionContext, stored: StoredSession, flow: AnyFlow | undefined): StoredSession {
+  return migrateJournal(openSealedArgs(context, stored), flow);
+}
+
 /** The session, or a question of it, has timed out and must be handled first. */
 function isOverdue(header: Header, now: number): boolean {
   if (isEnded(header)) return false;

@@ -16,14 +16,13 @@ import { findStoredEffects, undoRound, maxUndoAttempts, pauseBeforeUndo } from '
 import type { Effect } from '../ending/undo-effects.ts';
 import { Commits } from '../turn/commits.ts';
 import type { Complaint, Question } from '../../question/question.ts';
-import { openSealedArgs } from '../values/stored-args.ts';
-import { migrateJournal } from './load-session.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';
 import { checkAnswer } from '../../question/check-answer.ts';
 import { storeApart } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
+import { openStored } from './load-session.ts';
 
 /** Few, because the user waits. */
 const ATTEMPTS = 3;
@@ -64,7 +63,7 @@ export async function undoAndRewind(
   const left = await undoneAll(sessions, { flow, stored, entry }, effects);
   const loaded = left && (await context.store.load(stored.header.id));
   if (!loaded) return undefined;
-  const after = migrateJournal(openSealedArgs(context, loaded), flow);
+  const after = openStored(context, loaded, flow);
   if (left.length === 0) return sessions.runTurn({ flow, ...after, prefix: [...gone, entry], stored: true });
   const keys = left.map(({ key }) => key).join(', ');
   const error = new GatewayError('FLOW_FAILED', { tool: flow.name, reason: `${keys} could not be undone` });

@@ -15,17 +15,17 @@ import { isWithin } from '../gateway/dialect/notifications.ts';
 import { followTask } from '../gateway/tasks/follow-task.ts';
 import type { ConnectedServer } from '../gateway/upstream/connected-server.ts';
 import { START_ID } from '../protocol/interaction.ts';
-import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { pages } from '../protocol/pages.ts';
 import type { ServerView } from '../protocol/server-view.ts';
 import type { Change, TaskState } from '../protocol/target.ts';
-import { pages } from '../protocol/pages.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
 import type { AskResponder } from './ask-responder.ts';
-import type { ClientCallOptions, CallToolOptions } from './types.ts';
 import { ListedTools, isTool } from './listed-tools.ts';
 import type { Listeners } from './listeners.ts';
+import type { ClientCallOptions, CallToolOptions } from './types.ts';
 
 const METHOD_NOT_FOUND = -32601;
 

@@ -1,7 +1,9 @@
 // Connects to a server: a URL, a command to run, or an official SDK Transport. Detects era, dialect and transport unless they are given.
+import type { Address } from '../gateway/upstream/address.ts';
 import { connectServer } from '../gateway/upstream/connected-server.ts';
 import type { ConnectedServer } from '../gateway/upstream/connected-server.ts';
-import type { Address } from '../gateway/upstream/address.ts';
+import { createMemoryLogins } from '../gateway/upstream/login/login-store.ts';
+import { createServerLogin, loginAddress } from '../gateway/upstream/login/server-login.ts';
 import type { ServerLogin } from '../gateway/upstream/login/server-login.ts';
 import { createLog } from '../shared/log.ts';
 import { version as ownVersion } from '../shared/version.ts';
@@ -9,8 +11,6 @@ import { AskResponder } from './ask-responder.ts';
 import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
 import type { ConnectOptions } from './types.ts';
-import { createMemoryLogins } from '../gateway/upstream/login/login-store.ts';
-import { createServerLogin, loginAddress } from '../gateway/upstream/login/server-login.ts';
 
 /** Rejects with GatewayError, or with ProtocolError if the server answered with an error. */
 export function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {

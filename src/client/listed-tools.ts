@@ -1,10 +1,10 @@
 // Remembers the listed tools of a server: for approvals, to know which can run as a task, and to check structured results against the listed
 // output schema. An unusable schema is logged and checks nothing, as the tool may work anyway.
 import type { Tool, CallToolResult } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../protocol/message.ts';
-import { isObject } from '../protocol/message.ts';
 import { checkWithJsonSchema, toReason } from '../protocol/json-schema.ts';
 import type { SchemaVerdict } from '../protocol/json-schema.ts';
+import { isObject } from '../protocol/message.ts';
+import type { JsonObject } from '../protocol/message.ts';
 import type { Log } from '../shared/log.ts';
 
 type Check = (value: unknown) => SchemaVerdict;

@@ -1,5 +1,13 @@
 // Normalizes a valid configuration. Pure and idempotent.
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { TrustOption } from '../gateway/ask/trust/answer-trust.ts';
+import type { AuthInput } from './check/auth-shape.ts';
+import { toServerName } from './check/check-server.ts';
+import type { ConfigInput, FlowsInput, ListenInput, AskInput, ModelInput, RootInput } from './check/schema.ts';
+import { TRANSPORTS } from './check/server-shape.ts';
+import type { ServerInput } from './check/server-shape.ts';
+import { listServers, isFileUri } from './check/validate-config.ts';
 import type {
   FlowsConfig,
   ListenConfig,
@@ -11,17 +19,9 @@ import type {
   LoginConfig,
   ModelConfig,
 } from './config.ts';
-import { TRANSPORTS } from './check/server-shape.ts';
-import type { ConfigInput, FlowsInput, ListenInput, AskInput, ModelInput, RootInput } from './check/schema.ts';
-import type { ServerInput } from './check/server-shape.ts';
-import { toServerName } from './check/check-server.ts';
 import { splitStep, normalizeStep } from './normalize-step.ts';
-import { listServers, isFileUri } from './check/validate-config.ts';
 import { isPem } from './redact-config.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './settings.ts';
-import { pathToFileURL } from 'node:url';
-import type { TrustOption } from '../gateway/ask/trust/answer-trust.ts';
-import type { AuthInput } from './check/auth-shape.ts';
 
 /** Claude Code ignores smaller values as well, since `timeout` is in milliseconds. */
 const MIN_TIMEOUT_MS = 1000;

@@ -1,10 +1,10 @@
 // Keeps the secrets of a configuration out of what is shown: removes them from a normalized configuration, from problems and from the log. Values from the environment appear as ${NAME}; other values that are or may
 // be secrets are hidden.
-import type { AuthConfig, FlowsConfig, LoginConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
-import { MASKED } from '../shared/secrets/secrets.ts';
 import { disguiseArgument, disguiseUrl, isSecret, registerSecret } from '../shared/secrets/secret-shapes.ts';
 import type { Disguise } from '../shared/secrets/secret-shapes.ts';
+import { MASKED } from '../shared/secrets/secrets.ts';
 import type { ConfigProblem } from './check/config-problems.ts';
+import type { AuthConfig, FlowsConfig, LoginConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
 
 export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, string> = new Map()): ParleyConfig {
   const show = (text: string) => withReferences(text, used);

@@ -1,10 +1,10 @@
 // Metrics of sessions by flow: what this process has counted, and what is open in the whole store.
-import type { Family } from '../shared/metric.ts';
-import type { JournalEntry, Header } from './journal.ts';
-import { ENDED_CONDITIONS, conditionOf, isEnded, OPEN_CONDITIONS } from './header.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Log } from '../shared/log.ts';
+import type { Family } from '../shared/metric.ts';
 import { unlessLate } from '../shared/timing.ts';
+import { ENDED_CONDITIONS, conditionOf, isEnded, OPEN_CONDITIONS } from './header.ts';
+import type { JournalEntry, Header } from './journal.ts';
 import type { FlowStore } from './store/store.ts';
 
 interface Counts {

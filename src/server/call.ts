@@ -9,15 +9,15 @@ import type {
   Root,
 } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange, TraceContext, Ask } from '../protocol/exchange.ts';
-import { isObject } from '../protocol/message.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import type { Asker, Call, FormAnswer } from './types.ts';
-import { toReason, cachedSchemaCheck } from '../protocol/json-schema.ts';
-import { GatewayError } from '../shared/errors.ts';
-import { randomId } from '../shared/crypto/ids.ts';
 import { describeProblem } from '../protocol/form/answer-problem.ts';
 import { checkField } from '../protocol/form/check-field.ts';
 import { toSchemaFields } from '../protocol/form/schema-field.ts';
+import { toReason, cachedSchemaCheck } from '../protocol/json-schema.ts';
+import { isObject } from '../protocol/message.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { randomId } from '../shared/crypto/ids.ts';
+import { GatewayError } from '../shared/errors.ts';
+import type { Asker, Call, FormAnswer } from './types.ts';
 
 /** Default delay before a client should come back for an answer. */
 const RETRY_MS = 500;

@@ -1,19 +1,19 @@
 // The resources of a server: single ones, templates and providers. A URI is looked up in this order: exact, providers, templates. Each may
 // return undefined for "not mine". The dialects keep the subscriptions.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
+import { readOptionalString, readString, toInvalid } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import { GatewayError } from '../shared/errors.ts';
 import { createCounter } from '../shared/crypto/ids.ts';
+import { GatewayError } from '../shared/errors.ts';
 import { ExchangeCall } from './call.ts';
+import type { Changes } from './changes.ts';
 import { DefinitionRegistry, toListEntry } from './definition-registry.ts';
 import type { Definition } from './definition-registry.ts';
-import type { Changes } from './changes.ts';
 import { fromCursor, toCacheHints, toListResult, toPage, toPageResult } from './list-pages.ts';
-import { readOptionalString, readString, toInvalid } from '../protocol/message.ts';
+import type { ListPage } from './list-pages.ts';
 import type * as Types from './types.ts';
 import { parseUriTemplate } from './uri-template.ts';
 import type { UriTemplate } from './uri-template.ts';
-import type { ListPage } from './list-pages.ts';
 
 interface ResourceEntry extends Definition {
   readonly mimeType: string | undefined;

@@ -1,12 +1,12 @@
 // Turns an author's schema of any kind into the JSON Schema for lists and a check of values. Refuses an unusable schema at registration,
 // with advice. Schemas of any library that follows Standard Schema are used without importing one.
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { checkWithJsonSchema } from '../protocol/json-schema.ts';
+import type { SchemaVerdict, SchemaProblem } from '../protocol/json-schema.ts';
 import { isObject, MISSING } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
-import { checkWithJsonSchema } from '../protocol/json-schema.ts';
-import type { SchemaVerdict, SchemaProblem } from '../protocol/json-schema.ts';
 import type { MaybePromise, Schema } from './types.ts';
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 type Side = 'input' | 'output';
 

@@ -1,31 +1,31 @@
 // A server as its author and its extensions use it, and as the target of exchanges. Knows no transport, dialect or revision. The methods are
 // in tools.ts, resources.ts, prompts.ts and completion.ts; those of areas that a server does not offer get METHOD_NOT_FOUND.
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
+import { Tasks } from '../gateway/tasks/tasks.ts';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import type { OpenPages, PagesHost, Change, Target, Watcher } from '../protocol/target.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
+import type { OpenPages, PagesHost, Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { refuseShort } from '../shared/crypto/state-keys.ts';
 import { GatewayError, toError } from '../shared/errors.ts';
+import type { HttpHandler } from '../shared/http.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
+import { mergeFamilies } from '../shared/metric.ts';
+import type { Family } from '../shared/metric.ts';
 import { Changes } from './changes.ts';
 import { complete } from './completion.ts';
+import { ScopeSet } from './definition-registry.ts';
 import { toPage } from './list-pages.ts';
 import { ServerPrompts } from './prompts.ts';
 import { ServerResources } from './resources.ts';
-import { ScopeSet } from './definition-registry.ts';
-import { Tasks } from '../gateway/tasks/tasks.ts';
-import { mergeFamilies } from '../shared/metric.ts';
-import type { Family } from '../shared/metric.ts';
 import { ServerTools } from './tools.ts';
 import type * as Types from './types.ts';
-import type { HttpHandler } from '../shared/http.ts';
 
 export type RequestHandler = (exchange: Exchange) => Types.MaybePromise<ResultObject>;
 
 /** What a module can add to a server. */
-export interface Extension {
+interface Extension {
   /** Handlers by method. */
   methods: Readonly<Record<string, RequestHandler>>;
   /** Whether it asks users, also those whose clients cannot ask them. */

@@ -1,23 +1,23 @@
 // The tools of a server: registration, lists, calls and results. Checks arguments before a handler gets them. A handler's error goes to the
 // model as its message; a stack never does. A result that breaks the tool's own output schema is a defect of the server and is not passed on.
+import type { Tasks, TaskWork } from '../gateway/tasks/tasks.ts';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import type { ResultObject } from '../protocol/raw/raw-object.ts';
-import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { ExchangeCall } from './call.ts';
-import { DefinitionRegistry, toListEntry, ScopeSet } from './definition-registry.ts';
-import type { Definition } from './definition-registry.ts';
-import type { Changes } from './changes.ts';
-import type { RequestHandler } from './server.ts';
-import { toListResult } from './list-pages.ts';
-import { readOptionalObject, readString, isObject } from '../protocol/message.ts';
 import { toReason } from '../protocol/json-schema.ts';
 import type { SchemaVerdict } from '../protocol/json-schema.ts';
+import { readOptionalObject, readString, isObject } from '../protocol/message.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { ResultObject } from '../protocol/raw/raw-object.ts';
+import type { ErrorCode } from '../shared/error-table.ts';
+import { GatewayError, ProtocolError } from '../shared/errors.ts';
+import { ExchangeCall } from './call.ts';
+import type { Changes } from './changes.ts';
+import { DefinitionRegistry, toListEntry, ScopeSet } from './definition-registry.ts';
+import type { Definition } from './definition-registry.ts';
+import { toListResult } from './list-pages.ts';
 import { toCheckedSchema } from './schema.ts';
 import type { CheckedSchema } from './schema.ts';
-import type { Tasks, TaskWork } from '../gateway/tasks/tasks.ts';
+import type { RequestHandler } from './server.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
-import type { ErrorCode } from '../shared/error-table.ts';
 
 interface ToolEntry extends Definition {
   readonly input: CheckedSchema | undefined;

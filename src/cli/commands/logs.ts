@@ -1,7 +1,7 @@
 // `parley logs`: shows the audit log as a table, and follows it. Everything in it may come from a client or a server; the table and the printer
 // clean it.
-import type { AuditLine } from '../../gateway/audit/audit-lines.ts';
 import { AuditTail } from '../../gateway/audit/audit-lines.ts';
+import type { AuditLine } from '../../gateway/audit/audit-lines.ts';
 import { toMatcher } from '../../gateway/middleware/steps/filter/name-rule.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';

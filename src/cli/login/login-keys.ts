@@ -8,7 +8,7 @@ import { keysFrom } from '../../shared/crypto/state-keys.ts';
 import type { Log } from '../../shared/log.ts';
 import { unlessLate } from '../../shared/timing.ts';
 
-export interface LoginKeys {
+interface LoginKeys {
   keys: readonly string[] | undefined;
   /** Where the first one is. */
   place: 'keychain' | 'file';

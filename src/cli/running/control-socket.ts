@@ -37,7 +37,7 @@ const MAX_LINE = 1024;
 const PRIVATE_FOLDER = 'parley-socket-';
 const PRIVATE_NAME = 'gateway.sock';
 
-export interface ControlSocket {
+interface ControlSocket {
   path: string;
   close: () => void;
 }

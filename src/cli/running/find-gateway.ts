@@ -19,7 +19,7 @@ export interface GatewaySearch {
   isTold: boolean;
 }
 
-export interface GatewayQuery {
+interface GatewayQuery {
   /** Only the gateway with this process id. */
   pid?: number | undefined;
   /** Prefer the gateway that serves this configuration. */

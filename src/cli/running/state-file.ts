@@ -25,7 +25,7 @@ export interface RunningGateway {
   started: string;
 }
 
-export interface GatewayAnnouncement extends ControlHandlers {
+interface GatewayAnnouncement extends ControlHandlers {
   url?: string | undefined;
   publicUrl?: string | undefined;
   serves: string;

@@ -1,5 +1,5 @@
 // One line that says who talks to whom: `client 2025-06-18 over stdio ⇄ server 2026-07-28 over HTTP, bridged`.
-export interface BridgeSide {
+interface BridgeSide {
   dialect: string;
   revision: string;
 }

@@ -7,7 +7,7 @@ import { isLoopback } from '../../gateway/accept/guard.ts';
 import { ownToken } from '../running/gateway-token.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 
-export interface LoginWish {
+interface LoginWish {
   /** The address to listen on; undefined for stdio alone. */
   host: string | undefined;
   open: boolean;

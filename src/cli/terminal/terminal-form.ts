@@ -5,9 +5,9 @@ import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/cl
 import type { AskContext } from '../../client/types.ts';
 import { ENGLISH, describeProblem } from '../../protocol/form/answer-problem.ts';
 import type { CheckedValue } from '../../protocol/form/answer-problem.ts';
+import { UNASKED_CANCEL } from '../../protocol/form/human-marks.ts';
 import { findOption, toSchemaFields } from '../../protocol/form/schema-field.ts';
 import type { FieldOption, SchemaField } from '../../protocol/form/schema-field.ts';
-import { UNASKED_CANCEL } from '../../protocol/form/human-marks.ts';
 import { checkWritten } from '../../protocol/form/validate-answer.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Terminal } from './terminal.ts';

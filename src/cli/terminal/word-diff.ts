@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 /** Comparing takes as many steps as the product of the two numbers of words. */
 const MAX_WORDS = 1000;
 
-export interface DiffStyle {
+interface DiffStyle {
   removed(text: string): string;
   added(text: string): string;
 }

@@ -1,22 +1,21 @@
 // Says whether a configuration may be used: it is the user's own, or the user has trusted it as it is. Otherwise nothing that it names is
 // started, imported or contacted.
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { delimiter, isAbsolute, resolve, join, dirname } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
-
-import { digestOfFile, fingerprintOf, sourcesOfCommand } from './code-sources.ts';
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { delimiter, isAbsolute, resolve, join, dirname } from 'node:path';
-import { userFolder, ownStateFolder } from '../../shared/secrets/own-folders.ts';
-import { placesInHome } from './client-files.ts';
-import { isObject } from '../../protocol/message.ts';
-import { writePrivateFile } from '../../shared/files/private-file.ts';
 import type { CommandAddress } from '../../gateway/upstream/address.ts';
+import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { readEnvironment, displayPath } from '../environment.ts';
-import type { Printer } from '../terminal/print.ts';
-import { programName } from '../program.ts';
 import { isInside, realPath } from '../../shared/files/paths.ts';
+import { writePrivateFile } from '../../shared/files/private-file.ts';
+import { userFolder, ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { readEnvironment, displayPath } from '../environment.ts';
+import { programName } from '../program.ts';
+import type { Printer } from '../terminal/print.ts';
+import { placesInHome } from './client-files.ts';
+import { digestOfFile, fingerprintOf, sourcesOfCommand } from './code-sources.ts';
 
 /** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. */
 type TrustVerdict = 'own' | 'trusted' | 'new' | 'changed';

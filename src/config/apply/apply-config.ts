@@ -25,7 +25,7 @@ export interface UpdatableGateway {
   update(update: GatewayUpdate): Promise<void> | void;
 }
 
-export interface ConfigTransition {
+interface ConfigTransition {
   previous: ParleyConfig;
   next: ParleyConfig;
   /** The running steps; closed here when new ones replace them. */

@@ -2,18 +2,18 @@
 import { readFile } from 'node:fs/promises';
 import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
 import type { GatewayOptions } from '../../gateway/gateway.ts';
+import { findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
+import { watchStep } from '../../gateway/middleware/load/watch-step.ts';
 import type { ServerEntry } from '../../gateway/server-entry.ts';
+import type { Step } from '../../protocol/step.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { enabledServers } from '../config.ts';
 import type { ListenConfig, ParleyConfig, ServerConfig } from '../config.ts';
+import { isStepFile, splitStep } from '../normalize-step.ts';
 import { isPem } from '../redact-config.ts';
 import { toLoginSettings } from './login-settings.ts';
-import { findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
-import { watchStep } from '../../gateway/middleware/load/watch-step.ts';
-import type { Step } from '../../protocol/step.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { isStepFile, splitStep } from '../normalize-step.ts';
 
 export interface BuildOptions extends Omit<BuildStepOptions, 'log'> {
   /** Default: JSON lines on stderr, from the configured level on. */

@@ -9,7 +9,7 @@ import type { ConfigInput } from './schema.ts';
 import type { ServerInput } from './server-shape.ts';
 import { listServers } from './validate-config.ts';
 
-export interface DiskCheck {
+interface DiskCheck {
   /** Path of the configuration. */
   path: string;
   cwd: string;

@@ -1,14 +1,14 @@
 // Checks the rules of a configuration: `rules`, and the names and globs in the rules for tools and in steps.
 import { isGlob, toMatcher } from '../../gateway/middleware/steps/filter/name-rule.ts';
+import { readOneRule } from '../../gateway/middleware/steps/rules/read-rules.ts';
+import { toList } from '../../gateway/middleware/steps/rules/rule.ts';
+import type { RuleMark, RuleOptions } from '../../gateway/middleware/steps/rules/rule.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { splitStep } from '../normalize-step.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
-import type { NamedServer } from './validate-config.ts';
-import { splitStep } from '../normalize-step.ts';
 import { suggest } from './suggest.ts';
-import { readOneRule } from '../../gateway/middleware/steps/rules/read-rules.ts';
-import type { RuleMark, RuleOptions } from '../../gateway/middleware/steps/rules/rule.ts';
-import { toList } from '../../gateway/middleware/steps/rules/rule.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import type { NamedServer } from './validate-config.ts';
 
 interface Pattern {
   path: ConfigPath;

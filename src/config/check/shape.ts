@@ -5,7 +5,7 @@ interface Described {
   about: string;
 }
 
-export interface TextOptions {
+interface TextOptions {
   notEmpty?: boolean;
   /** A regular expression for the whole text, and a description of what matches it. */
   pattern?: string;

@@ -1,11 +1,11 @@
 // Finds all problems of a configuration. Pure: files and environment have been read before.
 import { isNetwork } from '../../gateway/accept/http/client-address.ts';
 import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
-import { checkShape } from './check-shape.ts';
-import type { CheckContext } from './check-shape.ts';
 import { checkAuth, checkLogin } from './check-auth.ts';
 import { checkRules } from './check-rules.ts';
 import { checkServer, checkServerNames, toServerName } from './check-server.ts';
+import { checkShape } from './check-shape.ts';
+import type { CheckContext } from './check-shape.ts';
 import { checkSteps } from './check-steps.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';

@@ -11,7 +11,7 @@ export interface Environment {
   platform?: NodeJS.Platform | undefined;
 }
 
-export interface ConfigLocation {
+interface ConfigLocation {
   path: string | undefined;
   /** All searched paths, in order. */
   searched: string[];

@@ -2,12 +2,12 @@
 // ${NAME:-default}, ${input:id}, ${workspaceFolder}, ${userHome} and a few more; and ${file:path} and ${cmd:command} as only Parley does.
 // An unset variable is a problem. $${ is an escaped ${.
 // Other text stays unchanged, as it may be meant for a shell.
+import { execFileSync } from 'node:child_process';
 import { basename, sep, resolve } from 'node:path';
+import { MAX_SECRET_FILE_BYTES } from '../../shared/limits.ts';
 import { toPathId } from '../check/config-problems.ts';
 import type { ConfigPath, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
-import { execFileSync } from 'node:child_process';
-import { MAX_SECRET_FILE_BYTES } from '../../shared/limits.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 export interface Variables {

@@ -1,28 +1,28 @@
 // Loads a configuration: find, read, parse, fill in variables, validate, normalize. Never throws for the content of the file, but returns a
 // list of problems. Reads only the environment that it is given.
 import { basename, dirname, resolve } from 'node:path';
-import { enabledServers, isForFlowsOnly } from '../config.ts';
-import type { ParleyConfig } from '../config.ts';
-import { checkOnDisk } from '../check/check-on-disk.ts';
-import { findConfig } from './find-config.ts';
-import { userFolder } from '../../shared/secrets/own-folders.ts';
-import type { Environment } from './find-config.ts';
-import { interpolate, readSecretFile, runSecretCommand } from './interpolate.ts';
-import type { Variables } from './interpolate.ts';
+import { parseEnv } from 'node:util';
 import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
-import { readBounded, readRegularFile } from './read-regular-file.ts';
-import { omitBrokenServers, omitOwnEntries } from './omit-servers.ts';
-import { problemsWithReferences, registerConfigSecrets } from '../redact-config.ts';
-import { normalizeConfig } from '../normalize-config.ts';
-import { normalizeClientFormats } from './client-formats.ts';
-import type { OwnAddress } from './omit-servers.ts';
-import { parseConfig } from './parse-config.ts';
-import type { SourcePositions, ConfigProblem } from '../check/config-problems.ts';
+import { userFolder } from '../../shared/secrets/own-folders.ts';
+import { checkOnDisk } from '../check/check-on-disk.ts';
 import { ConfigProblems } from '../check/config-problems.ts';
+import type { SourcePositions, ConfigProblem } from '../check/config-problems.ts';
 import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
 import type { ConfigInput } from '../check/schema.ts';
 import { validateConfig, listServers } from '../check/validate-config.ts';
-import { parseEnv } from 'node:util';
+import { enabledServers, isForFlowsOnly } from '../config.ts';
+import type { ParleyConfig } from '../config.ts';
+import { normalizeConfig } from '../normalize-config.ts';
+import { problemsWithReferences, registerConfigSecrets } from '../redact-config.ts';
+import { normalizeClientFormats } from './client-formats.ts';
+import { findConfig } from './find-config.ts';
+import type { Environment } from './find-config.ts';
+import { interpolate, readSecretFile, runSecretCommand } from './interpolate.ts';
+import type { Variables } from './interpolate.ts';
+import { omitBrokenServers, omitOwnEntries } from './omit-servers.ts';
+import type { OwnAddress } from './omit-servers.ts';
+import { parseConfig } from './parse-config.ts';
+import { readBounded, readRegularFile } from './read-regular-file.ts';
 
 export interface LoadOptions extends Environment {
   /** For tests. */
@@ -197,7 +197,7 @@ function readNamed(path: string): string {
 }
 
 /** Reads `envFile` (VS Code and Cursor) of each server into its `env`, which wins; returns their paths. `read` throws if it cannot read a file. */
-export function readEnvFiles(
+function readEnvFiles(
   config: ConfigInput,
   { folder, read, problems }: { folder: string; read: (path: string) => string; problems: ConfigProblems },
 ): string[] {

@@ -1,16 +1,16 @@
 // Disables entries that must not be served: the gateway itself, and broken entries in another client's file. The other servers of the file
 // run without them.
-import type { Environment } from './find-config.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../settings.ts';
+import { networkInterfaces, hostname } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { realPath } from '../../shared/files/paths.ts';
 import type { ConfigPath, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS } from '../check/schema.ts';
 import type { ConfigInput, ListenInput } from '../check/schema.ts';
 import type { ServerInput } from '../check/server-shape.ts';
 import { listServers } from '../check/validate-config.ts';
-import { networkInterfaces, hostname } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../settings.ts';
 import { findConfig } from './find-config.ts';
-import { realPath } from '../../shared/files/paths.ts';
+import type { Environment } from './find-config.ts';
 
 interface OmitContext {
   /** Path of the file. */

@@ -1,11 +1,11 @@
 // Parses a configuration, with the position of every key and value. JSON may have comments and trailing commas. YAML and TOML are
 // recognized by the name of the file, or by its beginning.
-import { isObject } from '../../protocol/message.ts';
-import { parseJson, ConfigSyntaxError } from './parse-json.ts';
-import { SourcePositions, ConfigProblems } from '../check/config-problems.ts';
 import type * as Yaml from 'yaml';
 import type { Document, ParsedNode } from 'yaml';
+import { isObject } from '../../protocol/message.ts';
+import { SourcePositions, ConfigProblems } from '../check/config-problems.ts';
 import type { ConfigPath } from '../check/config-problems.ts';
+import { parseJson, ConfigSyntaxError } from './parse-json.ts';
 
 interface ParsedConfig {
   /** Undefined if the text cannot be parsed. */

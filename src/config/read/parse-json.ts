@@ -14,7 +14,7 @@ export class ConfigSyntaxError extends Error {
   }
 }
 
-export interface ParsedJson {
+interface ParsedJson {
   value: unknown;
   /** Keys that occur twice in one object; the last one counts. */
   duplicates: { path: ConfigPath; offset: number }[];

@@ -1,10 +1,10 @@
 // Options of questions, named as in terminal prompts and forms, and the check of their names at run time.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Complaint, Kind } from '../question/question.ts';
-import type { Span } from './span.ts';
-import type { Words } from './messages.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Complaint, Kind } from '../question/question.ts';
+import type { Words } from './messages.ts';
+import type { Span } from './span.ts';
 import type { StepOptions } from './step.ts';
 
 /** Returns what is wrong, for the user, or nothing if the value is valid. */

@@ -1,9 +1,9 @@
 // Types for the steps of a flow: their context, their options, the tools that they call, and what their results may be.
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { FileRef } from '../question/check-answer.ts';
 import type { AwaitedEvent } from './options.ts';
 import type { Span } from './span.ts';
-import type { CallToolResult } from '@modelcontextprotocol/client';
 
 declare const secret: unique symbol;
 

@@ -3,28 +3,28 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Exchange, Ask } from '../../protocol/exchange.ts';
-import { earlyEndOf, isEnded, toOwner, peopleOf } from '../header.ts';
-import type { Header } from '../journal.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { pause } from '../../shared/timing.ts';
-import type { SessionRequest } from '../session/verbs/requests.ts';
-import type { Sessions } from '../session/sessions.ts';
-import { toStartFingerprint } from '../session/session-id.ts';
-import type { Turn } from '../session/turn/turn.ts';
-import type { StateView } from '../session/view.ts';
-import { waitForTurn } from '../session/verbs/session-watch.ts';
-import type { FlowStore } from '../store/store.ts';
-import type { CallReceipts, CallStart } from './call-receipts.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { pause } from '../../shared/timing.ts';
+import { earlyEndOf, isEnded, toOwner, peopleOf } from '../header.ts';
+import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import { askAlive, describeWaiting } from './report-progress.ts';
+import { toStartFingerprint } from '../session/session-id.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { Turn } from '../session/turn/turn.ts';
+import type { SessionRequest } from '../session/verbs/requests.ts';
+import { waitForTurn } from '../session/verbs/session-watch.ts';
+import type { StateView } from '../session/view.ts';
+import type { FlowStore } from '../store/store.ts';
+import type { CallReceipts, CallStart } from './call-receipts.ts';
 import { answerContent } from './client-form.ts';
+import { askAlive, describeWaiting } from './report-progress.ts';
 
 /** How often to poll a working session, which may run in another process. */
 const LOOK_MS = 250;
 
-export interface ResumeContext {
+interface ResumeContext {
   sessions: Sessions;
   /** Waiting calls in this process, by session id. */
   waiting: ReadonlyMap<string, Pick<Exchange, 'isConnected'>>;

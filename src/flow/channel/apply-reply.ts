@@ -1,22 +1,22 @@
 // Applies the reply to a round: answers, or a change to earlier answers. Every round accepts `{"edit": {"city": "Rome"}}` or `{"back":
 // true}` in place of its answers. A model may have sent a change, so it never counts as a person's own answer; questions that need one are
 // asked again.
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { pause } from '../../shared/timing.ts';
 import { shorten } from '../../shared/visible.ts';
 import type { Via } from '../journal.ts';
 import { isFileRef } from '../question/check-answer.ts';
 import type { Question } from '../question/question.ts';
-import type { SessionRequest, AnswerRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
+import type { SessionRequest, AnswerRequest } from '../session/verbs/requests.ts';
 import { toGivenAnswers, answerContent, toFieldNames } from './client-form.ts';
 import type { FormRound } from './client-form.ts';
-import { pause } from '../../shared/timing.ts';
 
-export interface RoundReply {
+interface RoundReply {
   questions: readonly Question[];
   answer: JsonObject;
   via: Via;

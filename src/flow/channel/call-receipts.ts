@@ -4,15 +4,15 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import { RECEIPT } from '../../protocol/interaction.ts';
 import type { ReceiptRequest } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject, readString } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { RequestHandler } from '../../server/server.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { RESULT_READ_MS } from '../../shared/limits.ts';
 import { isOwner, isEnded } from '../header.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { RESULT_READ_MS } from '../../shared/limits.ts';
 
 /** The start of a called flow. */
 export interface CallStart extends StartRequest {

@@ -1,19 +1,19 @@
 // Converts a round of questions to one elicitation form and reads the answers back. Client forms are flat and know few types, so fields of
 // forms become top-level fields, and choices that are not text travel as text.
-import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { Field, Question } from '../question/question.ts';
-import type { GivenAnswer } from '../session/verbs/requests.ts';
-import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';
-import { toLabel } from '../engine/question-spec.ts';
 import type { Ask } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
+import { toLabel } from '../engine/question-spec.ts';
+import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';
 import { toPromptId } from '../question/question.ts';
+import type { Field, Question } from '../question/question.ts';
 import type { Turn } from '../session/turn/turn.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
 
 type FormQuestion = Field & Pick<Question, 'secret'>;
 
-export interface ClientForm {
+interface ClientForm {
   message: string;
   requestedSchema: JsonObject;
 }
@@ -22,7 +22,7 @@ export interface ClientForm {
 const UNKNOWN = ['formatMinimum', 'formatMaximum', 'uniqueItems', 'additionalProperties'];
 
 /** `entered`: refused answers by the key of their question, to show them again. */
-export interface FormContext {
+interface FormContext {
   told?: string | undefined;
   entered?: ReadonlyMap<string, unknown>;
 }

@@ -9,7 +9,7 @@ import { peopleOf, callerQuestions } from '../header.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Turn } from '../session/turn/turn.ts';
 
-export interface ProgressReporter {
+interface ProgressReporter {
   /** Sets the session, if it was unknown at first; its steps may report before. */
   of(sessionId: string): void;
   /** The session may wait for other people. */

@@ -1,30 +1,30 @@
 // Runs a flow whose call ends with questions and is repeated with the answers. The session is in the sealed state that the client sends
 // back, and nothing is stored. If the state is too large, or a question cannot be asked this way, the session moves to the store and the
 // call waits.
+import { META } from '../../gateway/dialect/meta.ts';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { toSuspended } from '../../protocol/target.ts';
 import type { ResumedCall } from '../../protocol/target.ts';
-import { META } from '../../gateway/dialect/meta.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Header } from '../journal.ts';
 import { isEnded, toOwner, toStoredShare, toDueAt, hasOverdue, waitsForPeopleOrEvents } from '../header.ts';
-import type { StoredSession } from '../store/store.ts';
-import type { StartRequest } from '../session/verbs/requests.ts';
+import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import type { Sessions } from '../session/sessions.ts';
 import { toSessionLimits, tooManySessions } from '../session/flow-limits.ts';
 import { toStartFingerprint } from '../session/session-id.ts';
-import type { Bearer, TokenTurn, TokenSessions } from '../token/token-sessions.ts';
-import { waitForTurn } from '../session/verbs/session-watch.ts';
+import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
+import type { StartRequest } from '../session/verbs/requests.ts';
+import { waitForTurn } from '../session/verbs/session-watch.ts';
+import type { StoredSession } from '../store/store.ts';
+import type { Bearer, TokenTurn, TokenSessions } from '../token/token-sessions.ts';
 import { awaitRest, rememberSession } from './abandoned-sessions.ts';
+import { applyReply } from './apply-reply.ts';
 import { acceptWithoutAsking, toRoundKeys, toFormAsk } from './client-form.ts';
 import type { FormRound } from './client-form.ts';
-import { applyReply } from './apply-reply.ts';
 import { sendProgress, reportProgress } from './report-progress.ts';
 
 export interface TokenCallRound extends FormRound {

@@ -2,6 +2,7 @@
 // again after a refused answer, starts over if the session is gone, and retries with growing pauses while the server is busy or away. For
 // other tools it asks for all required arguments first and calls the tool with them.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/types.ts';
@@ -9,14 +10,13 @@ import { FlowRun, CANCEL, describeRefusal } from '../../gateway/flow/play/flow-r
 import type { FlowOutcome, PromptContext, PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
 import { NOTICES, PromptInbox } from '../../gateway/flow/play/prompt-inbox.ts';
 import type { Address } from '../../gateway/upstream/address.ts';
+import type { Prompt, Choice, Validation } from '../../protocol/form/prompt.ts';
 import { START_ID, takesStartIds } from '../../protocol/interaction.ts';
+import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { ProtocolError, GatewayError } from '../../shared/errors.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isObject } from '../../protocol/message.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint } from '../question/question.ts';
-import type { Prompt, Choice, Validation } from '../../protocol/form/prompt.ts';
 
 export interface PlayOptions extends PromptHandlers {
   context?: JsonObject | undefined;

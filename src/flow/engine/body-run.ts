@@ -6,9 +6,11 @@
 // 4. An entry that no longer fits its question (new rules, new text of a consent) is skipped, and the question is asked again.
 // 5. The early end of a session comes last: everything pending rejects, and from then on only cleanup steps are accepted.
 // 6. A run waits only for the body and for running steps. It neither starts steps nor writes to the store.
+import { GatewayError } from '../../shared/errors.ts';
 import { SessionEndedError } from '../authoring/ask-failure.ts';
 import type { ReplayEntry } from '../fold.ts';
 import type { JournalEntry, StepEntry } from '../journal.ts';
+import type { Complaint } from '../question/question.ts';
 import {
   Entropy,
   deepFreeze,
@@ -19,20 +21,18 @@ import {
   openWindow,
   runOutside,
 } from './body-environment.ts';
+import type { BodyEnvironment } from './body-environment.ts';
 import { createAsk } from './create-ask.ts';
 import { ReplayQueue, toKeptEntry, matchEntry } from './match-answer.ts';
 import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
-import { checkWaitLength, checkAwaited, toNestedError, withFlowName, withPlace, fromErrorEntry } from './misuse.ts';
-import type { AskSpec, AskedStep, PendingStep, PendingAsk, OpenAsks, RunEnd, RunState } from './pending-ask.ts';
-import { PendingAskTable, toKeyList } from './pending-ask.ts';
 import { findLostEffects, checkLostEffects, checkKind, checkPassedEffects, NO_EFFECTS } from './mismatch.ts';
-import type { RunInput, RunTurn } from './run-input.ts';
+import { checkWaitLength, checkAwaited, toNestedError, withFlowName, withPlace, fromErrorEntry } from './misuse.ts';
+import { PendingAskTable, toKeyList } from './pending-ask.ts';
+import type { AskSpec, AskedStep, PendingStep, PendingAsk, OpenAsks, RunEnd, RunState } from './pending-ask.ts';
 import type { QuestionSpec } from './question-spec.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { Complaint } from '../question/question.ts';
+import type { RunInput, RunTurn } from './run-input.ts';
 import { traceRun, installSyncChecks } from './unjournaled.ts';
 import type { UnjournaledAccess } from './unjournaled.ts';
-import type { BodyEnvironment } from './body-environment.ts';
 
 /** A body that keeps asking after its session has ended is abandoned after this many times. */
 const MAX_REFUSALS = 100;

@@ -3,15 +3,15 @@
 import { AskError } from '../authoring/ask-failure.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { findAddressee } from '../fold.ts';
+import type { ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import type { AnswerEntry, AnswerSource, Via, EventEntry } from '../journal.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint, Question } from '../question/question.ts';
-import { validateFlowAnswer, pinOf, toConsentPin } from './question-spec.ts';
 import type { BodyRun } from './body-run.ts';
-import type { QuestionSpec } from './question-spec.ts';
 import type { EventSpec, PendingAsk, PendingQuestion } from './pending-ask.ts';
-import type { ReplayEntry } from '../fold.ts';
+import { validateFlowAnswer, pinOf, toConsentPin } from './question-spec.ts';
+import type { QuestionSpec } from './question-spec.ts';
 
 /** An answer that has just arrived and is not in the journal yet. The run writes its verdict into it. */
 export interface IncomingAnswer {

@@ -1,23 +1,23 @@
 // A question as the author wrote it, its conversion to what is shown and asked, and the validation of its answer. Fields are built only when
 // needed: a replay meets every question that was answered long ago, and shows only the last.
+import { requirePattern } from '../../protocol/form/pattern.ts';
+import type { Choice, Prompt, PromptType, Validation } from '../../protocol/form/prompt.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { isStandardSchema, toJsonSchema } from '../../server/schema.ts';
-import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import { fingerprint, toMessageText } from '../authoring/messages.ts';
 import type { Catalogue, Words } from '../authoring/messages.ts';
-import { toQuestionPin, toPromptId } from '../question/question.ts';
-import type { Choice, Prompt, PromptType, Validation } from '../../protocol/form/prompt.ts';
-import { requirePattern } from '../../protocol/form/pattern.ts';
-import type { Field, Kind, Complaint, Addressee, Question } from '../question/question.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
+import { toMs } from '../authoring/span.ts';
+import { toRoundKey } from '../explore/exploration.ts';
+import { findAddressee } from '../fold.ts';
 import { checkAnswer } from '../question/check-answer.ts';
+import { toQuestionPin, toPromptId } from '../question/question.ts';
+import type { Field, Kind, Complaint, Addressee, Question } from '../question/question.ts';
 import type { BodyRun } from './body-run.ts';
 import type { PendingQuestion } from './pending-ask.ts';
-import { findAddressee } from '../fold.ts';
-import { toRoundKey } from '../explore/exploration.ts';
-import { toMs } from '../authoring/span.ts';
-import { isObject } from '../../protocol/message.ts';
 
 /** The options of all kinds of questions. */
 export interface QuestionOptions extends AskOptions<unknown> {
@@ -170,11 +170,11 @@ function toSchema(schema: AnySchema, key: string): JsonObject {
   return json;
 }
 
-export type CheckedFlowAnswer =
+type CheckedFlowAnswer =
   /** `raw` is for the journal, `value` for the body. */
   { value: unknown; raw: unknown; from: 'given' | 'default' } | { complaint: Complaint };
 
-export interface ValidationContext {
+interface ValidationContext {
   localization: Localization;
   answers: Readonly<Record<string, unknown>>;
   /** A file or secret in the store, which was checked when it arrived. */

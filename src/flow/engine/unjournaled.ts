@@ -3,12 +3,12 @@
 //    promise of the process, so in production at most one run per second is traced.
 // 2. Async hooks do not report synchronous I/O, so those functions are replaced once per process.
 import { createHook } from 'node:async_hooks';
-import { currentBody } from './body-environment.ts';
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { currentBody } from './body-environment.ts';
 import type { RunTurn } from './run-input.ts';
 
 export interface UnjournaledAccess {

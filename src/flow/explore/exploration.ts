@@ -1,13 +1,13 @@
 // The findings of exploring a flow: plain JSON, as another process finds them, and the file format of `parley explore`, which `serveFlows`
 // reads.
-import type { QuestionSpec } from '../engine/question-spec.ts';
-import { relative } from 'node:path';
 import { existsSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AnyFlow } from '../define.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
+import type { AnyFlow } from '../define.ts';
+import type { QuestionSpec } from '../engine/question-spec.ts';
 
 export interface FoundQuestion {
   /** Without functions, and without parts that depend on made-up answers. */

@@ -7,7 +7,7 @@ import type { ExploreReport } from './child.ts';
 import type { ExploredFlows } from './exploration.ts';
 import { SandboxProcess } from './sandbox-process.ts';
 
-export interface ExploreFileOptions {
+interface ExploreFileOptions {
   /** Default 30 s. */
   timeoutMs?: number | undefined;
 }

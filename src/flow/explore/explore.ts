@@ -1,5 +1,7 @@
 // Finds the questions of a flow by running it with made-up answers: which exist, which are always asked, and which may be asked together.
 // It runs the author's code, so it belongs in the sandbox of explore-file.ts.
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../protocol/message.ts';
 import type { AnyFlow } from '../define.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
 import { NOTHING_FOUND, toRoundKey, uniqueStops } from './exploration.ts';
@@ -7,8 +9,6 @@ import type { Exploration, FoundQuestion } from './exploration.ts';
 import type { Variant } from './sample-answers.ts';
 import { walk } from './walk.ts';
 import type { WalkRound, Walk } from './walk.ts';
-import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../protocol/message.ts';
 
 /** Limit of paths for each of the two sets of answers. */
 const MAX_WAYS = 256;

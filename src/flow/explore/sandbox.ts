@@ -1,12 +1,12 @@
 // The inside of a sandboxed process: blocks all Node APIs with side effects, then loads flows. A blocked call throws before anything happens,
 // and the first one is kept with its position. Only the module loader may still read files.
 import { syncBuiltinESMExports, createRequire } from 'node:module';
-import { Readable, Writable } from 'node:stream';
 import { dirname, sep } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { importFresh } from '../../gateway/middleware/load/import-fresh.ts';
-import type { AnyFlow } from '../define.ts';
 import { findExportedFlows } from '../define.ts';
+import type { AnyFlow } from '../define.ts';
 
 export interface SandboxViolation {
   /** Such as `fs.rmSync`. */

@@ -10,7 +10,7 @@ import type { Exploration, FoundQuestion } from './exploration.ts';
 /** Models refuse all tools of a client if one has an argument with another name. A question of a loop has the name `name#2`. */
 const NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-export interface InputSchemaOptions {
+interface InputSchemaOptions {
   /** `all`: the caller cannot be asked, so every required answer is required. */
   needs?: 'some' | 'all';
   /** Size limit of the schema as JSON. The declared input always stays; questions are left out from the end. */

@@ -1,18 +1,18 @@
 // Walks one path through a body with made-up answers, until it reads the result of a step or asks for consent, which is never made up.
 // Writes nothing and runs no step.
+import { systemClock } from '../../shared/clock.ts';
+import type { FormFields } from '../authoring/fields.ts';
 import type { AnyFlow } from '../define.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import type { RunState, AskSpec, PendingStep } from '../engine/pending-ask.ts';
+import { toQuestionField } from '../engine/question-spec.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
+import { findAuthorLine } from '../engine/unjournaled.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, JournalEntry } from '../journal.ts';
-import { systemClock } from '../../shared/clock.ts';
+import type { Stop } from './exploration.ts';
 import { branchAnswers, sampleInput, sampleAnswer } from './sample-answers.ts';
 import type { Variant } from './sample-answers.ts';
-import { findAuthorLine } from '../engine/unjournaled.ts';
-import type { Stop } from './exploration.ts';
-import { toQuestionField } from '../engine/question-spec.ts';
-import type { FormFields } from '../authoring/fields.ts';
 
 const MAX_ROUNDS = 200;
 const YEAR_MS = 365 * 24 * 3_600_000;

@@ -16,7 +16,7 @@ export interface SessionFilter {
   after?: number | undefined;
 }
 
-export interface FoundSessions {
+interface FoundSessions {
   /** Most recently active first. */
   sessions: ListedSession[];
   /** How many match the filter, and how many there are. */

@@ -1,15 +1,15 @@
 // Checks an answer against its question. The author's own rules are not checked here, as they need the body.
 // 1. Nothing from a peer reaches the body unchecked, and nothing is coerced: "5" is not a number.
 // 2. Absent, null and "" count as no answer, so the default applies, if there is one.
-import { isObject } from '../../protocol/message.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { cachedSchemaCheck, toReason } from '../../protocol/json-schema.ts';
-import { checkNumber, checkText, hasFormat } from '../../protocol/form/check-field.ts';
-import type { Complaint, Field, Kind } from './question.ts';
-import type { Choice } from '../../protocol/form/prompt.ts';
 import type { ProblemCode, CheckedValue } from '../../protocol/form/answer-problem.ts';
+import { checkNumber, checkText, hasFormat } from '../../protocol/form/check-field.ts';
+import type { Choice } from '../../protocol/form/prompt.ts';
+import { cachedSchemaCheck, toReason } from '../../protocol/json-schema.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { Complaint, Field, Kind } from './question.ts';
 
-export type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };
+type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };
 
 /** Undefined if the value is valid. */
 type Check = (value: unknown, question: Field) => Complaint | undefined;

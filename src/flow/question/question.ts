@@ -1,7 +1,7 @@
 // A question as plain JSON, the same for every channel. It is in the header of its session while it waits, so that it can be shown and
 // answered without running the body.
-import type { Prompt, PromptType, PromptStep } from '../../protocol/form/prompt.ts';
 import { hash } from 'node:crypto';
+import type { Prompt, PromptType, PromptStep } from '../../protocol/form/prompt.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 /** Kinds of questions. On the wire `choices` and `form` are `custom`. */

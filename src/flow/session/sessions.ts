@@ -1,21 +1,10 @@
 // The sessions of a set of flows: every operation on one, each answered with the turn it leads to. Channels and wire use only this.
 import { transition } from '../../gateway/flow/flow-states.ts';
-import type { AnyFlow } from '../define.ts';
-import type { EarlyEnd, Header } from '../journal.ts';
-import type { SessionChange, FlowStore, StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { AnyFlow } from '../define.ts';
+import type { IncomingAnswer } from '../engine/match-answer.ts';
 import { toExplored, NOTHING_FOUND } from '../explore/exploration.ts';
 import type { Exploration } from '../explore/exploration.ts';
-import type { IncomingAnswer } from '../engine/match-answer.ts';
-import { runAnswer, runWarmAnswer, endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
-import { TurnRunner } from './turn/turn-runner.ts';
-import type { LiveSession, TurnHost, TurnRequest, Turn } from './turn/turn.ts';
-import { endSession } from './ending/end-session.ts';
-import { withTrail, readOutcome, withOutcome } from './ending/ended-record.ts';
-import { loadSession, migrateJournal } from './verbs/load-session.ts';
-import type { LoadRequest } from './verbs/load-session.ts';
-import { deliverEvent } from './external/deliver-event.ts';
-import { handOverQuestion, limitToPerson, notifyCaller, toPersonView } from './external/people.ts';
 import {
   isParticipant,
   isIdle,
@@ -30,10 +19,25 @@ import {
   waitsForPeopleOrEvents,
   questionsFor,
 } from '../header.ts';
+import type { EarlyEnd, Header } from '../journal.ts';
+import type { SessionChange, FlowStore, StoredSession } from '../store/store.ts';
+import { endSession } from './ending/end-session.ts';
+import { withTrail, readOutcome, withOutcome } from './ending/ended-record.ts';
+import { Sweeper } from './ending/sweeper.ts';
+import { deliverEvent } from './external/deliver-event.ts';
 import type { DeliveryResult } from './external/deliver-event.ts';
+import { handOverQuestion, limitToPerson, notifyCaller, toPersonView } from './external/people.ts';
+import { createSessionContext } from './session-context.ts';
+import type { SessionOptions, SessionContext } from './session-context.ts';
+import type { SessionEvent } from './session-event.ts';
+import { toStartFingerprint, toStartedSessionId } from './session-id.ts';
+import { TurnRunner } from './turn/turn-runner.ts';
+import type { LiveSession, TurnHost, TurnRequest, Turn } from './turn/turn.ts';
+import { loadSession, migrateJournal } from './verbs/load-session.ts';
+import type { LoadRequest } from './verbs/load-session.ts';
 import { OWNER_KEY, answerForOwner, completeByOwner, continueByOwner } from './verbs/owner.ts';
-import { waitForTurn, waitForTime } from './verbs/session-watch.ts';
-import { rewind } from './verbs/rewind.ts';
+import { prepareSession } from './verbs/prepare-session.ts';
+import { runAnswer, runWarmAnswer, endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
 import type {
   AnswerRequest,
   BackRequest,
@@ -46,12 +50,8 @@ import type {
   SessionRequest,
   StartRequest,
 } from './verbs/requests.ts';
-import { createSessionContext } from './session-context.ts';
-import type { SessionOptions, SessionContext } from './session-context.ts';
-import type { SessionEvent } from './session-event.ts';
-import { toStartFingerprint, toStartedSessionId } from './session-id.ts';
-import { prepareSession } from './verbs/prepare-session.ts';
-import { Sweeper } from './ending/sweeper.ts';
+import { rewind } from './verbs/rewind.ts';
+import { waitForTurn, waitForTime } from './verbs/session-watch.ts';
 import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
 

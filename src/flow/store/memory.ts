@@ -1,12 +1,12 @@
 // A store in the memory of this process. Every operation is synchronous inside, so operations cannot interleave. Sessions are kept as text,
 // which isolates them from their callers and is small. A limited number of ended sessions is remembered.
-import type { JournalEntry, Header } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { isEnded } from '../header.ts';
+import type { JournalEntry, Header } from '../journal.ts';
 import { SessionPacker } from './session-packer.ts';
 import type { PackedSession } from './session-packer.ts';
 import { TOMBSTONE_MS, networkOfShare } from './store.ts';
-import { isEnded } from '../header.ts';
 import type {
   SessionChange,
   CommitResult,

@@ -8,8 +8,8 @@
 //    text up to a slash are also counted together (`perNetwork`).
 // 7. Reads are consistent: header, questions and entries are of the same commit.
 // The contract tests (`*.contract.ts`) check all of it on each store.
-import type { JournalEntry, Header } from '../journal.ts';
 import { isEnded } from '../header.ts';
+import type { JournalEntry, Header } from '../journal.ts';
 
 export interface StoredSession {
   header: Header;

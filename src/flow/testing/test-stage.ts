@@ -1,21 +1,21 @@
 // Plays a flow over one store in processes that may crash, with a clock that moves only if nothing else can happen. The next process
 // repeats the request of a crashed one, as a client without an answer would. Every turn replays the body.
-import type { AnyFlow } from '../define.ts';
-import type { JournalEntry } from '../journal.ts';
-import { callerQuestions, isEnded } from '../header.ts';
-import { withOutcome } from '../session/ending/ended-record.ts';
-import { toExpiredTurn } from '../session/verbs/session-watch.ts';
-import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';
-import { Sessions } from '../session/sessions.ts';
-import { afterSteps } from '../session/turn/turn.ts';
-import type { Turn } from '../session/turn/turn.ts';
-import { memoryStore } from '../store/memory.ts';
-import type { StoredSession, FlowStore } from '../store/store.ts';
 import { createLog } from '../../shared/log.ts';
-import type { ManualClock } from './manual-clock.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts';
+import type { AnyFlow } from '../define.ts';
+import { callerQuestions, isEnded } from '../header.ts';
+import type { JournalEntry } from '../journal.ts';
+import { withOutcome } from '../session/ending/ended-record.ts';
+import { Sessions } from '../session/sessions.ts';
 import { toRetryPause } from '../session/turn/run-step.ts';
+import { afterSteps } from '../session/turn/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
+import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';
+import { toExpiredTurn } from '../session/verbs/session-watch.ts';
+import { memoryStore } from '../store/memory.ts';
+import type { StoredSession, FlowStore } from '../store/store.ts';
+import type { ManualClock } from './manual-clock.ts';
 
 export const TESTER = { principal: 'tester' };
 /** Base of event URLs; no network resolves this name (RFC 2606). The test delivers events itself. */

@@ -2,9 +2,9 @@
 // replay finds. Times are relative to the one before, and defaults at the end are left out.
 // No data may get lost: what does not fit a list is encoded whole. Only the reason of a rejected answer and the prompts are dropped; the
 // body has the prompts.
-import type { AnswerEntry, JournalEntry, Header, StepEntry, StartEntry } from '../journal.ts';
 import { estimateSize } from '../fold.ts';
 import { createHeader } from '../journal.ts';
+import type { AnswerEntry, JournalEntry, Header, StepEntry, StartEntry } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
 
 export type CompactRow = unknown[];

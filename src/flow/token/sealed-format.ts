@@ -2,12 +2,12 @@
 //   key id 4 | session id 16 | nonce 12 | ciphertext | tag 16
 // Each session has a derived key, so that sessions cannot exhaust the nonces of one key. The clear parts and the digest of the binding are
 // authenticated. All failures look the same to a client.
-import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from '../../shared/crypto/seal.ts';
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { GatewayError } from '../../shared/errors.ts';
-import { refuseShort } from '../../shared/crypto/state-keys.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from '../../shared/crypto/seal.ts';
+import { refuseShort } from '../../shared/crypto/state-keys.ts';
+import { GatewayError } from '../../shared/errors.ts';
 
 const SEALED_PREFIX = 'f1.';
 const PREFIX_BYTES = Buffer.from(SEALED_PREFIX);

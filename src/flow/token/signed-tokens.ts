@@ -1,17 +1,17 @@
 // Sessions in tokens of the MCP Flow format: base64 of {"sessionId", "state", "signature"}. The signature is the HMAC-SHA256, in hex, of the
 // canonical JSON of the first two. It is signed, not encrypted: the holder can read the answers. It is for clients and servers that know no
 // other format; Parley's own is the default. A token without a signature is never valid.
-import type { Clock } from '../../shared/clock.ts';
-import { systemClock } from '../../shared/clock.ts';
-import type { JournalEntry, Header } from '../journal.ts';
-import type { StoredSession } from '../store/store.ts';
-import type { TokenBinding, OpenedToken, TokenOptions, Tokens } from './tokens.ts';
-import { createKeyRing } from './sealed-format.ts';
-import { toTokenTooLarge } from './tokens.ts';
-import { toCompactSession } from './compact-session.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
 import { canonicalJson } from '../../shared/canonical-json.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { JournalEntry, Header } from '../journal.ts';
+import type { StoredSession } from '../store/store.ts';
+import { toCompactSession } from './compact-session.ts';
+import { createKeyRing } from './sealed-format.ts';
+import { toTokenTooLarge } from './tokens.ts';
+import type { TokenBinding, OpenedToken, TokenOptions, Tokens } from './tokens.ts';
 
 /** The content of `state`. */
 interface SignedState {

@@ -1,29 +1,29 @@
 // Sessions whose state travels with the client. Each request opens a token and seals the next one; nothing stays in this process between
 // requests. So a request waits for its steps, which no process could continue later.
+import { hash } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.ts';
 import { toMs } from '../authoring/span.ts';
 import type { AnyFlow } from '../define.ts';
-import type { Header } from '../journal.ts';
-import type { StartRequest } from '../session/verbs/requests.ts';
-import type { SessionEvent } from '../session/session-event.ts';
-import type { WarmSession } from '../session/turn/turn-runner.ts';
-import { Sessions } from '../session/sessions.ts';
+import { BodyRun } from '../engine/body-run.ts';
+import { buildQuestions } from '../engine/question-spec.ts';
+import { fold } from '../fold.ts';
 import { waitsForPeopleOrEvents, toOwner, isEnded } from '../header.ts';
-import type { SessionOptions } from '../session/session-context.ts';
+import type { Header } from '../journal.ts';
 import { DEFAULT_FLOW_LIMITS } from '../session/flow-limits.ts';
+import type { SessionOptions } from '../session/session-context.ts';
+import type { SessionEvent } from '../session/session-event.ts';
+import { Sessions } from '../session/sessions.ts';
+import { WarmBody } from '../session/turn/turn-runner.ts';
+import type { WarmSession } from '../session/turn/turn-runner.ts';
 import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
+import { openSealedArgs } from '../session/values/stored-args.ts';
+import type { StartRequest } from '../session/verbs/requests.ts';
 import type { StateView } from '../session/view.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
-import type { TokenBinding, OpenedToken, Tokens } from './tokens.ts';
 import { RequestStore, EmptyRequestStore } from './request-store.ts';
 import type { RequestStoreOptions } from './request-store.ts';
-import { BodyRun } from '../engine/body-run.ts';
-import { fold } from '../fold.ts';
-import { WarmBody } from '../session/turn/turn-runner.ts';
-import { openSealedArgs } from '../session/values/stored-args.ts';
-import { buildQuestions } from '../engine/question-spec.ts';
-import { hash } from 'node:crypto';
+import type { TokenBinding, OpenedToken, Tokens } from './tokens.ts';
 
 export interface TokenSessionsOptions extends Omit<SessionOptions, 'store'> {
   tokens: Tokens;

@@ -2,18 +2,18 @@
 // An old token that is sent again forks the session. The idempotency key of a step is the same on every fork, so its receiver can reject
 // the second; where that is not enough, `spend` with a store lets each token be used once.
 import { createHash, hash } from 'node:crypto';
-import type { Clock } from '../../shared/clock.ts';
+import { isObject } from '../../protocol/message.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Header, JournalEntry } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 import { fromCbor, toCbor } from './cbor.ts';
-import type { CompactRow } from './compact-session.ts';
 import { fromCompactSession, toCompactSession } from './compact-session.ts';
+import type { CompactRow } from './compact-session.ts';
 import { createKeyRing, openToken, sealToken, toSessionId, toSid } from './sealed-format.ts';
-import { isObject } from '../../protocol/message.ts';
-import { canonicalJson } from '../../shared/canonical-json.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 
 export interface TokenOptions {
   /** The first one seals, all of them open. */

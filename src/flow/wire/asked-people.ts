@@ -2,26 +2,26 @@
 // by a form if it shows forms. They are asked when `notify` is called, and when they connect while the question is open.
 // 1. A client shows one form at a time. 2. A form is withdrawn when its question is no longer open for that person.
 // 3. An answer that may not come from a person is ignored, and the question stays open for the page and other clients.
+import { INSTANT_MS, HumanCheck } from '../../gateway/ask/human-check.ts';
 import type { ClientView, Ask } from '../../protocol/exchange.ts';
 import { flowOf } from '../../protocol/interaction.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { needsPage, toGivenAnswers, toFormAsk } from '../channel/client-form.ts';
-import type { Header } from '../journal.ts';
-import { peopleOf, questionsFor, wasNotified, isEnded } from '../header.ts';
-import type { SessionEvent } from '../session/session-event.ts';
-import type { Sessions } from '../session/sessions.ts';
-import type { PromptDelivery } from './prompt-delivery.ts';
-import { INSTANT_MS, HumanCheck } from '../../gateway/ask/human-check.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { ticksOf } from '../../shared/clock.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { answerWithRetry } from '../channel/apply-reply.ts';
-import { toShortId } from '../session/session-id.ts';
+import { needsPage, toGivenAnswers, toFormAsk } from '../channel/client-form.ts';
+import { peopleOf, questionsFor, wasNotified, isEnded } from '../header.ts';
+import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
+import type { SessionEvent } from '../session/session-event.ts';
+import { toShortId } from '../session/session-id.ts';
+import type { Sessions } from '../session/sessions.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
+import type { PromptDelivery } from './prompt-delivery.ts';
 
 /** Sessions that wait for people. Beyond this the oldest are left to reminders. */
 const MAX_SESSIONS = 10_000;

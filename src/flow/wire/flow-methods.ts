@@ -4,8 +4,8 @@
 // 2. The client that last used a session gets its messages.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isUnproven } from '../../protocol/form/human-marks.ts';
+import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/form/prompt.ts';
 import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import {
   isObject,
   readObject,
@@ -14,21 +14,21 @@ import {
   readString,
   toInvalid,
 } from '../../protocol/message.ts';
-import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/form/prompt.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { RequestHandler } from '../../server/server.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { localeOf } from '../channel/locale-of.ts';
-import type { GivenAnswer, StartRequest } from '../session/verbs/requests.ts';
 import { isOwner, shareOf, wasNotified } from '../header.ts';
+import type { Sessions } from '../session/sessions.ts';
 import { afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
-import type { Sessions } from '../session/sessions.ts';
-import type { TokenTurn, TokenSessions } from '../token/token-sessions.ts';
-import type { PromptDelivery } from './prompt-delivery.ts';
-import { lookAgain, toPrompt, toNextMessage, toState, toValidation } from './flow-messages.ts';
+import type { GivenAnswer, StartRequest } from '../session/verbs/requests.ts';
 import type { StateView } from '../session/view.ts';
+import type { TokenTurn, TokenSessions } from '../token/token-sessions.ts';
+import { lookAgain, toPrompt, toNextMessage, toState, toValidation } from './flow-messages.ts';
+import type { PromptDelivery } from './prompt-delivery.ts';
 
-export interface FlowMethodsOptions {
+interface FlowMethodsOptions {
   access: SessionAccess;
   delivery: PromptDelivery;
   /** Whether there is a tool of this name that is not a flow. */
@@ -289,7 +289,7 @@ function withToken(result: JsonObject, token: string | undefined): JsonObject {
 // How requests reach sessions: in a store by their id, or in a token that the client sends.
 
 /** The session that a request names. */
-export interface SessionReference {
+interface SessionReference {
   principal: string;
   sessionId: string;
   token: string | undefined;

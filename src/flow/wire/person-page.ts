@@ -1,31 +1,31 @@
 // The page where a person (`ask.person`) answers in a browser. It is the ask page of the gateway over a session instead of a waiting call, so
 // every process can show it while the question is open.
+import { hash } from 'node:crypto';
 import { servePage } from '../../gateway/ask/page/ask-page.ts';
 import { wordsForOthers } from '../../gateway/ask/page/locales/page-words.ts';
-import type { HttpHandler, HttpRequest } from '../../shared/http.ts';
-import { PERSON_PATH, openPersonToken, readPersonHandle } from '../session/external/people.ts';
-import type { Sessions } from '../session/sessions.ts';
+import { cookieName } from '../../gateway/ask/page/page-owners.ts';
+import type { PageOwners } from '../../gateway/ask/page/page-owners.ts';
 import type { RoundAnswer, ClosedRound, QuestionRound, RoundReceipt } from '../../gateway/ask/question-round.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { HttpHandler, HttpRequest } from '../../shared/http.ts';
+import { cookiesNamed } from '../../shared/net/browser-request.ts';
 import { answerWithRetry } from '../channel/apply-reply.ts';
 import { toGivenAnswers, toFormAsk } from '../channel/client-form.ts';
 import { isMismatch } from '../engine/mismatch.ts';
+import { isEnded } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
+import { PERSON_PATH, openPersonToken, readPersonHandle } from '../session/external/people.ts';
 import type { PersonAddress } from '../session/external/people.ts';
-import type { GivenAnswer } from '../session/verbs/requests.ts';
-import { isEnded } from '../header.ts';
-import type { StoredSession } from '../store/store.ts';
-import { hash } from 'node:crypto';
-import { cookieName } from '../../gateway/ask/page/page-owners.ts';
-import type { PageOwners } from '../../gateway/ask/page/page-owners.ts';
-import { randomId } from '../../shared/crypto/ids.ts';
-import { cookiesNamed } from '../../shared/net/browser-request.ts';
 import type { SessionContext } from '../session/session-context.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
+import type { StoredSession } from '../store/store.ts';
 
 type Identify = (request: HttpRequest) => Promise<string | undefined>;
 
-export interface PersonPageOptions {
+interface PersonPageOptions {
   /** The name of the server, for the person. */
   server: string;
   /** Identifies the sender of a request, if the server can. */
@@ -57,7 +57,7 @@ export function personPage(sessions: Sessions, { server, identify, trustsLinks }
 // A person's question as a round of the ask page, read from its session with every request. A closed question says why, since the holder of
 // the link was asked.
 
-export interface PersonRoundRequest {
+interface PersonRoundRequest {
   sessions: Sessions;
   /** The name of the server, for the person. */
   server: string;
@@ -76,7 +76,7 @@ interface Shown {
 
 const KEY = 'q1';
 
-export async function findPersonRound(
+async function findPersonRound(
   request: PersonRoundRequest,
   given?: readonly GivenAnswer[],
 ): Promise<QuestionRound | ClosedRound> {
@@ -186,7 +186,7 @@ async function take(
 
 const PURPOSE = 'flow-person-browser';
 
-export function sealedOpeners({ sealer, store, clock, limits }: SessionContext): PageOwners {
+function sealedOpeners({ sealer, store, clock, limits }: SessionContext): PageOwners {
   const open = (handle: string, cookies: string | undefined): [string, RoundAnswer['action']?] | undefined => {
     const [content] = cookiesNamed(cookieName(handle), cookies);
     return content === undefined ? undefined : (sealer.open(PURPOSE, handle, content) as [string]);

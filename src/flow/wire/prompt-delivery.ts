@@ -1,26 +1,26 @@
 // Sends questions and events of a session to the client that last used it, while it is connected. The reply to a request always goes out
 // before messages that follow from it.
 import type { ClientView } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { flowOf } from '../../protocol/interaction.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Header } from '../journal.ts';
-import { toShortId } from '../session/session-id.ts';
-import type { Question } from '../question/question.ts';
-import { toExpiredTurn } from '../session/verbs/session-watch.ts';
-import type { SessionEvent } from '../session/session-event.ts';
-import type { Turn } from '../session/turn/turn.ts';
 import { isEnded, isOwner } from '../header.ts';
+import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import type { SessionEvent } from '../session/session-event.ts';
+import { toShortId } from '../session/session-id.ts';
+import type { Turn } from '../session/turn/turn.ts';
 import type { SentPrompt } from '../session/verbs/requests.ts';
+import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import { lookAgain, toEndedParams, toPrompt, toNextMessage, toWaitingFor } from './flow-messages.ts';
 
 /** Limit on remembered sessions; the oldest are dropped first. */
 const MAX_CLAIMS = 20_000;
 
-export interface PromptDeliveryOptions {
+interface PromptDeliveryOptions {
   log: Log;
   clock: Clock;
   /** Called when a client has acknowledged how its session ended. */
@@ -270,7 +270,7 @@ const MAX_SESSIONS = 20_000;
 const MAX_CLIENTS = 8;
 
 /** A connection; for a client without a connection, its user. */
-export type Recipient = ClientView | string;
+type Recipient = ClientView | string;
 
 interface Sent extends SentPrompt {
   /** When the question times out. */

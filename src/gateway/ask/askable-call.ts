@@ -11,14 +11,14 @@ import { DerivedExchange } from '../../protocol/derived-exchange.ts';
 import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Target } from '../../protocol/target.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import type { Target } from '../../protocol/target.ts';
 import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
 import { GatewayError, toError } from '../../shared/errors.ts';
-import { HeldCall, askAside, askOnPage } from './held-call.ts';
 import type { AskChannels } from './ask-channels.ts';
+import { HeldCall, askAside, askOnPage } from './held-call.ts';
 import { noPerson } from './trust/answer-trust.ts';
 import type { AnswerOrigin } from './trust/answer-trust.ts';
 

@@ -5,13 +5,13 @@
 // the page brings it. `askAside`: the gateway notifies the person, and the client does not learn of the question.
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
+import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import { GatewayError, toError } from '../../shared/errors.ts';
+import type { AskChannels } from './ask-channels.ts';
 import type { AskableCall } from './askable-call.ts';
 import type { AskingCall, HeldRound } from './held-rounds.ts';
-import type { AskChannels } from './ask-channels.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
 interface Open extends RoundQuestion {

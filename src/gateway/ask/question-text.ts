@@ -1,12 +1,12 @@
 // What the client's model reads: the tool by which it answers, and a round of questions as the text of a tool result, which tells it to ask its
 // user and not to guess. A server's text is quoted: it is data, not instructions.
-import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
-import { foreignAddress, foreignJson, foreignName, quoteForeign } from '../../shared/text/foreign-text.ts';
 import { toSchemaFields } from '../../protocol/form/schema-field.ts';
 import type { SchemaField } from '../../protocol/form/schema-field.ts';
-import type { RoundQuestion, QuestionRound } from './question-round.ts';
 import { toGatewayTool } from '../../protocol/gateway-tool.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { foreignAddress, foreignJson, foreignName, quoteForeign } from '../../shared/text/foreign-text.ts';
+import type { RoundQuestion, QuestionRound } from './question-round.ts';
 
 export const ANSWER_TOOL = 'parley_answer';
 

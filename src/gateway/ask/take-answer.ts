@@ -3,18 +3,18 @@
 // 1. An invalid answer changes nothing; the model learns why, and the question stays open.
 // 2. A question for a human is not answered by a model.
 import type { Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { describeProblem } from '../../protocol/form/answer-problem.ts';
 import { validateAnswer } from '../../protocol/form/validate-answer.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { dictionary } from '../../shared/containers/dictionary.ts';
+import { foreignJson, foreignName, onOneLine } from '../../shared/text/foreign-text.ts';
+import { unlessAborted, unlessLate } from '../../shared/timing.ts';
+import type { AskChannels } from './ask-channels.ts';
 import type { EndedRound, HeldRound } from './held-rounds.ts';
 import { isEditRequest } from './question-round.ts';
-import type { AskChannels } from './ask-channels.ts';
-import { describeProblem } from '../../protocol/form/answer-problem.ts';
-import { foreignJson, foreignName, onOneLine } from '../../shared/text/foreign-text.ts';
 import type { RoundAnswer, RoundQuestion } from './question-round.ts';
-import { dictionary } from '../../shared/containers/dictionary.ts';
-import { unlessAborted, unlessLate } from '../../shared/timing.ts';
 
 /** Stops a model that keeps failing to answer. */
 const MAX_ATTEMPTS = 5;

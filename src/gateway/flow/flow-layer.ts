@@ -1,7 +1,6 @@
 // Lets an MCP Flow client play any tool. A tool whose server speaks Flow is played there; any other is called, and its
 // questions become prompts of a session that is kept here. Clients without Flow notice nothing.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import { TargetLayer } from '../../protocol/target.ts';
 import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import {
@@ -12,23 +11,24 @@ import {
   readStartId,
   withCalls,
 } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject, readOptionalObject, readString, toInvalid } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { TargetLayer } from '../../protocol/target.ts';
 import type { Change, Target, Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { canonicalJson } from '../../shared/canonical-json.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
+import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import { PromptChannel, emulatedExchange } from './emulate/prompt-channel.ts';
-import { UpstreamFlowSessions } from './play/upstream-flow-sessions.ts';
-import type { Player, SessionMessage } from './play/upstream-flow-sessions.ts';
 import type { EmulatedSession } from './emulate/emulated-session.ts';
 import { EmulatedSessions } from './emulate/emulated-sessions.ts';
 import type { NewEmulatedSession, SessionStart } from './emulate/emulated-sessions.ts';
+import { PromptChannel, emulatedExchange } from './emulate/prompt-channel.ts';
+import { UpstreamFlowSessions } from './play/upstream-flow-sessions.ts';
+import type { Player, SessionMessage } from './play/upstream-flow-sessions.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 

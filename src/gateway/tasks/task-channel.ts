@@ -4,10 +4,10 @@ import type { ChannelPart } from '../../protocol/derived-exchange.ts';
 import type { Ask, Exchange, Progress, LogEntry } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { CAPABILITY_BY_ASK } from '../../protocol/methods.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { Task } from './task.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Task } from './task.ts';
 import type { TaskWork } from './tasks.ts';
 
 /**

@@ -6,13 +6,13 @@
 import type { Ask } from '../../protocol/exchange.ts';
 import { markHuman } from '../../protocol/form/human-marks.ts';
 import type { JsonObject, WireError } from '../../protocol/message.ts';
-import { OpenQuestions } from '../../shared/containers/open-questions.ts';
-import type { TaskState } from '../../protocol/target.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
-import { randomId } from '../../shared/crypto/ids.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import type { TaskState } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { OpenQuestions } from '../../shared/containers/open-questions.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
+import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 
 /** How often clients should poll. */
 const POLL_MS = 500;

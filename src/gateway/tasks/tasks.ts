@@ -1,20 +1,20 @@
 // Handles calls that run as tasks: starts them, and answers the requests to poll, answer, cancel and fetch them. The dialects
 // decide their wire format and which methods a client has. Tasks are kept in memory, visible to their owners only, until they expire, so that
 // results can be fetched. A foreign, expired or unknown task gives the same error.
-import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isUnproven } from '../../protocol/form/human-marks.ts';
 import { isObject, readObject, readOptionalString, readString, toInvalid } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { RELATED_TASK_KEY } from '../../protocol/target.ts';
+import type { Change } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { MemoryOwnedTable } from '../../shared/containers/owned-table.ts';
+import type { OwnedTable } from '../../shared/containers/owned-table.ts';
 import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { MaybeTask, TaskChannel } from './task-channel.ts';
 import { Task } from './task.ts';
 import type { OpenAsk } from './task.ts';
-import type { Change } from '../../protocol/target.ts';
-import { MemoryOwnedTable } from '../../shared/containers/owned-table.ts';
-import type { OwnedTable } from '../../shared/containers/owned-table.ts';
 
 /** The work of a call; `say` reports its status to the client. */
 export type TaskWork<T extends ResultObject = JsonObject> = (

@@ -4,11 +4,11 @@ import type { Client } from '../../client/client.ts';
 import type { ConnectOptions } from '../../client/types.ts';
 import { toForm } from '../../flow/channel/client-form.ts';
 import { ANSWER_TOOL } from '../../gateway/ask/question-text.ts';
+import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ClientProfile } from './client-profiles.ts';
 import type { TestUser, FormResponse } from './test-user.ts';
 import type { WatchedStore } from './watched-store.ts';
-import { isObject } from '../../protocol/message.ts';
 
 interface CallingClientOptions {
   how: ClientProfile;

@@ -1,28 +1,28 @@
 // Serves a flow and plays it as a client of one kind, with real parts within this process.
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
-import { GatewayError } from '../../shared/errors.ts';
 import { connectFlows } from '../../flow/client/flow-client.ts';
 import type { AnyFlow } from '../../flow/define.ts';
 import { memoryStore } from '../../flow/store/memory.ts';
+import { NoAnswer } from '../../flow/testing/play-flow.ts';
 import { CrashPoints, observeFlow, UNREACHABLE_URL } from '../../flow/testing/test-stage.ts';
 import type { Observation, StepSeen } from '../../flow/testing/test-stage.ts';
 import { serveFlows } from '../../flow/wire/serve-flows.ts';
 import type { ServeFlowsOptions } from '../../flow/wire/serve-flows.ts';
+import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
+import type { Prompt } from '../../protocol/form/prompt.ts';
 import { createServer } from '../../server/create-server.ts';
 import type { ParleyServer } from '../../server/create-server.ts';
-import { collectLog } from '../test-gateway.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { memoryPair } from '../memory-pair.ts';
+import { collectLog } from '../test-gateway.ts';
 import { CallingClient } from './calling-client.ts';
-import { OtherParties } from './other-parties.ts';
 import { CLIENT_PROFILES } from './client-profiles.ts';
 import type { ClientKind, ClientProfile } from './client-profiles.ts';
+import { OtherParties } from './other-parties.ts';
 import { TestUser } from './test-user.ts';
 import type { Way } from './test-user.ts';
 import { watchStore } from './watched-store.ts';
-import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
-import type { Prompt } from '../../protocol/form/prompt.ts';
-import { NoAnswer } from '../../flow/testing/play-flow.ts';
 
 /** Options of `serveFlows`. */
 export interface AsClientOptions extends ServeFlowsOptions {

@@ -10,7 +10,7 @@ import { ProtocolError } from '../../../shared/errors.ts';
 import { withoutHidden } from '../../../shared/text/hidden.ts';
 import { settledWithin } from '../../../shared/timing.ts';
 
-export interface WrappedServerOptions {
+interface WrappedServerOptions {
   target: UpstreamTarget;
   /** How long a client may wait for the server. */
   startMs: number;

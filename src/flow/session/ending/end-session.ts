@@ -12,7 +12,7 @@ import type { Sessions } from '../sessions.ts';
 import type { SessionContext } from '../session-context.ts';
 import { unlessLate } from '../../../shared/timing.ts';
 
-export interface EndRequest {
+interface EndRequest {
   /** Undefined if the flow is no longer served. */
   flow: AnyFlow | undefined;
   stored: StoredSession;

@@ -3,20 +3,20 @@
 // process could not open it otherwise. It includes fingerprints of the last answers, so that a repeated answer is recognized.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
+import { earlyEndOf, isEnded } from '../../header.ts';
+import { PREFILLED } from '../../journal.ts';
+import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { isFileRef } from '../../question/check-answer.ts';
 import { toPromptId } from '../../question/question.ts';
-import { isObject } from '../../../protocol/message.ts';
-import { earlyEndOf, isEnded } from '../../header.ts';
-import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
-import type { TurnRunner } from '../turn/turn-runner.ts';
-import type { TurnDraft } from '../turn/turn-changes.ts';
-import type { GivenAnswer } from '../verbs/requests.ts';
-import { isStoredAnswer, isSecretRef } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
 import { toShortId } from '../session-id.ts';
+import type { TurnDraft } from '../turn/turn-changes.ts';
+import type { TurnRunner } from '../turn/turn-runner.ts';
 import type { Failure, Turn } from '../turn/turn.ts';
-import { PREFILLED } from '../../journal.ts';
+import { isStoredAnswer, isSecretRef } from '../values/secrets.ts';
+import type { GivenAnswer } from '../verbs/requests.ts';
 
 export interface SessionOutcome {
   /** Present, perhaps as undefined, if it was completed. */

@@ -1,22 +1,22 @@
 // Undoes effects, the last one first. Each undo is recorded before the next, so that another process can continue after a crash.
 // If the outcome of an effect is unknown, it is determined first: by `check`, or by running the effect again with the same idempotency key.
+import { GatewayError } from '../../../shared/errors.ts';
+import { pause, unlessAborted } from '../../../shared/timing.ts';
+import type { AnyFlow } from '../../define.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import type { StepSpec } from '../../engine/pending-ask.ts';
-import type { AnyFlow } from '../../define.ts';
 import { fold } from '../../fold.ts';
 import type { FoldedJournal } from '../../fold.ts';
+import { toClientHeader } from '../../header.ts';
 import type { Header, EarlyEnd } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import type { SessionContext } from '../session-context.ts';
 import { toShortId } from '../session-id.ts';
 import type { Commits } from '../turn/commits.ts';
 import { runWithinTimeout } from '../turn/run-step.ts';
-import type { SessionContext } from '../session-context.ts';
-import { toClientHeader } from '../../header.ts';
-import { pause, unlessAborted } from '../../../shared/timing.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
-import { toParkedPatch } from './parking.ts';
 import type { Turn } from '../turn/turn.ts';
+import { toParkedPatch } from './parking.ts';
 
 /** An effect to undo. */
 export interface Effect {
@@ -27,7 +27,7 @@ export interface Effect {
   done: { result: unknown } | undefined;
 }
 
-export interface UndoContext {
+interface UndoContext {
   context: SessionContext;
   flow: AnyFlow;
   header: Header;
@@ -153,7 +153,7 @@ export async function findStoredEffects(
 /** The limit for sessions in tokens, which no process can continue after the request. */
 const ATTEMPTS_IN_A_REQUEST = 3;
 
-export interface UnwindOptions {
+interface UnwindOptions {
   effects: Effect[];
   /** Aborts when this process leaves the session to another. */
   signal: AbortSignal;

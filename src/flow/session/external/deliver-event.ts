@@ -3,18 +3,18 @@
 // 2. An event that does not fit is rejected, and nothing is written.
 // 3. An event that arrives before its body waits for it is kept, up to `limits.earlyEvents`.
 import { isDeepStrictEqual } from 'node:util';
-import type { IncomingEvent } from '../../engine/match-answer.ts';
-import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
-import { isEnded, isAtRest } from '../../header.ts';
-import type { StoredSession } from '../../store/store.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import type { AwaitedEvent } from '../../authoring/options.ts';
+import type { IncomingEvent } from '../../engine/match-answer.ts';
+import { isEnded, isAtRest } from '../../header.ts';
+import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
+import type { StoredSession } from '../../store/store.ts';
+import type { SessionContext } from '../session-context.ts';
+import type { Sessions } from '../sessions.ts';
 import type { TurnInput } from '../turn/turn.ts';
 import { rejectHostileValue } from '../verbs/receive-answers.ts';
 import type { DeliverRequest } from '../verbs/requests.ts';
-import type { Sessions } from '../sessions.ts';
-import type { AwaitedEvent } from '../../authoring/options.ts';
-import type { SessionContext } from '../session-context.ts';
 
 export interface DeliveryResult {
   /** The key, with `#n` from its second use on. */
@@ -155,7 +155,7 @@ const MAX_LENGTH = 2000;
 
 export const EVENT_PATH = '/event';
 
-export interface EventAddress {
+interface EventAddress {
   sessionId: string;
   /** With `#n` from its second use on. */
   key: string;

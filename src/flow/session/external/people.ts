@@ -1,20 +1,20 @@
 // Questions to people other than the caller: who may answer, and when people are notified. A person sees only their own questions of a
 // session.
+import type { Sealer } from '../../../shared/crypto/seal.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { unlessLate } from '../../../shared/timing.ts';
+import { shorten } from '../../../shared/visible.ts';
+import { isOwner, questionsFor } from '../../header.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import { MAX_PERSON_CHARS } from '../../question/question.ts';
 import type { Addressee, Question } from '../../question/question.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { shorten } from '../../../shared/visible.ts';
-import { unlessLate } from '../../../shared/timing.ts';
-import { toShortId } from '../session-id.ts';
 import type { StoredSession } from '../../store/store.ts';
-import type { HandOverRequest } from '../verbs/requests.ts';
-import type { Sessions } from '../sessions.ts';
-import { isOwner, questionsFor } from '../../header.ts';
 import type { SessionContext } from '../session-context.ts';
+import { toShortId } from '../session-id.ts';
+import type { Sessions } from '../sessions.ts';
 import type { Turn } from '../turn/turn.ts';
+import type { HandOverRequest } from '../verbs/requests.ts';
 import type { StateView } from '../view.ts';
-import type { Sealer } from '../../../shared/crypto/seal.ts';
 
 /** The message for the `notify` option, which sends it by mail, chat and so on. */
 export interface PersonNotice {

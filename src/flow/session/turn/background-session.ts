@@ -4,6 +4,9 @@
 //    a new run of the body reads it here before anything else is written. So the body always sees journal order.
 // 2. An early end is committed first. Then running effects finish, the body cleans up, and effects are undone; only then the session has
 //    ended. If this process dies meanwhile, the next one does the rest.
+import { Cancellation } from '../../../shared/cancellation.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { unlessAborted, unlessLate } from '../../../shared/timing.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
@@ -11,11 +14,9 @@ import { hasWork, isBusy } from '../../engine/pending-ask.ts';
 import type { AskState, RunState } from '../../engine/pending-ask.ts';
 import { earlyEndOf, hasSameQuestions, isEnded, toClientHeader } from '../../header.ts';
 import type { EarlyEnd, Header } from '../../journal.ts';
-import { Cancellation } from '../../../shared/cancellation.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { unlessAborted, unlessLate } from '../../../shared/timing.ts';
 import { findUndoable, unwind } from '../ending/undo-effects.ts';
 import type { SessionContext } from '../session-context.ts';
+import { openStored } from '../verbs/load-session.ts';
 import { isLimitError } from './commits.ts';
 import { RunningSteps } from './run-step.ts';
 import { HolderWatch } from './session-holder.ts';
@@ -23,7 +24,6 @@ import { draftEnded, draftEnding, draftFailure, draftWorking, takeNewProgress } 
 import type { TurnDraft } from './turn-changes.ts';
 import type { TurnRunner } from './turn-runner.ts';
 import type { LiveSession, Turn } from './turn.ts';
-import { openStored } from '../verbs/load-session.ts';
 
 /** How long a request that ends a session waits for the undos, which continue after it. */
 export const ENDING_GRACE_MS = 2000;

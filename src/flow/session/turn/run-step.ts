@@ -1,25 +1,25 @@
 // The steps of a session: runs them with retries, limits and timeouts, and keeps those that run in this process.
 import { createHmac } from 'node:crypto';
-import type { StepContext, RetryPolicy, ToolCallerOption, ToolAnswer } from '../../authoring/step.ts';
+import type { PromptStep } from '../../../protocol/form/prompt.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { Cancellation } from '../../../shared/cancellation.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { pause } from '../../../shared/timing.ts';
 import { toMs } from '../../authoring/span.ts';
+import type { StepContext, RetryPolicy, ToolCallerOption, ToolAnswer } from '../../authoring/step.ts';
 import { toJsonValue } from '../../engine/body-environment.ts';
+import type { BodyRun } from '../../engine/body-run.ts';
 import { findMisuse, toErrorEntry } from '../../engine/misuse.ts';
 import type { StepSpec, RunState, PendingStep } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
 import type { StepEntry, JournalEntry } from '../../journal.ts';
-import { toShortId } from '../session-id.ts';
-import { Cancellation } from '../../../shared/cancellation.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { pause } from '../../../shared/timing.ts';
-import { readStoredFile, revealSecret } from '../values/secrets.ts';
 import { toEventUrl } from '../external/deliver-event.ts';
-import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
-import type { BodyRun } from '../../engine/body-run.ts';
+import { toShortId } from '../session-id.ts';
+import { readStoredFile, revealSecret } from '../values/secrets.ts';
 import type { TurnInput } from './turn.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
 
-export interface StepExecution {
+interface StepExecution {
   context: SessionContext;
   sessionId: string;
   /** A hash of the session's owner. */
@@ -161,7 +161,7 @@ interface Working {
 }
 
 /** The signals for steps and for cleanup steps. */
-export interface StepSignals {
+interface StepSignals {
   work: Cancellation;
   cleanup: Cancellation;
 }
@@ -246,7 +246,7 @@ export class RunningSteps {
 const PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
 
-export interface FailedTry {
+interface FailedTry {
   error: unknown;
   /** The number of attempts so far. */
   tried: number;
@@ -307,7 +307,7 @@ export class StepLimits {
   }
 }
 
-export interface ToolCallContext {
+interface ToolCallContext {
   tools: ToolCallerOption | undefined;
   principal: string;
   signal: AbortSignal;

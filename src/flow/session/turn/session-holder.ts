@@ -1,16 +1,16 @@
 // A session that one process holds while another gets something for it. The other process validates an answer or event with a run of the body,
 // appends it to the journal, and leaves the rest of the turn to the holder. So the journal has everything in order of arrival.
+import { GatewayError } from '../../../shared/errors.ts';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { RunState } from '../../engine/pending-ask.ts';
-import type { JournalEntry, Header } from '../../journal.ts';
-import type { Complaint, Question } from '../../question/question.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import type { TurnRunner } from './turn-runner.ts';
-import { isRefused, toVerdicts } from './turn-changes.ts';
 import { buildQuestions } from '../../engine/question-spec.ts';
 import { isAtRest, callerQuestions, earlyEndOf, isEnded, nextDeadline, nextNoticeAt } from '../../header.ts';
-import type { Turn, TurnInput } from './turn.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
+import type { Complaint, Question } from '../../question/question.ts';
 import type { Commits } from './commits.ts';
+import { isRefused, toVerdicts } from './turn-changes.ts';
+import type { TurnRunner } from './turn-runner.ts';
+import type { Turn, TurnInput } from './turn.ts';
 
 /** Undefined if another writer was faster. */
 export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise<Turn | undefined> {

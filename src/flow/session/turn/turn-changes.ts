@@ -1,21 +1,21 @@
 // Drafts the commit for each state in which a run stops: the patch of the header, the entries, and the turn to report.
+import type { PromptStep } from '../../../protocol/form/prompt.ts';
+import { toReason } from '../../../protocol/json-schema.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import type { AnyFlow } from '../../define.ts';
+import type { BodyRun } from '../../engine/body-run.ts';
 import type { IncomingEvent, IncomingAnswer } from '../../engine/match-answer.ts';
 import { isMismatch, toBrokenVersion } from '../../engine/mismatch.ts';
 import { findMisuse, toErrorEntry } from '../../engine/misuse.ts';
 import type { RunState, PendingQuestion, PendingWait } from '../../engine/pending-ask.ts';
-import type { BodyRun } from '../../engine/body-run.ts';
+import { buildQuestions } from '../../engine/question-spec.ts';
+import { callerQuestions, toDueAt, toExpiry, earlyEndOf, endReason } from '../../header.ts';
 import { WITHDRAWN } from '../../journal.ts';
 import type { JournalEntry, Header, Wait, EarlyEnd } from '../../journal.ts';
+import { toPromptId } from '../../question/question.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import { toShortId } from '../session-id.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { toReason } from '../../../protocol/json-schema.ts';
-import type { PromptStep } from '../../../protocol/form/prompt.ts';
-import { toPromptId } from '../../question/question.ts';
 import type { TurnRunner } from './turn-runner.ts';
-import { callerQuestions, toDueAt, toExpiry, earlyEndOf, endReason } from '../../header.ts';
-import { buildQuestions } from '../../engine/question-spec.ts';
 import type { Failure, Turn, Verdict } from './turn.ts';
 
 export interface TurnDraft {

@@ -3,6 +3,8 @@
 // 1. A client learns only what is committed. An answer and the next question are one commit; if an effect lies between them, the answer and
 //    the intent are one commit, and the result and the question are the next.
 // 2. Changes of another writer are never overwritten: the turn is abandoned and runs again from the store.
+import { Cancellation } from '../../../shared/cancellation.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
 import { hasWork } from '../../engine/pending-ask.ts';
@@ -13,10 +15,8 @@ import { extendFold, fold } from '../../fold.ts';
 import { earlyEndOf, endReason, isEnded } from '../../header.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import type { SessionChange, StoredSession } from '../../store/store.ts';
-import { Cancellation } from '../../../shared/cancellation.ts';
-import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
-import { toParkedPatch, unpark } from '../ending/parking.ts';
 import { recordEnd } from '../ending/ended-record.ts';
+import { toParkedPatch, unpark } from '../ending/parking.ts';
 import { findUndoable } from '../ending/undo-effects.ts';
 import { checkEvents } from '../external/deliver-event.ts';
 import { toShortId } from '../session-id.ts';

@@ -1,13 +1,13 @@
 // A turn of a session: what it is for, what it needs of the sessions around it, and its result.
-import type { Header, EarlyEnd, JournalEntry } from '../../journal.ts';
 import type { PromptStep } from '../../../protocol/form/prompt.ts';
-import type { Complaint, Question } from '../../question/question.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { IncomingEvent, IncomingAnswer } from '../../engine/match-answer.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';
-import type { WarmBody } from './turn-runner.ts';
+import type { Header, EarlyEnd, JournalEntry } from '../../journal.ts';
+import type { Complaint, Question } from '../../question/question.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { SessionEvent } from '../session-event.ts';
+import type { WarmBody } from './turn-runner.ts';
 
 export type Verdict = { valid: true } | ({ valid: false } & Complaint);
 

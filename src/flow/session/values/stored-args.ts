@@ -1,17 +1,17 @@
 // Prepares arguments for the journal. They come from a model, so secrets among them are dropped. Files go to the blob store, like files that
 // a question asked for.
+import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import type { AnyFlow } from '../../define.ts';
-import type { FoundQuestion } from '../../explore/exploration.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';
 import type { Localization } from '../../engine/question-spec.ts';
+import type { FoundQuestion } from '../../explore/exploration.ts';
+import { PREFILLED } from '../../journal.ts';
 import type { Header, AnswerEntry, JournalEntry, StartEntry } from '../../journal.ts';
 import { checkFileAnswer, isFileAnswer } from '../../question/check-answer.ts';
-import { isObject } from '../../../protocol/message.ts';
-import { storeFile } from './secrets.ts';
-import type { SessionContext } from '../session-context.ts';
-import { PREFILLED } from '../../journal.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
 import type { StoredSession } from '../../store/store.ts';
+import type { SessionContext } from '../session-context.ts';
+import { storeFile } from './secrets.ts';
 
 export interface StoredArgs {
   args: Record<string, unknown>;

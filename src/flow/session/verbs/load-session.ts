@@ -1,12 +1,12 @@
 // Loads a session for a request. A session of another owner looks unknown, an expired one is ended first, and one that is being ended looks
 // ended.
-import { toClientHeader, isEnded, hasOverdue } from '../../header.ts';
-import type { StoredSession } from '../../store/store.ts';
-import type { Header, JournalEntry } from '../../journal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { openSealedArgs } from '../values/stored-args.ts';
-import type { SessionContext } from '../session-context.ts';
 import type { AnyFlow } from '../../define.ts';
+import { toClientHeader, isEnded, hasOverdue } from '../../header.ts';
+import type { Header, JournalEntry } from '../../journal.ts';
+import type { StoredSession } from '../../store/store.ts';
+import type { SessionContext } from '../session-context.ts';
+import { openSealedArgs } from '../values/stored-args.ts';
 
 type Attend = (sessionId: string) => Promise<void>;
 

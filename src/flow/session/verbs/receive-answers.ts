@@ -1,27 +1,27 @@
 // Answers to a session: finds their questions, recognizes repeated answers, checks who may answer, and runs the turn, with the body that waits
 // in memory or with a replay. The values are validated when the body reaches the question.
-import { transition } from '../../../gateway/flow/flow-states.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { transition } from '../../../gateway/flow/flow-states.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/visible.ts';
+import type { AnyFlow } from '../../define.ts';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import { isEnded, isOwner, callerQuestions, questionsFor, findAnswerer, hasOverdue } from '../../header.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { checkAnswer } from '../../question/check-answer.ts';
 import type { Question } from '../../question/question.ts';
-import { isEnded, isOwner, callerQuestions, questionsFor, findAnswerer, hasOverdue } from '../../header.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { shorten } from '../../../shared/visible.ts';
 import { findRepeatedAnswers } from '../ending/ended-record.ts';
-import type { AnswerRequest, GivenAnswer } from './requests.ts';
-import { isStoredAnswer, storeApart } from '../values/secrets.ts';
-import type { SessionContext } from '../session-context.ts';
-import type { Verdict, Turn } from '../turn/turn.ts';
-import type { AnyFlow } from '../../define.ts';
-import type { WarmSession } from '../turn/turn-runner.ts';
-import { OWNER_KEY } from './owner.ts';
-import type { Sessions } from '../sessions.ts';
 import type { FlowLimits } from '../flow-limits.ts';
+import type { SessionContext } from '../session-context.ts';
+import type { Sessions } from '../sessions.ts';
+import type { WarmSession } from '../turn/turn-runner.ts';
+import type { Verdict, Turn } from '../turn/turn.ts';
+import { isStoredAnswer, storeApart } from '../values/secrets.ts';
+import { OWNER_KEY } from './owner.ts';
+import type { AnswerRequest, GivenAnswer } from './requests.ts';
 
-export interface ReceivedAnswers {
+interface ReceivedAnswers {
   incoming: IncomingAnswer[];
   /** Counts these answers in `burst`. */
   header: Header;
@@ -216,7 +216,7 @@ function toBurst({ clock, limits }: SessionContext, { burst, id }: Header): Head
 
 // Runs the turn of an answer, with the body that waits in memory or with a replay.
 
-export interface AnswerInput {
+interface AnswerInput {
   flow: AnyFlow;
   stored: WarmSession;
   taken: ReceivedAnswers;

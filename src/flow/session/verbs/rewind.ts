@@ -1,35 +1,35 @@
 // Goes back to an earlier question, or changes an earlier answer. Both append an entry and run the body again. Effects after the question
 // must be undone first; if one cannot be undone, the request is refused.
 import { transition } from '../../../gateway/flow/flow-states.ts';
-import type { AnyFlow } from '../../define.ts';
-import { fold } from '../../fold.ts';
-import { PREFILLED, WITHDRAWN } from '../../journal.ts';
-import type { JournalEntry, Header } from '../../journal.ts';
-import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/visible.ts';
-import { rejectHostileValue } from './receive-answers.ts';
-import { TurnRunner } from '../turn/turn-runner.ts';
-import type { Sessions } from '../sessions.ts';
-import type { Turn } from '../turn/turn.ts';
-import { findStoredEffects, undoRound, maxUndoAttempts, pauseBeforeUndo } from '../ending/undo-effects.ts';
-import type { Effect } from '../ending/undo-effects.ts';
-import { Commits } from '../turn/commits.ts';
-import type { Complaint, Question } from '../../question/question.ts';
+import type { AnyFlow } from '../../define.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';
+import { fold } from '../../fold.ts';
+import { PREFILLED, WITHDRAWN } from '../../journal.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
 import { checkAnswer } from '../../question/check-answer.ts';
-import { storeApart } from '../values/secrets.ts';
+import type { Complaint, Question } from '../../question/question.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { findStoredEffects, undoRound, maxUndoAttempts, pauseBeforeUndo } from '../ending/undo-effects.ts';
+import type { Effect } from '../ending/undo-effects.ts';
 import type { SessionContext } from '../session-context.ts';
+import type { Sessions } from '../sessions.ts';
+import { Commits } from '../turn/commits.ts';
+import { TurnRunner } from '../turn/turn-runner.ts';
+import type { Turn } from '../turn/turn.ts';
+import { storeApart } from '../values/secrets.ts';
 import { openStored } from './load-session.ts';
+import { rejectHostileValue } from './receive-answers.ts';
 
 /** Few, because the user waits. */
 const ATTEMPTS = 3;
 
 type Change = Extract<JournalEntry, { t: 'cut' | 'edit' }>;
 
-export interface RewindRequest {
+interface RewindRequest {
   flow: AnyFlow;
   stored: StoredSession;
   entry: Change;

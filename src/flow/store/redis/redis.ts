@@ -2,11 +2,8 @@
 // append-only file holds survives (see docs/flow-stores.md). Leases use the server's time, so that clocks of machines may differ.
 import { randomBytes } from 'node:crypto';
 import { createCounter } from '../../../shared/crypto/ids.ts';
-import type { JournalEntry, Header } from '../../journal.ts';
-import { connectRedis } from './redis-connection.ts';
-import type { RedisConnection, ScriptArgument, RedisPlace } from './redis-connection.ts';
-import * as scripts from './redis-scripts.ts';
 import { isEnded } from '../../header.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
 import { networkOfShare, TOMBSTONE_MS } from '../store.ts';
 import type {
   CommitResult,
@@ -17,6 +14,9 @@ import type {
   SessionLimits,
   StoredSession,
 } from '../store.ts';
+import { connectRedis } from './redis-connection.ts';
+import type { RedisConnection, ScriptArgument, RedisPlace } from './redis-connection.ts';
+import * as scripts from './redis-scripts.ts';
 
 export interface RedisStoreOptions extends RedisPlace {
   /** Prefix of every key; stores with different prefixes share nothing. Default: `parley:flow`. */

@@ -1,12 +1,12 @@
 // A store in one SQLite file: durable with every commit, shared by several processes on one machine, and encrypted if there is a key. Every
 // change runs in a transaction of the write group.
 import type { Database } from 'libsql';
-import type { Clock } from '../../../shared/clock.ts';
 import { systemClock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/clock.ts';
 import { createLeaseHolder } from '../../../shared/files/lease-holder.ts';
 import type { LeaseHolder } from '../../../shared/files/lease-holder.ts';
-import type { JournalEntry, Header } from '../../journal.ts';
 import { isEnded } from '../../header.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
 import { networkOfShare, patchHeader, TOMBSTONE_MS } from '../store.ts';
 import type {
   SessionChange,

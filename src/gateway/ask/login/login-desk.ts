@@ -2,14 +2,14 @@
 // page and the way back from the authorization server are bound to that principal and to the first browser that continues. It ends
 // when it is finished, or after ten minutes. The pages are loaded when the first link is opened.
 import type { RecordAudit } from '../../../protocol/audit.ts';
+import type { Ask, Exchange } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import type { PagesHost } from '../../../protocol/target.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpHandler } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
-import type { Ask, Exchange } from '../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
 import { rejectOnAbort } from '../../../shared/timing.ts';
 
 export const LOGIN_PATH = '/login';

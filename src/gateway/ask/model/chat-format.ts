@@ -1,9 +1,9 @@
 // Converts a sampling request to an OpenAI chat completion, and its answer back. What the API cannot express is refused, because the answer
 // would ignore it silently.
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 
 export interface Chat extends JsonObject {
   model: string;

@@ -3,17 +3,17 @@
 // the endpoint's messages about it reach a server.
 import type { Ask } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
-import { onAbort, openPromise } from '../../../shared/timing.ts';
-import { fromChat, toChat } from './chat-format.ts';
-import type { StandIn, StandInFor } from '../ask-channels.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
 import { registerSecret } from '../../../shared/secrets/secret-shapes.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
+import { onAbort, openPromise } from '../../../shared/timing.ts';
+import type { StandIn, StandInFor } from '../ask-channels.ts';
+import { fromChat, toChat } from './chat-format.ts';
 import type { Chat } from './chat-format.ts';
 
 export interface SamplerOptions {

@@ -38,7 +38,7 @@ export function formRound(properties: JsonObject, required: string[] = Object.ke
   });
 }
 
-export interface Got {
+interface Got {
   status: number;
   text: string;
   headers: Headers;

@@ -1,14 +1,14 @@
 // One request to the page: its link, its context, and the replies to it.
+import { toSize } from '../../../protocol/form/check-field.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
-import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { ClosedRound, QuestionRound, RoundAnswer } from '../question-round.ts';
-import type { PageOwners } from './page-owners.ts';
-import type { PageWords } from './locales/page-words.ts';
-import { toSize } from '../../../protocol/form/check-field.ts';
-import { HEADERS, renderNotice, sendPage } from './render/render-page.ts';
 import { fill } from './locales/page-words.ts';
+import type { PageWords } from './locales/page-words.ts';
+import type { PageOwners } from './page-owners.ts';
+import { HEADERS, renderNotice, sendPage } from './render/render-page.ts';
 
 /** What all requests share. */
 export interface PageContext {
@@ -113,7 +113,7 @@ export class PageReply {
  * The links to a page. Their content is sealed, so they can be neither guessed nor altered. Only the first browser that opens one can use it
  * (page-owners.ts). It ends with its round, even if the system time jumps.
  */
-export interface Links {
+interface Links {
   readonly path: string;
   /** The handle; undefined for any invalid link, without a reason. */
   open(token: string): string | undefined;

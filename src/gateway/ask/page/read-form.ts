@@ -1,13 +1,13 @@
 // Reads a posted form into the answers of its round, or into the entries and problems to show again. Options are sent by number and properties
 // by position, so that no name chosen by a server comes back through the browser.
-import { checkAsWhole } from '../../../protocol/form/pattern.ts';
-import { checkWritten } from '../../../protocol/form/validate-answer.ts';
-import type { SchemaField, ChoiceField, ChoicesField } from '../../../protocol/form/schema-field.ts';
 import type { CheckedValue, AnswerProblem } from '../../../protocol/form/answer-problem.ts';
+import { hasFormat } from '../../../protocol/form/check-field.ts';
+import { checkAsWhole } from '../../../protocol/form/pattern.ts';
+import { findOption } from '../../../protocol/form/schema-field.ts';
+import type { SchemaField, ChoiceField, ChoicesField } from '../../../protocol/form/schema-field.ts';
+import { checkWritten } from '../../../protocol/form/validate-answer.ts';
 import type { RoundAnswer } from '../question-round.ts';
 import type { Section } from './render/sections.ts';
-import { hasFormat } from '../../../protocol/form/check-field.ts';
-import { findOption } from '../../../protocol/form/schema-field.ts';
 
 interface UploadedFile {
   readonly name: string;

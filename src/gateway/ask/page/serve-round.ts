@@ -1,14 +1,14 @@
 // Serves one round to a browser. GET shows it to the browser that owns it, and changes nothing; others see at most that it exists. POST is a
 // browser that claims the round, or the answers of the one that owns it.
-import { renderForm } from './render/render-form.ts';
-import { renderWaiting } from './render/render-page.ts';
-import type { FilledForm } from './read-form.ts';
-import { toSections } from './render/sections.ts';
-import type { PageVisit } from './page-visit.ts';
 import { isOwnOrigin, isSecureVisit, toSetCookie, readPost } from '../../../shared/net/browser-request.ts';
 import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 import { cookieName } from './page-owners.ts';
+import type { PageVisit } from './page-visit.ts';
 import { readForm } from './read-form.ts';
+import type { FilledForm } from './read-form.ts';
+import { renderForm } from './render/render-form.ts';
+import { renderWaiting } from './render/render-page.ts';
+import { toSections } from './render/sections.ts';
 
 const PURPOSE = 'ask-form';
 /** The limits for a form without files, and for a button. */

@@ -5,22 +5,22 @@
 //    client that the operator trusts: by key, by login, or because it is the client of a stdio entry.
 // Nothing else counts: no message of a model, no link alone, no prompt of a client that is not trusted, and never the name that a
 // client gives itself. `trust: 'all'` switches this off: then everybody who has the link or speaks the protocol is believed.
+import type { RecordAudit } from '../../../protocol/audit.ts';
+import { deriveExchange } from '../../../protocol/derived-exchange.ts';
 import { namesOfCaller } from '../../../protocol/exchange.ts';
 import type { AnswerWay, Ask, ClientView, Exchange } from '../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
-import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { PageLogin } from '../../../protocol/login-pages.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { Watcher } from '../../../protocol/target.ts';
 import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { printableLine } from '../../../shared/visible.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
+import { printableLine } from '../../../shared/visible.ts';
 import type { QuestionRound } from '../question-round.ts';
 import type { Pairings } from './pairings.ts';
-import { deriveExchange } from '../../../protocol/derived-exchange.ts';
-import type { Watcher } from '../../../protocol/target.ts';
 
 /** The clients whose forms are believed: of stdio entries, with this API key, or of this user's login. */
 type TrustedClient = 'stdio' | `key:${string}` | `user:${string}`;

@@ -3,17 +3,17 @@
 // 2. Codes are too long to be guessed (60 bits), so wrong ones void nothing: else anybody who reaches the page could prevent pairing. After
 //    a few, further wrong ones are refused as too many for a minute. The right one always works.
 // 3. Cookies and codes are kept as hashes, in memory or in a file of the operator, which only its owner can read.
+import { join } from 'node:path';
+import { isObject } from '../../../protocol/message.ts';
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { isSameSecret, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { drawRandomBytes, randomId } from '../../../shared/crypto/ids.ts';
+import { isSameSecret, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import { cookiesNamed } from '../../../shared/net/browser-request.ts';
 import { mayAnswer } from './answer-trust.ts';
-import { join } from 'node:path';
-import { isObject } from '../../../protocol/message.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
 
 interface Kept {
   readonly hash: string;

@@ -3,22 +3,22 @@
 // 1. States and refusals follow the Flow specification (docs/flow-protocol.md). After the end only the outcome is kept,
 //    until the client has acknowledged it.
 // 2. `tell` is called for every prompt and once for the end.
-import type { JsonObject } from '../../../protocol/message.ts';
-import { present, readOptionalString, toInvalid } from '../../../protocol/message.ts';
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import { saysUnproven } from '../../../protocol/form/human-marks.ts';
+import { readResponse } from '../../../protocol/form/prompt.ts';
+import { isUnacknowledged } from '../../../protocol/interaction.ts';
+import { present, readOptionalString, toInvalid } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import type { Clock } from '../../../shared/clock.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
-import { PromptQueue } from './prompt-queue.ts';
-import type { PromptResponse, PromptReference } from './prompt-queue.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import { transition } from '../flow-states.ts';
 import type { FlowState, StateEvent } from '../flow-states.ts';
 import type { SessionMessage } from '../play/upstream-flow-sessions.ts';
 import type { UnacknowledgedOutcomes } from './emulated-sessions.ts';
-import { saysUnproven } from '../../../protocol/form/human-marks.ts';
-import { isUnacknowledged } from '../../../protocol/interaction.ts';
-import { readResponse } from '../../../protocol/form/prompt.ts';
+import { PromptQueue } from './prompt-queue.ts';
+import type { PromptResponse, PromptReference } from './prompt-queue.ts';
 
 export interface EmulatedSessionOptions {
   id: string;

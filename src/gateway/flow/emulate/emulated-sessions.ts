@@ -1,12 +1,12 @@
 // The emulated sessions by id. A session exists only for the principal that began it. Of ended ones only the state is
 // remembered, for a while.
 import type { JsonObject } from '../../../protocol/message.ts';
+import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { MemoryOwnedTable } from '../../../shared/containers/owned-table.ts';
 import type { OwnedTable } from '../../../shared/containers/owned-table.ts';
-import type { Clock } from '../../../shared/clock.ts';
-import { GatewayError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import { EmulatedSession } from './emulated-session.ts';
 import type { EmulatedSessionOptions } from './emulated-session.ts';
 

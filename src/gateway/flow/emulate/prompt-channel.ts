@@ -2,12 +2,12 @@
 import { deriveExchange } from '../../../protocol/derived-exchange.ts';
 import type { ChannelPart } from '../../../protocol/derived-exchange.ts';
 import type { Ask, Exchange } from '../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
-import { isPromptable } from './form-prompts.ts';
-import type { EmulatedSession } from './emulated-session.ts';
 import { InternalExchange } from '../../../protocol/internal-exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import type { Watcher } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import type { EmulatedSession } from './emulated-session.ts';
+import { isPromptable } from './form-prompts.ts';
 
 /**
  * A tool call by a client that shows no forms: its questions become prompts of a session that lasts as long as the call. Everything else is

@@ -2,14 +2,14 @@
 // the session is the result of the call. Cancelling the call cancels the session. Options that are not text travel as text; what fits no form is
 // asked for as JSON; files are asked only on our page.
 import type { Exchange, Ask } from '../../../protocol/exchange.ts';
+import type { Prompt } from '../../../protocol/form/prompt.ts';
+import { isObject, present } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { rejectOnAbort } from '../../../shared/timing.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { rejectOnAbort } from '../../../shared/timing.ts';
 import { CANCEL, FlowRun } from './flow-run.ts';
 import type { FlowOutcome, PromptContext } from './flow-run.ts';
 import type { PromptInbox } from './prompt-inbox.ts';
-import type { Prompt } from '../../../protocol/form/prompt.ts';
-import { isObject, present } from '../../../protocol/message.ts';
 
 export interface FlowToolSession {
   started: JsonObject;

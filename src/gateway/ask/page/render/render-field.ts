@@ -2,13 +2,13 @@
 // checked here, so that problems look the same.
 import { describeProblem } from '../../../../protocol/form/answer-problem.ts';
 import type { AnswerProblem } from '../../../../protocol/form/answer-problem.ts';
+import { toSize } from '../../../../protocol/form/check-field.ts';
 import type { SchemaField, TextField } from '../../../../protocol/form/schema-field.ts';
+import { fill } from '../locales/page-words.ts';
+import type { PageWords } from '../locales/page-words.ts';
 import type { FieldEntry } from '../read-form.ts';
 import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
-import type { PageWords } from '../locales/page-words.ts';
-import { fill } from '../locales/page-words.ts';
-import { toSize } from '../../../../protocol/form/check-field.ts';
 
 interface FieldView {
   readonly field: SchemaField;

@@ -1,15 +1,15 @@
 // Renders the page with the questions of a round: who asks, the form, and what happens next.
 import { describeProblem } from '../../../../protocol/form/answer-problem.ts';
 import type { QuestionRound } from '../../question-round.ts';
+import { fill } from '../locales/page-words.ts';
+import type { PageWords } from '../locales/page-words.ts';
 import { defaultEntry } from '../read-form.ts';
+import type { FilledForm } from '../read-form.ts';
 import { fillHtml, html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
-import type { FilledForm } from '../read-form.ts';
 import { renderConfirm, renderField, titleOf } from './render-field.ts';
 import { renderPage } from './render-page.ts';
 import type { Section } from './sections.ts';
-import { fill } from '../locales/page-words.ts';
-import type { PageWords } from '../locales/page-words.ts';
 
 interface FormView {
   readonly round: QuestionRound;

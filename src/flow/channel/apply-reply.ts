@@ -31,7 +31,8 @@ export async function applyReply(sessions: Sessions, session: SessionRequest, re
   const change = toChange(questions, answer);
   if (change) return changed(sessions, session, change);
   const given = toGivenAnswers(questions, answer);
-  return { turn: await answerAndSettle(sessions, { ...session, answers: given, via }, onWaiting), given };
+  const turn = await answerWithRetry(sessions, { ...session, answers: given, via });
+  return { turn: await settled(turn, onWaiting), given };
 }
 
 /** If a question is named `edit` or `back`, the field is its answer. */
@@ -69,18 +70,10 @@ function refused(reason: string): GatewayError {
   return new GatewayError('FLOW_INVALID_TRANSITION', { reason });
 }
 
-// Submits an answer of a waiting call. If answers come too fast for the session, it waits instead of failing, as the user cannot be asked
-// to retry.
-
-async function answerAndSettle(
-  sessions: Sessions,
-  request: AnswerRequest,
-  onWaiting?: (turn: Turn) => void,
-): Promise<Turn> {
-  return settled(await answerWithRetry(sessions, request), onWaiting);
-}
-
-/** Resolves with the direct result of the answer, without waiting for what follows. */
+/**
+ * If answers come too fast for the session, waits instead of failing, as the user cannot be asked to retry. Resolves with the direct result
+ * of the answer, without waiting for what follows.
+ */
 export async function answerWithRetry(sessions: Sessions, request: AnswerRequest): Promise<Turn> {
   for (;;) {
     try {

@@ -1,6 +1,4 @@
-// Results of called flows that a client may not have yet. A gateway in front acknowledges a result when its own client has it; until then the
-// result stays for the next call. Callers that the gateway cannot tell apart after a restart share their results, but not while the process
-// lives that holds a result for one of them.
+// Results of called flows that their client may not have yet. Until it has, a result stays in the store for the next call.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { RECEIPT } from '../../protocol/interaction.ts';
 import type { ReceiptRequest } from '../../protocol/interaction.ts';
@@ -23,6 +21,10 @@ export interface CallStart extends StartRequest {
 /** A gateway may never acknowledge. The oldest are forgotten first: they are offered to all callers of their principal. */
 const MAX_HELD = 10_000;
 
+/**
+ * A gateway in front acknowledges a result when its own client has it. Callers that the gateway cannot tell apart after a restart share
+ * their results, but not while the process lives that holds a result for one of them.
+ */
 export class CallReceipts {
   readonly #held = new Map<string, ReceiptRequest>();
 
@@ -59,10 +61,6 @@ export function withReceipt(result: JsonObject, sessionId: string): JsonObject {
   return { ...result, _meta: { ...(isObject(meta) && meta), [RECEIPT]: sessionId } };
 }
 
-// Results of called flows that have left this process. Nothing tells when a client has read one: it may read late, and lose it if this
-// process dies before that. So each result stays in the store for a while, and the next process offers it to the same call. A process that
-// lives never offers a result that it has sent.
-
 /** Where nothing outlives the process: time for the answer to leave it. */
 const LEAVE_MS = 200;
 /** Above this the oldest are taken as read. */
@@ -73,6 +71,11 @@ interface SentResult {
   onRead: () => unknown;
 }
 
+/**
+ * Results that have left this process. Nothing tells when a client has read one: it may read late, and lose it if this process dies before
+ * that. So each result stays in the store for a while, and the next process offers it to the same call. A process that lives never offers a
+ * result that it has sent.
+ */
 export class SentResults {
   readonly #clock: Clock;
   readonly #waitMs: number;

@@ -1,5 +1,6 @@
-// Converts a round of questions to one elicitation form and reads the answers back. Client forms are flat and know few types, so fields of
-// forms become top-level fields, and choices that are not text travel as text.
+// Converts a round of questions to one request to the client, and reads the answers back. Client forms are flat and know few types, so
+// fields of forms become top-level fields, and choices that are not text travel as text. Secrets and files do not belong in a client's
+// form; Parley's page asks for them.
 import type { Ask } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -10,6 +11,49 @@ import { toPromptId } from '../question/question.ts';
 import type { Field, Question } from '../question/question.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
+
+/** A turn with open questions, and what led to it. */
+export interface FormRound {
+  turn: Turn;
+  /** Text to show first. */
+  told?: string | undefined;
+  /** Answers to the previous round; refused ones are shown again. */
+  given?: readonly GivenAnswer[] | undefined;
+}
+
+export function toFormAsk({ turn: { questions, header }, told, given = [] }: FormRound): Ask {
+  const { message, requestedSchema } = toForm(questions, { told, entered: toRefusedValues(questions, given) });
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema },
+    ...(questions.some(({ by }) => by === 'human') && { human: true }),
+    ...(questions.some(needsPage) && { page: true }),
+    ...(header.rounds > 1 && { revisable: true }),
+    key: toRoundKeys(questions),
+  };
+}
+
+/** Refused values by key. */
+function toRefusedValues(questions: readonly Question[], given: readonly GivenAnswer[]): Map<string, unknown> {
+  const last = new Map(given.map(({ promptId, value }) => [promptId, value]));
+  const again = questions.filter(({ complaint, attempt }) => complaint !== undefined && attempt > 1);
+  return new Map(again.map(({ key, attempt }) => [key, last.get(toPromptId(key, attempt - 1))]));
+}
+
+export function needsPage({ secret, kind, fields = {} }: Question): boolean {
+  return secret === true || kind === 'file' || Object.values(fields).some((field) => field.kind === 'file');
+}
+
+/** The keys of the questions; a repeated question has its attempt in the key. */
+export function toRoundKeys(questions: readonly Question[]): string {
+  return questions.map(({ key, attempt, promptId }) => (attempt === 1 ? key : promptId)).join(' ');
+}
+
+export function toGivenAnswers(questions: readonly Question[], answer: JsonObject): GivenAnswer[] {
+  if (answer.action === 'accept') return fromForm(questions, answerContent(answer));
+  const no: AskFailure = answer.action === 'decline' ? 'declined' : 'cancelled';
+  return questions.map(({ promptId }) => ({ promptId, no }));
+}
 
 type FormQuestion = Field & Pick<Question, 'secret'>;
 
@@ -45,18 +89,6 @@ export function toForm(questions: readonly Question[], { told, entered = new Map
   };
 }
 
-/** Answers in the order of the questions. A missing field is not an answer, which is refused if one is required. */
-function fromForm(questions: readonly Question[], content: JsonObject): GivenAnswer[] {
-  return questions.map((question) => ({
-    promptId: question.promptId,
-    value: valueOf(question, content, questions.length > 1),
-  }));
-}
-
-export function toFieldNames(questions: readonly Question[]): string[] {
-  return questions.flatMap((question) => fieldsOf(question, questions.length > 1).map(({ name }) => name));
-}
-
 function fieldsOf(
   question: Question,
   isOneOfSeveral: boolean,
@@ -70,14 +102,6 @@ function fieldsOf(
     field,
     was: parts[name],
   }));
-}
-
-function valueOf(question: Question, content: JsonObject, isOneOfSeveral: boolean): unknown {
-  if (question.kind !== 'form') return fromText(question, content[question.key]);
-  const fields = Object.entries(question.fields ?? {});
-  const toName = namesOf(question, isOneOfSeveral);
-  const values = fields.map(([name, field]) => [name, fromText(field, content[toName(name)])] as const);
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
 /** Two forms in one round may have fields of the same name. */
@@ -133,14 +157,6 @@ function toFile({ prompt }: Field): JsonObject {
   };
 }
 
-/** Converts text back to the value of its choice. */
-function fromText({ kind, prompt }: Field, given: unknown): unknown {
-  if (!prompt.choices || given === undefined) return given;
-  const back = (text: unknown): unknown =>
-    prompt.choices!.find(({ value, label }) => String(value) === text || label === text)?.value ?? text;
-  return kind === 'choices' && Array.isArray(given) ? given.map(back) : back(given);
-}
-
 function messageOf(questions: readonly Question[], told: string | undefined): string {
   const notes = new Set(questions.flatMap(({ notes = [] }) => notes));
   const complaints = questions.flatMap(({ complaint }) => (complaint ? [wordsOf(complaint)] : []));
@@ -152,63 +168,42 @@ function wordsOf({ error, suggestion }: NonNullable<Question['complaint']>): str
   return suggestion === undefined ? `${error}.` : `${error}. ${suggestion}.`;
 }
 
-export function answerContent(answer: JsonObject): JsonObject {
-  return isObject(answer.content) ? answer.content : {};
-}
-
 /** Without a title, clients show the name of the field; `action#2` and `pears.count` are not names that an author chose. */
 function titleOf(name: string): string | undefined {
   return /[#.]/.test(name) ? toLabel(name) : undefined;
 }
 
-// Converts a round of questions to one request to the client, and reads the answers back. Secrets and files do not belong in a client's
-// form; Parley's page asks for them.
-
-/** A turn with open questions, and what led to it. */
-export interface FormRound {
-  turn: Turn;
-  /** Text to show first. */
-  told?: string | undefined;
-  /** Answers to the previous round; refused ones are shown again. */
-  given?: readonly GivenAnswer[] | undefined;
+/** Answers in the order of the questions. A missing field is not an answer, which is refused if one is required. */
+function fromForm(questions: readonly Question[], content: JsonObject): GivenAnswer[] {
+  return questions.map((question) => ({
+    promptId: question.promptId,
+    value: valueOf(question, content, questions.length > 1),
+  }));
 }
 
-export function toFormAsk({ turn: { questions, header }, told, given = [] }: FormRound): Ask {
-  const { message, requestedSchema } = toForm(questions, { told, entered: toRefusedValues(questions, given) });
-  return {
-    method: 'elicitation/create',
-    params: { mode: 'form', message, requestedSchema },
-    ...(questions.some(({ by }) => by === 'human') && { human: true }),
-    ...(questions.some(needsPage) && { page: true }),
-    ...(header.rounds > 1 && { revisable: true }),
-    key: toRoundKeys(questions),
-  };
+function valueOf(question: Question, content: JsonObject, isOneOfSeveral: boolean): unknown {
+  if (question.kind !== 'form') return fromText(question, content[question.key]);
+  const fields = Object.entries(question.fields ?? {});
+  const toName = namesOf(question, isOneOfSeveral);
+  const values = fields.map(([name, field]) => [name, fromText(field, content[toName(name)])] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Refused values by key. */
-function toRefusedValues(questions: readonly Question[], given: readonly GivenAnswer[]): Map<string, unknown> {
-  const last = new Map(given.map(({ promptId, value }) => [promptId, value]));
-  const again = questions.filter(({ complaint, attempt }) => complaint !== undefined && attempt > 1);
-  return new Map(again.map(({ key, attempt }) => [key, last.get(toPromptId(key, attempt - 1))]));
+/** Converts text back to the value of its choice. */
+function fromText({ kind, prompt }: Field, given: unknown): unknown {
+  if (!prompt.choices || given === undefined) return given;
+  const back = (text: unknown): unknown =>
+    prompt.choices!.find(({ value, label }) => String(value) === text || label === text)?.value ?? text;
+  return kind === 'choices' && Array.isArray(given) ? given.map(back) : back(given);
 }
 
-export function toGivenAnswers(questions: readonly Question[], answer: JsonObject): GivenAnswer[] {
-  if (answer.action === 'accept') return fromForm(questions, answerContent(answer));
-  const no: AskFailure = answer.action === 'decline' ? 'declined' : 'cancelled';
-  return questions.map(({ promptId }) => ({ promptId, no }));
+export function answerContent(answer: JsonObject): JsonObject {
+  return isObject(answer.content) ? answer.content : {};
 }
 
-/** The keys of the questions; a repeated question has its attempt in the key. */
-export function toRoundKeys(questions: readonly Question[]): string {
-  return questions.map(({ key, attempt, promptId }) => (attempt === 1 ? key : promptId)).join(' ');
+export function toFieldNames(questions: readonly Question[]): string[] {
+  return questions.flatMap((question) => fieldsOf(question, questions.length > 1).map(({ name }) => name));
 }
-
-export function needsPage({ secret, kind, fields = {} }: Question): boolean {
-  return secret === true || kind === 'file' || Object.values(fields).some((field) => field.kind === 'file');
-}
-
-// The error for a model if the user cannot be asked: lists the questions that can be arguments of another call, and those that need another
-// client.
 
 /** Skips optional questions that were not given as arguments. Throws if a required one is left. */
 export function acceptWithoutAsking(questions: readonly Question[]): JsonObject {
@@ -216,6 +211,7 @@ export function acceptWithoutAsking(questions: readonly Question[]): JsonObject 
   return { action: 'accept', content: {} };
 }
 
+/** Tells a model which questions can be arguments of another call, and which need another client. */
 export class CannotAskError extends Error {
   constructor(questions: readonly Question[]) {
     super([...arguable(questions), ...personal(questions)].join('\n'));

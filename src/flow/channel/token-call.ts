@@ -1,6 +1,7 @@
 // Runs a flow whose call ends with questions and is repeated with the answers. The session is in the sealed state that the client sends
 // back, and nothing is stored. If the state is too large, or a question cannot be asked this way, the session moves to the store and the
-// call waits.
+// call waits. A call with a start id has its session in the store from the start, so that any process finds it when the call is repeated;
+// its state only names the session.
 import { META } from '../../gateway/dialect/meta.ts';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -56,42 +57,6 @@ export async function callWithToken(
   return continueInStore(session, round, { sessions, start, signal: exchange.signal });
 }
 
-/** Moves the session to the store; the call waits. */
-async function continueInStore(
-  session: StoredSession,
-  round: FormRound,
-  { sessions, start, signal }: { sessions: Sessions; start: StartRequest; signal: AbortSignal },
-): Promise<TokenCallRound> {
-  const kept = await storeSession(session, sessions, start);
-  if (kept !== 'ok') return { turn: await resumeStored(session, sessions, { start, signal }) };
-  const { header, questions } = round.turn;
-  return questions.length > 0
-    ? round
-    : { ...round, turn: { header, questions, later: () => waitForTurn(sessions, header) } };
-}
-
-/** The result of a call that ends with its questions; undefined if it has to wait. `state` comes back with the answers. */
-export function toSuspendedRound(
-  exchange: Exchange,
-  ask: Ask,
-  { header, state, sessions }: { header: Header; state: string; sessions: Sessions },
-): JsonObject | undefined {
-  if (!maySuspend(exchange, ask)) return undefined;
-  const { method, params, key, human } = ask;
-  // A gateway between us and the client must know, too.
-  const marked = human ? { ...params, _meta: { [META.human]: true } } : params;
-  const questions = { [key!]: { method, params: marked } };
-  // The state must be good for as long as the session, which may wait for days.
-  const lastsMs = header.expiresAt - sessions.context.clock.now();
-  return toSuspended({ questions, state, lastsMs });
-}
-
-/** A page needs a call that waits for it. */
-function maySuspend(exchange: Exchange, ask: Ask): boolean {
-  if (ask.human && exchange.client.isUnproven) return false;
-  return exchange.maySuspend === true && ask.page !== true && exchange.canAsk(ask);
-}
-
 async function resumeFromToken(
   exchange: Exchange,
   bearer: Bearer,
@@ -131,6 +96,42 @@ async function applyTimeouts(
   return (await applyReply(sessions, session, { questions: rest, answer, via: 'mrtr' })).turn;
 }
 
+/** The result of a call that ends with its questions; undefined if it has to wait. `state` comes back with the answers. */
+export function toSuspendedRound(
+  exchange: Exchange,
+  ask: Ask,
+  { header, state, sessions }: { header: Header; state: string; sessions: Sessions },
+): JsonObject | undefined {
+  if (!maySuspend(exchange, ask)) return undefined;
+  const { method, params, key, human } = ask;
+  // A gateway between us and the client must know, too.
+  const marked = human ? { ...params, _meta: { [META.human]: true } } : params;
+  const questions = { [key!]: { method, params: marked } };
+  // The state must be good for as long as the session, which may wait for days.
+  const lastsMs = header.expiresAt - sessions.context.clock.now();
+  return toSuspended({ questions, state, lastsMs });
+}
+
+/** A page needs a call that waits for it. */
+function maySuspend(exchange: Exchange, ask: Ask): boolean {
+  if (ask.human && exchange.client.isUnproven) return false;
+  return exchange.maySuspend === true && ask.page !== true && exchange.canAsk(ask);
+}
+
+/** Moves the session to the store; the call waits. */
+async function continueInStore(
+  session: StoredSession,
+  round: FormRound,
+  { sessions, start, signal }: { sessions: Sessions; start: StartRequest; signal: AbortSignal },
+): Promise<TokenCallRound> {
+  const kept = await storeSession(session, sessions, start);
+  if (kept !== 'ok') return { turn: await resumeStored(session, sessions, { start, signal }) };
+  const { header, questions } = round.turn;
+  return questions.length > 0
+    ? round
+    : { ...round, turn: { header, questions, later: () => waitForTurn(sessions, header) } };
+}
+
 /** From here on the caller may come back for the session, with the same state or by another call. */
 async function storeSession(
   { header, entries }: StoredSession,
@@ -161,13 +162,10 @@ async function resumeStored(
   throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason: 'it has gone on already' });
 }
 
-// Calls with a start id. Their sessions are in the store from the start, so that a call that is repeated with the id finds its session in
-// any process: at work, with an open question, or with its result. Where a call ends with its questions, its state only names the session.
-
 /** No token has a space in it. */
 const STATE = /^(\S+) \d+$/;
 
-/** Names the session and the round, as an answer counts only for the questions that were shown. */
+/** The state of a call with a start id. It names the round, too, as an answer counts only for the questions that were shown. */
 export function toStartedState({ id, rounds }: Header): string {
   return `${id} ${rounds}`;
 }

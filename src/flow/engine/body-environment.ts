@@ -1,10 +1,10 @@
 // What a body sees of the world: it runs in windows, in which time and randomness are those of its session, and gets frozen values.
 // A `setImmediate` callback opens a window, and the next callback of the same batch closes it. In between Node runs only the microtasks that
 // the first callback caused, so everything that happens in a window belongs to that body. This costs nothing, unlike async_hooks.
-import { setImmediate } from 'node:timers';
 import crypto, { createCipheriv } from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
 import type { Cipher } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { setImmediate } from 'node:timers';
 import { GatewayError } from '../../shared/errors.ts';
 
 /** The time and randomness of a body. */

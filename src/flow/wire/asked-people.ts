@@ -116,9 +116,6 @@ function showsForms({ dialect, capabilities }: ClientView): boolean {
   return Object.keys(elicitation).length === 0 || 'form' in elicitation;
 }
 
-// The forms that one client shows its user for questions of other people's sessions: one at a time, each withdrawn when its question is
-// answered elsewhere, handed over, or withdrawn.
-
 interface Shown {
   sessionId: string;
   promptId: string;
@@ -130,6 +127,7 @@ const MAX_QUEUED = 100;
 /** How often the client asks again after an invalid answer. */
 const MAX_TRIES = 3;
 
+/** The forms that one client shows its user. Each is withdrawn when its question is answered elsewhere, handed over, or withdrawn. */
 class PersonForms {
   readonly #sessions: Sessions;
   readonly #watcher: Watcher;

@@ -286,8 +286,6 @@ function withToken(result: JsonObject, token: string | undefined): JsonObject {
   return token === undefined ? result : { ...result, token };
 }
 
-// How requests reach sessions: in a store by their id, or in a token that the client sends.
-
 /** The session that a request names. */
 interface SessionReference {
   principal: string;
@@ -295,6 +293,7 @@ interface SessionReference {
   token: string | undefined;
 }
 
+/** How requests reach sessions: in a store by their id, or in a token that the client sends. */
 export interface SessionAccess {
   readonly sessions: Sessions;
   /** Sessions are in a store, so they can continue without a request. */

@@ -54,9 +54,6 @@ export function personPage(sessions: Sessions, { server, identify, trustsLinks }
   });
 }
 
-// A person's question as a round of the ask page, read from its session with every request. A closed question says why, since the holder of
-// the link was asked.
-
 interface PersonRoundRequest {
   sessions: Sessions;
   /** The name of the server, for the person. */
@@ -76,6 +73,10 @@ interface Shown {
 
 const KEY = 'q1';
 
+/**
+ * The person's question as a round of the ask page, read from its session with every request. A closed question says why, since the holder
+ * of the link was asked.
+ */
 async function findPersonRound(
   request: PersonRoundRequest,
   given?: readonly GivenAnswer[],
@@ -181,11 +182,12 @@ async function take(
   return 'closed' in now ? now : { again: now };
 }
 
-// Binds the link of a person to the browser that opens it first. A question may be open for days and any process may show it, so the browser
-// keeps the state in a sealed cookie, and the store only remembers that the link was opened.
-
 const PURPOSE = 'flow-person-browser';
 
+/**
+ * Binds the link of a person to the browser that opens it first. A question may be open for days and any process may show it, so the
+ * browser keeps the state in a sealed cookie, and the store only remembers that the link was opened.
+ */
 function sealedOpeners({ sealer, store, clock, limits }: SessionContext): PageOwners {
   const open = (handle: string, cookies: string | undefined): [string, RoundAnswer['action']?] | undefined => {
     const [content] = cookiesNamed(cookieName(handle), cookies);

@@ -262,9 +262,6 @@ function isFor(header: Header, promptId: string, to: Recipient): boolean {
   return question !== undefined && (!question.person || question.person.principal === who || isOwner(header, who));
 }
 
-// Remembers the question that was last sent to each client, by session. An answer without a promptId belongs to it, so that a second click
-// never answers the next question.
-
 const MAX_SESSIONS = 20_000;
 /** Clients that use one session in turns. */
 const MAX_CLIENTS = 8;
@@ -279,6 +276,10 @@ interface Sent extends SentPrompt {
   isWithdrawn?: true | undefined;
 }
 
+/**
+ * The question that was last sent to each client, by session. An answer without a promptId belongs to it, so that a second click never
+ * answers the next question.
+ */
 class SentPrompts {
   readonly #sessions = new BoundedMap<string, BoundedMap<Recipient, Sent>>(MAX_SESSIONS);
 

@@ -1,6 +1,10 @@
-// What is kept of an ended session in its header: its outcome and its trail. The outcome is kept until its client has acknowledged it: a process
-// may die, or a connection break, after the end is committed and before the client knows. It is sealed only if there are keys, since another
-// process could not open it otherwise. It includes fingerprints of the last answers, so that a repeated answer is recognized.
+// What is kept of an ended session in its header: its outcome and its trail.
+// 1. The outcome is kept until its client has acknowledged it: a process may die, or a connection break, after the end is committed and
+//    before the client knows. It includes fingerprints of the last answers, so that a repeated answer is recognized.
+// 2. The trail is a bounded copy of the journal, for `parley flows show`. It never holds secrets, nor arguments that no question asked for.
+//    Only durable stores keep trails.
+// 3. Both are sealed only if there are keys, since another process could not open them otherwise. A trail that is not sealed holds only
+//    what happened when, to which key and from which source.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../../protocol/message.ts';
@@ -17,6 +21,15 @@ import type { TurnRunner } from '../turn/turn-runner.ts';
 import type { Failure, Turn } from '../turn/turn.ts';
 import { isStoredAnswer, isSecretRef } from '../values/secrets.ts';
 import type { GivenAnswer } from '../verbs/requests.ts';
+
+/** Adds outcome and trail to a draft that ends the session. `unwritten`: entries of the same commit. Undefined if there is nothing to wait for. */
+export function recordEnd(runner: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
+  const { patch, add } = draft;
+  const { context, header } = runner.input;
+  keepOutcome(runner, draft, unwritten);
+  if (!context.store.durable) return undefined;
+  return buildTrail(context, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));
+}
 
 export interface SessionOutcome {
   /** Present, perhaps as undefined, if it was completed. */
@@ -35,13 +48,6 @@ interface Sealed extends SessionOutcome {
 
 const PURPOSE = 'flow-result';
 
-/** The answers of the last round. */
-function toLastAnswers(entries: JournalEntry[]): AnswerEntry[] | undefined {
-  const answers = entries.filter((entry) => entry.t === 'ans' && entry.a > 0) as AnswerEntry[];
-  const at = answers.at(-1)?.ts;
-  return at === undefined ? undefined : answers.filter(({ ts }) => ts === at);
-}
-
 /** Adds the outcome to the draft that ends the session, so that the client can ask for it later. `unwritten`: entries of the same commit. */
 function keepOutcome({ input, commits }: TurnRunner, { patch, turn, add }: TurnDraft, unwritten: JournalEntry[]): void {
   const { via, started } = input.header;
@@ -51,6 +57,13 @@ function keepOutcome({ input, commits }: TurnRunner, { patch, turn, add }: TurnD
   const here = toLastAnswers([...commits.added, ...unwritten, ...add]);
   const last = here ?? toLastAnswers(input.entries) ?? [];
   patch.outcome = toKeptOutcome(input.context, input.header, turn, last);
+}
+
+/** The answers of the last round. */
+function toLastAnswers(entries: JournalEntry[]): AnswerEntry[] | undefined {
+  const answers = entries.filter((entry) => entry.t === 'ans' && entry.a > 0) as AnswerEntry[];
+  const at = answers.at(-1)?.ts;
+  return at === undefined ? undefined : answers.filter(({ ts }) => ts === at);
 }
 
 /** Undefined if it is too large to keep. */
@@ -82,6 +95,14 @@ function toKeptOutcome(
   return undefined;
 }
 
+function isBeside(value: unknown): boolean {
+  return isSecretRef(value) || isFileRef(value);
+}
+
+function digestOf(id: string, value: unknown): string {
+  return hash('sha256', `${id}\0${canonicalJson(value ?? null)}`, 'base64url').slice(0, 22);
+}
+
 /** For a session that is being ended, the failure: its client need not wait for the undos. */
 export function readOutcome(context: SessionContext, header: Header): SessionOutcome | undefined {
   const sealed = open(context, header);
@@ -93,6 +114,16 @@ export function readOutcome(context: SessionContext, header: Header): SessionOut
     ...(summary !== undefined && { summary }),
     ...(sealed.failure && { failure: sealed.failure }),
   };
+}
+
+function open({ sealer }: SessionContext, { id, outcome }: Header): Sealed | undefined {
+  if (outcome === undefined) return undefined;
+  const opened = outcome.startsWith('{') ? (JSON.parse(outcome) as unknown) : sealer.open(PURPOSE, id, outcome);
+  return isObject(opened) ? (opened as unknown as Sealed) : undefined;
+}
+
+export function withOutcome(context: SessionContext, header: Header): Partial<Turn> {
+  return isEnded(header) ? (readOutcome(context, header) ?? {}) : {};
 }
 
 /** The promptIds, if the same person already gave all these answers in the last round of an ended session. */
@@ -112,10 +143,6 @@ export async function findRepeatedAnswers(
   return ids.length > 0 ? ids : undefined;
 }
 
-export function withOutcome(context: SessionContext, header: Header): Partial<Turn> {
-  return isEnded(header) ? (readOutcome(context, header) ?? {}) : {};
-}
-
 async function isSame(
   context: SessionContext,
   id: string,
@@ -127,24 +154,6 @@ async function isSame(
   if (last.d !== undefined) return isDeepStrictEqual(last.d, digestOf(id, value));
   return isStoredAnswer(context, id, last as AnswerEntry, value).catch(() => false);
 }
-
-function open({ sealer }: SessionContext, { id, outcome }: Header): Sealed | undefined {
-  if (outcome === undefined) return undefined;
-  const opened = outcome.startsWith('{') ? (JSON.parse(outcome) as unknown) : sealer.open(PURPOSE, id, outcome);
-  return isObject(opened) ? (opened as unknown as Sealed) : undefined;
-}
-
-function isBeside(value: unknown): boolean {
-  return isSecretRef(value) || isFileRef(value);
-}
-
-function digestOf(id: string, value: unknown): string {
-  return hash('sha256', `${id}\0${canonicalJson(value ?? null)}`, 'base64url').slice(0, 22);
-}
-
-// The trail of an ended session: a bounded copy of its journal in its header, for `parley flows show`. If results are sealed, the trail is
-// sealed too and holds prompts and answers. Otherwise it holds only what happened when, to which key and from which source. It never holds
-// secrets, nor arguments that no question asked for. Only durable stores keep trails.
 
 export interface Trail {
   /** How many earlier entries were left out. */
@@ -160,19 +169,6 @@ const MAX_CHARS = 16_384;
 /** Characters of an answer or result in JSON. */
 const MAX_VALUE = 300;
 export const NOT_KEPT = '(too long to be kept)';
-
-/** Adds outcome and trail to a draft that ends the session. `unwritten`: entries of the same commit. Undefined if there is nothing to wait for. */
-export function recordEnd(runner: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
-  const { patch, add } = draft;
-  const { context, header } = runner.input;
-  keepOutcome(runner, draft, unwritten);
-  if (!context.store.durable) return undefined;
-  return buildTrail(context, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));
-}
-
-export async function withTrail(context: SessionContext, header: Header): Promise<Header> {
-  return isEnded(header) ? { ...header, trail: await buildTrail(context, header.id) } : header;
-}
 
 /** Builds the trail of a session that is about to end; `more` is not in the store yet. */
 export async function buildTrail(
@@ -193,17 +189,6 @@ export async function buildTrail(
   }
   const trail: Trail = { cut: all.length - entries.length, isBare, entries };
   return isBare ? JSON.stringify(trail) : context.sealer.seal(TRAIL_PURPOSE, id, trail);
-}
-
-/** Undefined if there is no trail, `sealed` if the keys are missing. */
-export function readTrail(
-  { sealer }: Pick<SessionContext, 'sealer'>,
-  { id, trail }: Header,
-): Trail | 'sealed' | undefined {
-  if (trail === undefined) return undefined;
-  if (trail.startsWith('{')) return JSON.parse(trail) as Trail;
-  const opened = sealer.open(TRAIL_PURPOSE, id, trail);
-  return isObject(opened) ? (opened as unknown as Trail) : 'sealed';
 }
 
 function toBare(entry: JournalEntry): JournalEntry {
@@ -262,4 +247,19 @@ function toShown(entry: JournalEntry): JournalEntry {
 
 function short(value: unknown): unknown {
   return value !== undefined && JSON.stringify(value).length > MAX_VALUE ? NOT_KEPT : value;
+}
+
+export async function withTrail(context: SessionContext, header: Header): Promise<Header> {
+  return isEnded(header) ? { ...header, trail: await buildTrail(context, header.id) } : header;
+}
+
+/** Undefined if there is no trail, `sealed` if the keys are missing. */
+export function readTrail(
+  { sealer }: Pick<SessionContext, 'sealer'>,
+  { id, trail }: Header,
+): Trail | 'sealed' | undefined {
+  if (trail === undefined) return undefined;
+  if (trail.startsWith('{')) return JSON.parse(trail) as Trail;
+  const opened = sealer.open(TRAIL_PURPOSE, id, trail);
+  return isObject(opened) ? (opened as unknown as Trail) : 'sealed';
 }

@@ -1,5 +1,6 @@
-// Undoes effects, the last one first. Each undo is recorded before the next, so that another process can continue after a crash.
-// If the outcome of an effect is unknown, it is determined first: by `check`, or by running the effect again with the same idempotency key.
+// Finds and undoes the effects of a session that ends early or goes back, the last effect first. Each undo is recorded before the next, so
+// that another process can continue after a crash. If the outcome of an effect is unknown, it is determined first: by `check`, or by
+// running the effect again with the same idempotency key.
 import { GatewayError } from '../../../shared/errors.ts';
 import { pause, unlessAborted } from '../../../shared/timing.ts';
 import type { AnyFlow } from '../../define.ts';
@@ -41,22 +42,100 @@ interface UndoContext {
 const UNCERTAIN = new Set(['FLOW_TIMEOUT', 'FLOW_TOO_LARGE', 'FLOW_MISUSED']);
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
+/** The limit for sessions in tokens, which no process can continue after the request. */
+const ATTEMPTS_IN_A_REQUEST = 3;
 
-/** The effects of a run that can be undone, in call order. */
-export function findUndoable({ steps, input: { folded } }: BodyRun, began: ReadonlySet<string>): Effect[] {
-  const effects: Effect[] = [];
-  for (const [key, { spec, isLate, outcome }] of steps) {
-    if (isLate || !spec.options.effect || !spec.options.undo || folded.undone.has(key)) continue;
-    if (outcome && !outcome.e) effects.push({ key, spec, done: { result: outcome.v } });
-    else if (outcome ? UNCERTAIN.has(outcome.e!.name) : began.has(key) || folded.intents.has(key)) {
-      effects.push({ key, spec, done: undefined });
+interface UnwindOptions {
+  effects: Effect[];
+  /** Aborts when this process leaves the session to another. */
+  signal: AbortSignal;
+  /** Called when the session has ended for the client, though undos are left. */
+  onTold: (header: Header) => void;
+  end: (notUndone?: string[]) => Promise<Turn>;
+}
+
+/**
+ * Undoes the effects of a session that ends early. Failed undos are tried again with growing pauses, up to a limit. The session then ends
+ * anyway, and what is left is reported.
+ */
+export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
+  const { commits, run } = runner;
+  const { context, flow, header, host } = runner.input;
+  const { effects, signal, onTold, end } = unwinding;
+  const undoing = { context, flow, header, commits, signal, folded: run.input.folded };
+  let left = effects;
+  for (let tries = ending.tries ?? 0; ;) {
+    const round = await unlessAborted(undoRound(undoing, left, tries++), signal);
+    if (!round) return commits.current();
+    left = round;
+    if (left.length === 0) return end();
+    const isOver = tries >= maxUndoAttempts(context) || left.every(isHopeless);
+    if (context.lasting && left.every(({ spec }) => !spec) && (await setAside(runner, ending))) {
+      onTold(commits.header);
+      return commits.current();
     }
+    if (isOver) break;
+    const written = await commits.write({ pending: { ...ending, tries } }, []);
+    if (!written) return commits.current();
+    if (context.lasting) onTold(written);
+    if (!(await pauseBeforeUndo(context, tries, signal))) return commits.current();
   }
-  for (const [key, { entry }] of folded.intents) {
-    if (entry.undo && !steps.has(key) && !folded.undone.has(key))
-      effects.push({ key, spec: undefined, done: undefined });
+  const steps = left.map(({ key }) => key);
+  // A session that was given up before has been reported already.
+  const isNew = ending.parked === undefined || commits.header.notUndone === undefined;
+  if (isNew) context.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
+  if (await givenUp(runner, { ...ending, tries: maxUndoAttempts(context) }, left)) {
+    onTold(commits.header);
+    if (isNew) host.emit({ kind: 'undo-failed', header: toClientHeader(commits.header), steps });
+    return commits.current();
   }
-  return effects;
+  const turn = await end(steps);
+  if (isNew) host.emit({ kind: 'undo-failed', header: turn.header, steps });
+  return turn;
+}
+
+/** Another try cannot succeed. */
+function isHopeless({ spec, done }: Effect): boolean {
+  return spec !== undefined && !done && spec.options.effect === 'once' && !spec.options.check;
+}
+
+/** Parks the session until a version that can undo its effects is served. False once that took too long. */
+async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promise<boolean> {
+  const { context, flow } = input;
+  const change = 'it has no undo for effects that have begun';
+  const { patch, dueAt } = toParkedPatch(
+    input,
+    { ...commits.header, state: 'processing', parked: ending.parked },
+    new GatewayError('FLOW_CHANGED', { tool: flow.name, change }),
+  );
+  if (dueAt <= context.clock.now()) return false;
+  context.log.error({ tool: flow.name, session: toShortId(input.header.id) }, 'flow.parked');
+  if (!ending.parked) context.counts.parked(input.header);
+  const header = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
+  return header !== undefined;
+}
+
+/** Parks the session in a durable store, so that an operator can try again (`parley flows retry`). False: it ends now. */
+async function givenUp({ input, commits }: TurnRunner, ending: EarlyEnd, left: Effect[]): Promise<boolean> {
+  const { context } = input;
+  if (!context.lasting || !context.store.durable || left.every(isHopeless)) return false;
+  const steps = left.map(({ key }) => key);
+  const reason = `effects could not be undone: ${steps.join(', ')}`;
+  const before = commits.header.notUndone ? ending.parked : undefined;
+  const parked = { reason, at: before?.at ?? context.clock.now() };
+  const dueAt = parked.at + context.limits.parkedMs;
+  if (dueAt <= context.clock.now()) return false;
+  const header = await commits.write({ pending: { ...ending, parked }, notUndone: steps }, [], { dueAt });
+  return header !== undefined;
+}
+
+export function maxUndoAttempts({ lasting, limits }: SessionContext): number {
+  return lasting ? limits.undoAttempts : Math.min(limits.undoAttempts, ATTEMPTS_IN_A_REQUEST);
+}
+
+/** Pauses before the next round. False if the signal aborts meanwhile. */
+export function pauseBeforeUndo({ clock }: SessionContext, tries: number, signal?: AbortSignal): Promise<boolean> {
+  return pause(clock, Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS), signal);
 }
 
 /** Tries to undo each effect once, and returns those that failed. `inOrder`: stop at the first failure. */
@@ -85,16 +164,6 @@ export async function undoRound(
     if (!written) throw new GatewayError('STORE_FAILED', { reason: `another process undoes ${effect.key}` });
   }
   return left;
-}
-
-/** The pause before the next round. */
-function toUndoPause(tries: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
-}
-
-/** Another try cannot succeed. */
-function isHopeless({ spec, done }: Effect): boolean {
-  return spec !== undefined && !done && spec.options.effect === 'once' && !spec.options.check;
 }
 
 async function undo(
@@ -132,6 +201,23 @@ async function outcomeOf({ key, spec }: Effect, within: Within): Promise<Effect[
   }
 }
 
+/** The effects of a run that can be undone, in call order. */
+export function findUndoable({ steps, input: { folded } }: BodyRun, began: ReadonlySet<string>): Effect[] {
+  const effects: Effect[] = [];
+  for (const [key, { spec, isLate, outcome }] of steps) {
+    if (isLate || !spec.options.effect || !spec.options.undo || folded.undone.has(key)) continue;
+    if (outcome && !outcome.e) effects.push({ key, spec, done: { result: outcome.v } });
+    else if (outcome ? UNCERTAIN.has(outcome.e!.name) : began.has(key) || folded.intents.has(key)) {
+      effects.push({ key, spec, done: undefined });
+    }
+  }
+  for (const [key, { entry }] of folded.intents) {
+    if (entry.undo && !steps.has(key) && !folded.undone.has(key))
+      effects.push({ key, spec: undefined, done: undefined });
+  }
+  return effects;
+}
+
 /** The effects of a session that waits. A replay of the body finds how to undo them. */
 export async function findStoredEffects(
   { context, flow }: Pick<UndoContext, 'context' | 'flow'>,
@@ -145,94 +231,4 @@ export async function findStoredEffects(
   return [...run.steps].flatMap(([key, { spec, outcome }]) =>
     spec.options.effect && outcome && !outcome.e ? [{ key, spec, done: { result: outcome.v } }] : [],
   );
-}
-
-// Undoes the effects of a session that ends early. Failed undos are tried again with growing pauses, up to a limit. The session then ends
-// anyway, and what is left is reported.
-
-/** The limit for sessions in tokens, which no process can continue after the request. */
-const ATTEMPTS_IN_A_REQUEST = 3;
-
-interface UnwindOptions {
-  effects: Effect[];
-  /** Aborts when this process leaves the session to another. */
-  signal: AbortSignal;
-  /** Called when the session has ended for the client, though undos are left. */
-  onTold: (header: Header) => void;
-  end: (notUndone?: string[]) => Promise<Turn>;
-}
-
-export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
-  const { commits, run } = runner;
-  const { context, flow, header, host } = runner.input;
-  const { effects, signal, onTold, end } = unwinding;
-  const undoing = { context, flow, header, commits, signal, folded: run.input.folded };
-  let left = effects;
-  for (let tries = ending.tries ?? 0; ;) {
-    const round = await unlessAborted(undoRound(undoing, left, tries++), signal);
-    if (!round) return commits.current();
-    left = round;
-    if (left.length === 0) return end();
-    const isOver = tries >= maxUndoAttempts(context) || left.every(isHopeless);
-    if (context.lasting && left.every(({ spec }) => !spec) && (await setAside(runner, ending))) {
-      onTold(commits.header);
-      return commits.current();
-    }
-    if (isOver) break;
-    const written = await commits.write({ pending: { ...ending, tries } }, []);
-    if (!written) return commits.current();
-    if (context.lasting) onTold(written);
-    if (!(await pauseBeforeUndo(context, tries, signal))) return commits.current();
-  }
-  const steps = left.map(({ key }) => key);
-  // A session that was given up before has been reported already.
-  const isNew = ending.parked === undefined || commits.header.notUndone === undefined;
-  if (isNew) context.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
-  if (await givenUp(runner, { ...ending, tries: maxUndoAttempts(context) }, left)) {
-    onTold(commits.header);
-    if (isNew) host.emit({ kind: 'undo-failed', header: toClientHeader(commits.header), steps });
-    return commits.current();
-  }
-  const turn = await end(steps);
-  if (isNew) host.emit({ kind: 'undo-failed', header: turn.header, steps });
-  return turn;
-}
-
-/** Parks the session in a durable store, so that an operator can try again (`parley flows retry`). False: it ends now. */
-async function givenUp({ input, commits }: TurnRunner, ending: EarlyEnd, left: Effect[]): Promise<boolean> {
-  const { context } = input;
-  if (!context.lasting || !context.store.durable || left.every(isHopeless)) return false;
-  const steps = left.map(({ key }) => key);
-  const reason = `effects could not be undone: ${steps.join(', ')}`;
-  const before = commits.header.notUndone ? ending.parked : undefined;
-  const parked = { reason, at: before?.at ?? context.clock.now() };
-  const dueAt = parked.at + context.limits.parkedMs;
-  if (dueAt <= context.clock.now()) return false;
-  const header = await commits.write({ pending: { ...ending, parked }, notUndone: steps }, [], { dueAt });
-  return header !== undefined;
-}
-
-/** Parks the session until a version that can undo its effects is served. False once that took too long. */
-async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promise<boolean> {
-  const { context, flow } = input;
-  const change = 'it has no undo for effects that have begun';
-  const { patch, dueAt } = toParkedPatch(
-    input,
-    { ...commits.header, state: 'processing', parked: ending.parked },
-    new GatewayError('FLOW_CHANGED', { tool: flow.name, change }),
-  );
-  if (dueAt <= context.clock.now()) return false;
-  context.log.error({ tool: flow.name, session: toShortId(input.header.id) }, 'flow.parked');
-  if (!ending.parked) context.counts.parked(input.header);
-  const header = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
-  return header !== undefined;
-}
-
-export function maxUndoAttempts({ lasting, limits }: SessionContext): number {
-  return lasting ? limits.undoAttempts : Math.min(limits.undoAttempts, ATTEMPTS_IN_A_REQUEST);
-}
-
-/** False if the signal aborts meanwhile. */
-export function pauseBeforeUndo({ clock }: SessionContext, tries: number, signal?: AbortSignal): Promise<boolean> {
-  return pause(clock, toUndoPause(tries), signal);
 }

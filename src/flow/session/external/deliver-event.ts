@@ -148,8 +148,6 @@ function refused({ id: sessionId, state }: Header, reason: string): GatewayError
   return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
 }
 
-// The URL that receives one event of one session by HTTP. It contains a sealed token.
-
 const PURPOSE = 'flow-event';
 const MAX_LENGTH = 2000;
 
@@ -161,6 +159,7 @@ interface EventAddress {
   key: string;
 }
 
+/** The URL that receives one event of one session by HTTP. It contains a sealed token. */
 export async function toEventUrl(
   { sealer, baseUrl }: SessionContext,
   sessionId: string,

@@ -1,5 +1,5 @@
-// Questions to people other than the caller: who may answer, and when people are notified. A person sees only their own questions of a
-// session.
+// Questions to people other than the caller: who may answer, when people are notified, and the link by which they answer. A person sees
+// only their own questions of a session.
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { unlessLate } from '../../../shared/timing.ts';
@@ -154,9 +154,6 @@ async function inTime({ clock }: SessionContext, telling: unknown): Promise<void
   throw new Error(`notify did not settle within ${NOTICE_MS / 1000} seconds`);
 }
 
-// The link to the page where a person answers one question. It contains a sealed token. Each notice has its own link, so that a reminder
-// still opens in another browser.
-
 const PURPOSE = 'flow-person';
 const MAX_LENGTH = 8000;
 
@@ -173,7 +170,10 @@ export interface PersonAddress {
   pin?: string | undefined;
 }
 
-/** Undefined if browsers cannot reach this server. */
+/**
+ * The link to the page where a person answers one question. It contains a sealed token. Each notice has its own link, so that a reminder
+ * still opens in another browser. Undefined if browsers cannot reach this server.
+ */
 async function createPersonLink(
   { sealer, baseUrl }: Pick<SessionContext, 'sealer' | 'baseUrl'>,
   { sessionId, promptId, person, notice, pin }: PersonAddress,

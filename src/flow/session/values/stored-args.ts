@@ -1,5 +1,6 @@
-// Prepares arguments for the journal. They come from a model, so secrets among them are dropped. Files go to the blob store, like files that
-// a question asked for.
+// Arguments as the journal has them. They come from a model, so secrets among them are dropped, and files go to the blob store, like files
+// that a question asked for. Arguments that no known question asks for are sealed, because one of them may turn out to be a secret. They
+// are opened whenever the session is loaded; if the keys are gone, it continues without them.
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { AnyFlow } from '../../define.ts';
@@ -53,9 +54,6 @@ export function findUnknownArgs(flow: AnyFlow, { args }: StoredArgs, questions: 
   return Object.keys(args).filter((name) => !known.has(name));
 }
 
-// Seals arguments that no known question asks for, because one of them may turn out to be a secret. They are opened whenever the session
-// is loaded. If the keys are gone, the session continues without them.
-
 const PURPOSE = 'flow-args';
 /** The member of `input` that holds the sealed arguments; no argument has this name. */
 const HELD = '$held';
@@ -79,6 +77,10 @@ export function sealUnaskedArgs(
   const clear = Object.fromEntries(inputs.filter(([name]) => !isHeld(name)));
   const kept = rest.filter((entry) => !(isArgument(entry) && isHeld(entry.k)));
   return [{ ...about, input: isObject(input) ? { ...clear, [HELD]: sealed } : input }, ...kept];
+}
+
+function isArgument(entry: JournalEntry): entry is AnswerEntry {
+  return entry.t === 'ans' && entry.ty === PREFILLED;
 }
 
 /** The session with its sealed arguments opened. */
@@ -108,8 +110,4 @@ export function toPrefilled(args: JsonObject, ts: number, files: ReadonlySet<str
   return Object.entries(args)
     .filter(([, v]) => v !== undefined && v !== null)
     .map(([k, v]) => ({ t: 'ans', k, a: 0, ty: files.has(k) ? 'file' : PREFILLED, v, src: 'args', via: 'args', ts }));
-}
-
-function isArgument(entry: JournalEntry): entry is AnswerEntry {
-  return entry.t === 'ans' && entry.ty === PREFILLED;
 }

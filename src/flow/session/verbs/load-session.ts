@@ -44,8 +44,7 @@ function isOverdue(header: Header, now: number): boolean {
   return header.expiresAt <= now || (!header.parked && hasOverdue(header, now));
 }
 
-// Applies the `migrate` option of a flow to a journal: renames keys, and removes dropped effects.
-
+/** Applies the `migrate` option of the flow: renames keys, and removes dropped effects. */
 export function migrateJournal(stored: StoredSession, flow: AnyFlow | undefined): StoredSession {
   if (!flow?.options.migrate) return stored;
   const { renamed = {}, dropped = [] } = flow.options.migrate;

@@ -1,5 +1,5 @@
-// Answers to a session: finds their questions, recognizes repeated answers, checks who may answer, and runs the turn, with the body that waits
-// in memory or with a replay. The values are validated when the body reaches the question.
+// Answers to a session: finds their questions, recognizes repeated answers, checks who may answer, and runs the turn, with the body that
+// waits in memory or with a replay. The values are validated when the body reaches the question; only hostile ones are rejected before.
 import { isDeepStrictEqual } from 'node:util';
 import { transition } from '../../../gateway/flow/flow-states.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -214,8 +214,6 @@ function toBurst({ clock, limits }: SessionContext, { burst, id }: Header): Head
   });
 }
 
-// Runs the turn of an answer, with the body that waits in memory or with a replay.
-
 interface AnswerInput {
   flow: AnyFlow;
   stored: WarmSession;
@@ -261,10 +259,9 @@ function takenOrNot({ context }: Sessions, stored: WarmSession, request: AnswerR
   }
 }
 
-// Rejects hostile values: too large, too deep, or with names that reach into prototypes. They do not count as attempts to answer.
-
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Rejects values that are too large, too deep, or have names that reach into prototypes. They do not count as attempts to answer. */
 export function rejectHostileValue(value: unknown, sessionId: string, limits: FlowLimits): void {
   const reason = toReason(value, limits);
   if (reason !== undefined) throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason });

@@ -139,9 +139,6 @@ function refused({ id, state }: Header, reason: string): GatewayError {
   return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason });
 }
 
-// Receives the new value of an answer. A secret or file is checked against its question and stored as a blob, like the first one; a
-// reference from a client is never trusted.
-
 type Edit = Extract<JournalEntry, { t: 'edit' }>;
 
 interface Editing {
@@ -150,6 +147,7 @@ interface Editing {
   entry: Edit;
 }
 
+/** A new secret or file is checked against its question and stored as a blob, like the first one; a reference from a client is never trusted. */
 async function receiveEdit(
   context: SessionContext,
   { flow, stored, entry }: Editing,

@@ -1,5 +1,5 @@
-// Keeps the secrets of a configuration out of what is shown: removes them from a normalized configuration, from problems and from the log. Values from the environment appear as ${NAME}; other values that are or may
-// be secrets are hidden.
+// Keeps the secrets of a configuration out of what is shown: removes them from a normalized configuration, from problems and from the log.
+// Values from the environment appear as ${NAME}; other values that are or may be secrets are hidden.
 import { disguiseArgument, disguiseUrl, isSecret, registerSecret } from '../shared/secrets/secret-shapes.ts';
 import type { Disguise } from '../shared/secrets/secret-shapes.ts';
 import { MASKED } from '../shared/secrets/secrets.ts';

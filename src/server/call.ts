@@ -135,32 +135,6 @@ export class ExchangeAsker implements Asker {
   }
 }
 
-/** Clients may let users type anything, so the answer is checked against the form, by the rules of every channel. */
-function checkAnswer(content: JsonObject, form: JsonObject): void {
-  const { problems } = cachedSchemaCheck(withoutPatterns(form), 'form')(content);
-  if (problems) throw new GatewayError('ANSWER_INVALID', { reason: toReason(problems) });
-  for (const field of toSchemaFields(form)) {
-    // Whether a client may leave a required text empty is for `minLength` to say.
-    const checked = content[field.name] === '' ? undefined : checkField(field, content[field.name]);
-    if (!checked || 'value' in checked) continue;
-    const reason = `${field.name}: ${describeProblem(checked)}`;
-    throw new GatewayError('ANSWER_INVALID', { reason });
-  }
-}
-
-/** The JSON Schema check runs patterns without a time limit. */
-function withoutPatterns(form: JsonObject): JsonObject {
-  const properties = Object.entries(form['properties'] as Record<string, JsonObject>).map(
-    ([name, { pattern, ...field }]) => [name, field] as const,
-  );
-  return { ...form, properties: Object.fromEntries(properties) };
-}
-
-/** The protocol has only file roots; a handler must not be led to fetch anything else. */
-function isFileRoot(root: unknown): root is Root {
-  return isObject(root) && typeof root['uri'] === 'string' && root['uri'].startsWith('file://');
-}
-
 /**
  * Takes the properties, or a whole object schema. A form is flat, with primitives, single choices and multiple choices, as the protocol
  * allows. Fields that clients cannot show are refused, so that the author sees the error.
@@ -203,4 +177,30 @@ function isChoice(words: unknown, titled: unknown): boolean {
     (words === undefined || (Array.isArray(words) && words.every((word) => typeof word === 'string'))) &&
     (titled === undefined || (Array.isArray(titled) && titled.every(isTitled)))
   );
+}
+
+/** Clients may let users type anything, so the answer is checked against the form, by the rules of every channel. */
+function checkAnswer(content: JsonObject, form: JsonObject): void {
+  const { problems } = cachedSchemaCheck(withoutPatterns(form), 'form')(content);
+  if (problems) throw new GatewayError('ANSWER_INVALID', { reason: toReason(problems) });
+  for (const field of toSchemaFields(form)) {
+    // Whether a client may leave a required text empty is for `minLength` to say.
+    const checked = content[field.name] === '' ? undefined : checkField(field, content[field.name]);
+    if (!checked || 'value' in checked) continue;
+    const reason = `${field.name}: ${describeProblem(checked)}`;
+    throw new GatewayError('ANSWER_INVALID', { reason });
+  }
+}
+
+/** The JSON Schema check runs patterns without a time limit. */
+function withoutPatterns(form: JsonObject): JsonObject {
+  const properties = Object.entries(form['properties'] as Record<string, JsonObject>).map(
+    ([name, { pattern, ...field }]) => [name, field] as const,
+  );
+  return { ...form, properties: Object.fromEntries(properties) };
+}
+
+/** The protocol has only file roots; a handler must not be led to fetch anything else. */
+function isFileRoot(root: unknown): root is Root {
+  return isObject(root) && typeof root['uri'] === 'string' && root['uri'].startsWith('file://');
 }

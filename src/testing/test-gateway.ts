@@ -15,6 +15,12 @@ import { createLog } from '../shared/log.ts';
 import type { Log } from '../shared/log.ts';
 import { memoryPair } from './memory-pair.ts';
 
+interface LogLine {
+  level: 'debug' | 'info' | 'warn' | 'error';
+  event: string;
+  [field: string]: unknown;
+}
+
 export interface TestedGateway extends AsyncDisposable {
   readonly client: Client;
   readonly gateway: Gateway;
@@ -25,9 +31,6 @@ export interface TestedGateway extends AsyncDisposable {
   /** Closes the clients, the gateway, and what the gateway started. */
   readonly close: () => Promise<void>;
 }
-
-const text = { type: 'object', properties: { text: { type: 'string' } } };
-const to = { type: 'object', properties: { to: { type: 'integer', minimum: 0 } } };
 
 /** `client`: who calls, as in the options of `connect`. */
 export async function testGateway(options: GatewayOptions, client: ConnectOptions = {}): Promise<TestedGateway> {
@@ -109,6 +112,9 @@ export async function testStep(
   return { ...tested, reached };
 }
 
+const text = { type: 'object', properties: { text: { type: 'string' } } };
+const to = { type: 'object', properties: { to: { type: 'integer', minimum: 0 } } };
+
 /** The server behind a step under test: one tool for each kind of traffic. */
 function sampleServer(): ParleyServer {
   const server = createServer({ name: 'sample', version: '1.0.0' });
@@ -134,12 +140,6 @@ function sampleServer(): ParleyServer {
   server.resource('sample://note', { name: 'note', mimeType: 'text/plain' }, () => 'A note');
   server.prompt('greet', { arguments: [{ name: 'name' }] }, ({ name }) => `Greet ${name ?? 'everybody'}`);
   return server;
-}
-
-interface LogLine {
-  level: 'debug' | 'info' | 'warn' | 'error';
-  event: string;
-  [field: string]: unknown;
 }
 
 /** A log that collects its lines. */

@@ -28,14 +28,24 @@ export async function runLogin(command: LoginCommand, print: Printer): Promise<n
   return Promise.race([logIn(target, command, print), untilSignal().then(() => 1)]);
 }
 
-export async function runLogout(command: LogoutCommand, print: Printer): Promise<number> {
-  const target = await findTarget(command, print);
-  if (!target) return 1;
-  const { log, store } = open();
-  const isRemoved = store.has(loginKey(target.url, target.login));
-  if (isRemoved) await ownLogin(target, { log }).end();
-  print.line(isRemoved ? `Logged out of ${target.name}.` : `You were not logged in at ${target.name}.`);
-  return 0;
+/** Undefined if there is no such server; the reason has been printed. */
+async function findTarget(command: LoginCommand | LogoutCommand, print: Printer): Promise<LoginTarget | undefined> {
+  const { server: name, login } = command;
+  if (/^https?:\/\//i.test(name)) {
+    if (URL.canParse(name)) return { name, url: new URL(name), login };
+    print.problem(`"${name}" is not a URL.`);
+    return undefined;
+  }
+  const missing = `"${name}" is not a URL, and there is no configuration that could have a server of this name.`;
+  const loaded = await loadCommandConfig(command.config, print, { missing });
+  if (!loaded) return undefined;
+  const found = loaded.config.servers[name];
+  if (found && 'url' in found && /^https?:/i.test(found.url)) {
+    return { name, url: new URL(found.url), login: toLoginSettings(found.auth) };
+  }
+  const what = found ? 'has no URL, and so no login' : 'is not in it';
+  print.problem(`${displayPath(loaded.path)}: the server "${name}" ${what}.`);
+  return undefined;
 }
 
 async function logIn(target: LoginTarget, { isAgain }: LoginCommand, print: Printer): Promise<number> {
@@ -68,24 +78,14 @@ function open() {
   return { log, store: ownLogins(log) };
 }
 
-/** Undefined if there is no such server; the reason has been printed. */
-async function findTarget(command: LoginCommand | LogoutCommand, print: Printer): Promise<LoginTarget | undefined> {
-  const { server: name, login } = command;
-  if (/^https?:\/\//i.test(name)) {
-    if (URL.canParse(name)) return { name, url: new URL(name), login };
-    print.problem(`"${name}" is not a URL.`);
-    return undefined;
-  }
-  const missing = `"${name}" is not a URL, and there is no configuration that could have a server of this name.`;
-  const loaded = await loadCommandConfig(command.config, print, { missing });
-  if (!loaded) return undefined;
-  const found = loaded.config.servers[name];
-  if (found && 'url' in found && /^https?:/i.test(found.url)) {
-    return { name, url: new URL(found.url), login: toLoginSettings(found.auth) };
-  }
-  const what = found ? 'has no URL, and so no login' : 'is not in it';
-  print.problem(`${displayPath(loaded.path)}: the server "${name}" ${what}.`);
-  return undefined;
+export async function runLogout(command: LogoutCommand, print: Printer): Promise<number> {
+  const target = await findTarget(command, print);
+  if (!target) return 1;
+  const { log, store } = open();
+  const isRemoved = store.has(loginKey(target.url, target.login));
+  if (isRemoved) await ownLogin(target, { log }).end();
+  print.line(isRemoved ? `Logged out of ${target.name}.` : `You were not logged in at ${target.name}.`);
+  return 0;
 }
 
 interface LoginRow {
@@ -102,8 +102,7 @@ interface LoginRow {
 }
 
 export async function runLogins({ json }: { json: boolean }, print: Printer): Promise<number> {
-  const log = createCliLog('error');
-  const store = ownLogins(log);
+  const { log, store } = open();
   const records = await Promise.all((await store.keys()).map((key) => store.read(key)));
   const rows = records.flatMap((record) => (record ? toRow(record) : []));
   rows.sort((a, b) => a.server.localeCompare(b.server));

@@ -14,6 +14,11 @@ import { toTable } from '../terminal/table.ts';
 
 const POLL_MS = 300;
 
+const LOG_HEADER = ['TIME', 'WHO', 'SERVER', 'WHAT', 'OUTCOME', 'MS', 'MORE'];
+
+const MAX_CELL = 60;
+const GOOD = new Set(['ok', 'given', 'renewed', 'used', 'input_required', 'working', 'running']);
+
 export async function runLogs(command: LogsCommand, print: Printer): Promise<number> {
   const tail = new AuditTail(ownAuditFolder());
   const wanted = toFilter(command);
@@ -63,11 +68,6 @@ function toEmptyWords({ since, tool, server, errors }: LogsCommand): string {
 function pause(): Promise<false> {
   return new Promise((resolve) => setTimeout(() => resolve(false), POLL_MS));
 }
-
-const LOG_HEADER = ['TIME', 'WHO', 'SERVER', 'WHAT', 'OUTCOME', 'MS', 'MORE'];
-
-const MAX_CELL = 60;
-const GOOD = new Set(['ok', 'given', 'renewed', 'used', 'input_required', 'working', 'running']);
 
 function hasFailed({ kind, outcome }: AuditLine): boolean {
   return kind === 'refusal' || kind === 'lost' || (outcome !== undefined && !GOOD.has(outcome));

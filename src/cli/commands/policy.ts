@@ -29,6 +29,11 @@ interface Verdict {
   calls: number;
 }
 
+/** Calls of the audit log. */
+interface RecordedCall extends PastCall {
+  decision: RuleDecision | undefined;
+}
+
 export async function runPolicy(command: PolicyCommand, print: Printer): Promise<number> {
   const { path, config, problems } = loadConfig(command.config, readEnvironment());
   if (path === undefined) {
@@ -100,11 +105,6 @@ function sum(verdicts: readonly Verdict[]): number {
 
 function count(calls: number): string {
   return `${calls} call${calls === 1 ? '' : 's'}`;
-}
-
-/** Calls of the audit log. */
-interface RecordedCall extends PastCall {
-  decision: RuleDecision | undefined;
 }
 
 /** From one file of an audit log, or all files of its folder, oldest first. `skipped`: lines that are not calls, or name nothing. */

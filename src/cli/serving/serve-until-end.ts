@@ -17,6 +17,17 @@ export interface ServeTarget {
   announce?(url?: string): () => void;
 }
 
+interface PortOptions extends Omit<HttpListenOptions, 'port' | 'host'> {
+  /** Undefined: the default port, or the next free one. */
+  port: number | undefined;
+  host: string;
+}
+
+export interface OpenedPort extends HttpListening {
+  /** False if the default port was taken and another one is used. */
+  readonly isChosen: boolean;
+}
+
 interface HttpServeOptions {
   wanted: PortOptions;
   stdio?: boolean | undefined;
@@ -30,6 +41,9 @@ interface HttpServeOptions {
 const ANNOUNCE_MS = 300;
 /** Servers get a few seconds to exit; those that are not ready by then end with this process. */
 const CLOSE_MS = 6000;
+
+/** How many ports after the default one to try. */
+const TRIES = 20;
 
 export async function serveStdio(served: ServeTarget, print: Printer): Promise<number> {
   const ended = untilSignal();
@@ -69,20 +83,6 @@ function warnTerminal(print: Printer): void {
   if (!process.stdin.isTTY) return;
   print.problem('waiting for JSON-RPC on stdin, one message per line; this is meant to be started by an MCP client.');
 }
-
-interface PortOptions extends Omit<HttpListenOptions, 'port' | 'host'> {
-  /** Undefined: the default port, or the next free one. */
-  port: number | undefined;
-  host: string;
-}
-
-export interface OpenedPort extends HttpListening {
-  /** False if the default port was taken and another one is used. */
-  readonly isChosen: boolean;
-}
-
-/** How many ports after the default one to try. */
-const TRIES = 20;
 
 /** Undefined if it cannot be opened; the reason has been printed. */
 async function openPort(served: ServeTarget, wanted: PortOptions, print: Printer): Promise<OpenedPort | undefined> {

@@ -2,6 +2,8 @@
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
+const INTERNAL_ERROR = -32603;
+
 export function formatError(thrown: unknown): string {
   if (thrown instanceof GatewayError) {
     const { server, reason } = thrown.details;
@@ -14,8 +16,6 @@ export function formatError(thrown: unknown): string {
   if (thrown instanceof ProtocolError) return `the server refused (${thrown.code}): ${sentence(thrown.message)}`;
   return sentence(thrown instanceof Error ? thrown.message : String(thrown));
 }
-
-const INTERNAL_ERROR = -32603;
 
 /** A Parley gateway adds an exchange id to errors that are neither the client's fault nor a server's answer. */
 export function isGatewayError(thrown: unknown): boolean {

@@ -1,5 +1,5 @@
 // Says whether a configuration may be used: it is the user's own, or the user has trusted it as it is. Otherwise nothing that it names is
-// started, imported or contacted.
+// started, imported or contacted. What is trusted is kept in a file that only the user can write.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve, join, dirname } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';
@@ -20,6 +20,11 @@ import { digestOfFile, fingerprintOf, sourcesOfCommand } from './code-sources.ts
 /** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. */
 type TrustVerdict = 'own' | 'trusted' | 'new' | 'changed';
 
+/** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
+const VOUCHED = 'PARLEY_TRUST';
+
+const OTHERS_WRITE = 0o022;
+
 /** Of what was read. */
 export function judgeTrust(loaded: LoadedConfig, environment: Environment): TrustVerdict {
   const { path = '' } = loaded;
@@ -32,18 +37,6 @@ export function judgeTrust(loaded: LoadedConfig, environment: Environment): Trus
     return 'changed'; // it has too many sources by now; `parley trust` says so
   }
 }
-
-/** Of the files as they are at this moment: whether steps may be loaded from them. */
-export function isTrustedNow(path: string, options: LoadOptions): boolean {
-  return isOwnConfig(path, options) || isUsable(judgeTrust(loadConfig(path, options), options));
-}
-
-export function isUsable(verdict: TrustVerdict): boolean {
-  return verdict === 'own' || verdict === 'trusted';
-}
-
-/** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
-const VOUCHED = 'PARLEY_TRUST';
 
 /**
  * In the user's config folder, a client's file in the home, or vouched for by the caller. Clients keep other people's folders next to their files.
@@ -74,13 +67,6 @@ export interface TrustedFile {
   files?: Record<string, string>;
 }
 
-const OTHERS_WRITE = 0o022;
-
-/** The configurations that this user has trusted. Only the user can read or write it. */
-export function trustFile(): string {
-  return join(ownStateFolder(), 'trusted.json');
-}
-
 /** By path. Empty if the file does not exist, or if others could have written it: then nothing is trusted. */
 export function readTrusted(): Record<string, TrustedFile> {
   let file: number | undefined;
@@ -101,23 +87,22 @@ export function readTrusted(): Record<string, TrustedFile> {
   }
 }
 
+/** The configurations that this user has trusted. Only the user can read or write it. */
+export function trustFile(): string {
+  return join(ownStateFolder(), 'trusted.json');
+}
+
 export function writeTrusted(files: Record<string, TrustedFile>): void {
   writePrivateFile(trustFile(), `${JSON.stringify({ files }, undefined, 2)}\n`);
 }
 
-/**
- * Compares the code of a server with what was trusted, each time before its command is started: a script may change while the gateway runs, and
- * servers are started again after a crash, after a pause, and for other clients. Throws if it has changed. Undefined if the file needs no trust.
- */
-export function createStartCheck(path: string): ((address: CommandAddress) => void) | undefined {
-  if (isOwnConfig(path, readEnvironment())) return undefined;
-  return (address) => {
-    const trusted = readTrusted()[path]?.files ?? {};
-    for (const [file, content] of sourcesOfCommand(address, dirname(path))) {
-      if (trusted[file] !== digestOfFile(content))
-        throw new GatewayError('UPSTREAM_UNTRUSTED', { server: address.command });
-    }
-  };
+/** Of the files as they are at this moment: whether steps may be loaded from them. */
+export function isTrustedNow(path: string, options: LoadOptions): boolean {
+  return isOwnConfig(path, options) || isUsable(judgeTrust(loadConfig(path, options), options));
+}
+
+export function isUsable(verdict: TrustVerdict): boolean {
+  return verdict === 'own' || verdict === 'trusted';
 }
 
 /** False if it is not trusted; then the reason has been printed. On a terminal it asks. */
@@ -143,4 +128,19 @@ export function howTo(path: string): string {
 
 function quoted(path: string): string {
   return /^[\w@%+=:,./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/**
+ * Compares the code of a server with what was trusted, each time before its command is started: a script may change while the gateway runs, and
+ * servers are started again after a crash, after a pause, and for other clients. Throws if it has changed. Undefined if the file needs no trust.
+ */
+export function createStartCheck(path: string): ((address: CommandAddress) => void) | undefined {
+  if (isOwnConfig(path, readEnvironment())) return undefined;
+  return (address) => {
+    const trusted = readTrusted()[path]?.files ?? {};
+    for (const [file, content] of sourcesOfCommand(address, dirname(path))) {
+      if (trusted[file] !== digestOfFile(content))
+        throw new GatewayError('UPSTREAM_UNTRUSTED', { server: address.command });
+    }
+  };
 }

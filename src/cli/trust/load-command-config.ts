@@ -1,4 +1,5 @@
-// Loads the configuration of a command and prints all of its problems to stderr at once.
+// Loads the configuration of a command, with the rules of the user's own configuration, and only if it is trusted. Prints all of its
+// problems to stderr at once.
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { BuildOptions } from '../../config/apply/build-gateway.ts';
@@ -17,6 +18,13 @@ import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { suggestConfigs } from './client-files.ts';
 import { createStartCheck, isTrustedNow, requireTrust } from './judge-trust.ts';
+
+interface OwnRules {
+  ownSteps: ParleyConfig['steps'];
+  ownRules?: ParleyConfig['rules'] | undefined;
+  /** The user's own configuration, if it cannot be read: then its rules are unknown. */
+  unusable?: string | undefined;
+}
 
 export interface CommandConfig extends LoadedConfig {
   path: string;
@@ -76,6 +84,25 @@ export async function loadCommandConfig(
   return { ...loaded, path, config, ownRules, isStillTrusted, checkStart: createStartCheck(path) };
 }
 
+/** Built-in steps of the user's own configuration that forbid, ask or hide. Others change names or speed, which is the business of each file. */
+const RULES = new Set(['approve', 'filter', 'fixed', 'redact']);
+
+/** The rules of the user's own configuration hold for every other one, too: they are added outside of its steps, never replaced by them. */
+function readOwnRules(named: string | undefined, environment: Environment): OwnRules {
+  const folder = userFolder(environment);
+  const { path: served } = findConfig(named, environment);
+  const { path: own } = findConfig(folder, environment);
+  if (own === undefined || served === undefined || dirname(served) === folder) return { ownSteps: [] };
+  const { config } = loadConfig(own, environment);
+  if (!config) return { ownSteps: [], unusable: own };
+  return { ownSteps: config.steps.filter((form) => isRule(splitStep(form).name)), ownRules: config.rules };
+}
+
+/** A step from a file of the user's own may be a rule. */
+function isRule(name: string): boolean {
+  return RULES.has(name) || isStepFile(name);
+}
+
 /** Prints all that `check` finds, so that a file is corrected only once. False if there is no error. */
 export async function printProblems(
   loaded: LoadedConfig,
@@ -103,30 +130,4 @@ export function toMissingLines(): string[] {
 
 export function toProblemLines({ path, problems }: { path: string | undefined; problems: ConfigProblem[] }): string[] {
   return problems.map((problem) => formatProblem(problem, displayPath(path)));
-}
-
-/** Built-in steps of the user's own configuration that forbid, ask or hide. Others change names or speed, which is the business of each file. */
-const RULES = new Set(['approve', 'filter', 'fixed', 'redact']);
-
-interface OwnRules {
-  ownSteps: ParleyConfig['steps'];
-  ownRules?: ParleyConfig['rules'] | undefined;
-  /** The user's own configuration, if it cannot be read: then its rules are unknown. */
-  unusable?: string | undefined;
-}
-
-/** The rules of the user's own configuration hold for every other one, too: they are added outside of its steps, never replaced by them. */
-function readOwnRules(named: string | undefined, environment: Environment): OwnRules {
-  const folder = userFolder(environment);
-  const { path: served } = findConfig(named, environment);
-  const { path: own } = findConfig(folder, environment);
-  if (own === undefined || served === undefined || dirname(served) === folder) return { ownSteps: [] };
-  const { config } = loadConfig(own, environment);
-  if (!config) return { ownSteps: [], unusable: own };
-  return { ownSteps: config.steps.filter((form) => isRule(splitStep(form).name)), ownRules: config.rules };
-}
-
-/** A step from a file of the user's own may be a rule. */
-function isRule(name: string): boolean {
-  return RULES.has(name) || isStepFile(name);
 }

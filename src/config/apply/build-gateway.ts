@@ -15,10 +15,26 @@ import { isStepFile, splitStep } from '../normalize-step.ts';
 import { isPem } from '../redact-config.ts';
 import { toLoginSettings } from './login-settings.ts';
 
+export interface BuildStepOptions {
+  log: Log;
+  /** Where the step "log" writes. Default: JSON lines on stderr. */
+  stepLog?: Log | undefined;
+  /** Whether code may be loaded from the files of steps as they are at this moment. Default: yes. */
+  isStillTrusted?: (() => boolean) | undefined;
+  /** Called when a step has reloaded, as lists may have changed. */
+  onStepReload?: (() => void) | undefined;
+}
+
 export interface BuildOptions extends Omit<BuildStepOptions, 'log'> {
   /** Default: JSON lines on stderr, from the configured level on. */
   log?: Log | undefined;
   checkStart?: GatewayOptions['checkStart'];
+}
+
+export interface BuiltSteps {
+  /** Outermost first, as listed. */
+  readonly steps: Step[];
+  close(): void;
 }
 
 export interface BuiltGateway {
@@ -32,95 +48,6 @@ export async function buildGateway(config: ParleyConfig, options: BuildOptions =
   const { log = createLog({ level: config.log.level }), checkStart } = options;
   const steps = await buildSteps(config, { ...options, log });
   return { options: { ...toOptions(config), steps: steps.steps, log, checkStart }, steps };
-}
-
-function toOptions(config: ParleyConfig): GatewayOptions {
-  const { names, limits, keys, listen, observe } = config;
-  const { trustProxy, allowedHosts, allowedOrigins } = listen;
-  return {
-    servers: toEntries(config),
-    groups: toGroups(config),
-    names,
-    limits,
-    ...(config.startMs !== undefined && { startMs: config.startMs }),
-    ...(observe && { observe }),
-    ...(config.rules && { rules: config.rules }),
-    ...(config.rate && { rate: config.rate }),
-    ...(config.pins !== undefined && { pins: config.pins }),
-    ...(config.roots && { roots: config.roots }),
-    ...(config.ask && { ask: config.ask }),
-    ...(config.auth && { auth: config.auth }),
-    ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
-    ...(keys.length > 0 && { keys }),
-    ...(trustProxy !== undefined && { trustProxy }),
-    ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
-    ...(allowedOrigins && { allowedOrigins: [...allowedOrigins] }),
-  };
-}
-
-/** Options for `gateway.listen`; reads the TLS files. */
-export async function buildListeners({ listen }: ParleyConfig): Promise<(HttpListenOptions | { stdio: true })[]> {
-  const { port, host, stdio, tls } = listen;
-  const http = port === undefined ? [] : [{ port, host, ...(tls && { tls: await readTls(tls) }) }];
-  return stdio ? [...http, { stdio: true }] : http;
-}
-
-/** The entries of the enabled servers. The same or a kept server gives the same entry object, so that updates can compare. */
-export function toEntries(config: ParleyConfig): Record<string, ServerEntry> {
-  return Object.fromEntries(enabledServers(config).map(([name, server]) => [name, toEntry(server)]));
-}
-
-export function toGroups(config: ParleyConfig): Record<string, string[]> {
-  const running = new Set(enabledServers(config).map(([name]) => name));
-  return Object.fromEntries(
-    Object.entries(config.groups).map(([name, members]) => [name, members.filter((member) => running.has(member))]),
-  );
-}
-
-const entries = new WeakMap<ServerConfig, ServerEntry>();
-
-/** Lets `next` use the entry of `previous`, in all later updates, too. */
-export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
-  entries.set(next, toEntry(previous));
-}
-
-function toEntry(config: ServerConfig): ServerEntry {
-  const known = entries.get(config);
-  if (known) return known;
-  const { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations, pins } = config;
-  const settings = { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations, pins };
-  const entry = { server: toAddress(config), ...settings };
-  entries.set(config, entry);
-  return entry;
-}
-
-function toAddress(config: ServerConfig) {
-  if ('url' in config) {
-    const { url, headers, transport } = config;
-    return { url, headers, transport, auth: toLoginSettings(config.auth) };
-  }
-  return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd, sandbox: config.sandbox };
-}
-
-export async function readTls({ key, cert }: NonNullable<ListenConfig['tls']>): Promise<{ key: string; cert: string }> {
-  const read = (text: string) => (isPem(text) ? text : readFile(text, 'utf8'));
-  return { key: await read(key), cert: await read(cert) };
-}
-
-export interface BuildStepOptions {
-  log: Log;
-  /** Where the step "log" writes. Default: JSON lines on stderr. */
-  stepLog?: Log | undefined;
-  /** Whether code may be loaded from the files of steps as they are at this moment. Default: yes. */
-  isStillTrusted?: (() => boolean) | undefined;
-  /** Called when a step has reloaded, as lists may have changed. */
-  onStepReload?: (() => void) | undefined;
-}
-
-export interface BuiltSteps {
-  /** Outermost first, as listed. */
-  readonly steps: Step[];
-  close(): void;
 }
 
 /** Steps from files reload when they change, until they are closed. */
@@ -148,4 +75,77 @@ async function buildStep(
   if (!create) throw new GatewayError('BAD_OPTION', { option: 'steps', reason: `no step is called "${name}"` });
   const given = name === 'log' && stepLog ? { log: stepLog, ...options } : options;
   return { step: create(given), close: () => {} };
+}
+
+function toOptions(config: ParleyConfig): GatewayOptions {
+  const { names, limits, keys, listen, observe } = config;
+  const { trustProxy, allowedHosts, allowedOrigins } = listen;
+  return {
+    servers: toEntries(config),
+    groups: toGroups(config),
+    names,
+    limits,
+    ...(config.startMs !== undefined && { startMs: config.startMs }),
+    ...(observe && { observe }),
+    ...(config.rules && { rules: config.rules }),
+    ...(config.rate && { rate: config.rate }),
+    ...(config.pins !== undefined && { pins: config.pins }),
+    ...(config.roots && { roots: config.roots }),
+    ...(config.ask && { ask: config.ask }),
+    ...(config.auth && { auth: config.auth }),
+    ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
+    ...(keys.length > 0 && { keys }),
+    ...(trustProxy !== undefined && { trustProxy }),
+    ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
+    ...(allowedOrigins && { allowedOrigins: [...allowedOrigins] }),
+  };
+}
+
+/** The entries of the enabled servers. The same or a kept server gives the same entry object, so that updates can compare. */
+export function toEntries(config: ParleyConfig): Record<string, ServerEntry> {
+  return Object.fromEntries(enabledServers(config).map(([name, server]) => [name, toEntry(server)]));
+}
+
+const entries = new WeakMap<ServerConfig, ServerEntry>();
+
+function toEntry(config: ServerConfig): ServerEntry {
+  const known = entries.get(config);
+  if (known) return known;
+  const { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations, pins } = config;
+  const settings = { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations, pins };
+  const entry = { server: toAddress(config), ...settings };
+  entries.set(config, entry);
+  return entry;
+}
+
+function toAddress(config: ServerConfig) {
+  if ('url' in config) {
+    const { url, headers, transport } = config;
+    return { url, headers, transport, auth: toLoginSettings(config.auth) };
+  }
+  return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd, sandbox: config.sandbox };
+}
+
+/** Lets `next` use the entry of `previous`, in all later updates, too. */
+export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
+  entries.set(next, toEntry(previous));
+}
+
+export function toGroups(config: ParleyConfig): Record<string, string[]> {
+  const running = new Set(enabledServers(config).map(([name]) => name));
+  return Object.fromEntries(
+    Object.entries(config.groups).map(([name, members]) => [name, members.filter((member) => running.has(member))]),
+  );
+}
+
+/** Options for `gateway.listen`; reads the TLS files. */
+export async function buildListeners({ listen }: ParleyConfig): Promise<(HttpListenOptions | { stdio: true })[]> {
+  const { port, host, stdio, tls } = listen;
+  const http = port === undefined ? [] : [{ port, host, ...(tls && { tls: await readTls(tls) }) }];
+  return stdio ? [...http, { stdio: true }] : http;
+}
+
+export async function readTls({ key, cert }: NonNullable<ListenConfig['tls']>): Promise<{ key: string; cert: string }> {
+  const read = (text: string) => (isPem(text) ? text : readFile(text, 'utf8'));
+  return { key: await read(key), cert: await read(cert) };
 }

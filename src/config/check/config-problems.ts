@@ -1,5 +1,7 @@
 // Collects the problems of a configuration, with their positions in its text. A problem never has a value, which may be a secret.
 
+export type ConfigPath = readonly (string | number)[];
+
 export interface ConfigProblem {
   /** With an error nothing runs. With a warning it runs, though perhaps not as intended. A note is information. */
   level: 'error' | 'warning' | 'note';
@@ -10,6 +12,12 @@ export interface ConfigProblem {
   message: string;
   /** What to do. */
   hint: string;
+}
+
+interface SourcePosition {
+  /** Both start at 1. */
+  line: number;
+  column: number;
 }
 
 export class ConfigProblems {
@@ -93,14 +101,6 @@ export function formatProblem(problem: ConfigProblem, file: string): string {
   const { level, path, line, column, message, hint } = problem;
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   return `${place}: ${level}: ${path === '' ? '' : `${path}: `}${message}. ${hint}`;
-}
-
-export type ConfigPath = readonly (string | number)[];
-
-interface SourcePosition {
-  /** Both start at 1. */
-  line: number;
-  column: number;
 }
 
 /** The position of each key and value in the text of a configuration. */

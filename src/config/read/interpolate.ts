@@ -10,6 +10,9 @@ import type { ConfigPath, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
+/** Throws an Error that says what went wrong, without any of the content. */
+type SecretSource = (text: string) => string;
+
 export interface Variables {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
@@ -64,6 +67,8 @@ interface SecretReference {
   rest: string;
   path: ConfigPath;
 }
+
+const TIMEOUT_MS = 30_000;
 
 const OWN_FILE = 'Put the server into your own configuration, or use an environment variable: ${env:NAME}.';
 const NEVER_PASSED_ON = 'the token of a client is never passed on to a server';
@@ -204,11 +209,6 @@ function inputsOf({ inputs }: Record<string, unknown>): Map<string, Input> {
   }
   return found;
 }
-
-/** Throws an Error that says what went wrong, without any of the content. */
-type SecretSource = (text: string) => string;
-
-const TIMEOUT_MS = 30_000;
 
 /** `~/` is the home folder; other paths are relative to the file. */
 export function readSecretFile(written: string, { folder, home }: { folder: string; home: string }): string {

@@ -60,6 +60,15 @@ export interface LoadedConfig {
 
 const EXAMPLE = 'Name one, or write parley.config.jsonc: { "mcpServers": { … } }.';
 
+const ONLY_FLOWS = 'this file names no server, only where `parley flows` finds sessions';
+const TO_SERVE_FLOWS =
+  'To serve flows, start a program that serves them (docs/flows.md has one), and add its URL: "mcpServers": { "trips": "http://127.0.0.1:8080/mcp" }.';
+
+const NOTHING = { config: undefined, used: new Map<string, string>(), leftOut: 0, ownSteps: 0 };
+
+const OF_CLIENTS = new Set<string>(['$schema', 'inputs', ...BLOCKS]);
+const OWN_KEYS = new Set(TOP_KEYS.filter((key) => !OF_CLIENTS.has(key)));
+
 export function loadConfig(named: string | undefined, options: LoadOptions): LoadedConfig {
   const { path, searched } = findConfig(named, options);
   if (path === undefined) {
@@ -137,15 +146,6 @@ function withOwn(config: ParleyConfig, { ownSteps = [], ownRules = [] }: LoadOpt
     ...(ownRules.length > 0 && { rules: [...ownRules, ...(config.rules ?? [])] }),
   });
 }
-
-const OF_CLIENTS = new Set<string>(['$schema', 'inputs', ...BLOCKS]);
-const OWN_KEYS = new Set(TOP_KEYS.filter((key) => !OF_CLIENTS.has(key)));
-
-const NOTHING = { config: undefined, used: new Map<string, string>(), leftOut: 0, ownSteps: 0 };
-
-const ONLY_FLOWS = 'this file names no server, only where `parley flows` finds sessions';
-const TO_SERVE_FLOWS =
-  'To serve flows, start a program that serves them (docs/flows.md has one), and add its URL: "mcpServers": { "trips": "http://127.0.0.1:8080/mcp" }.';
 
 /** Unknown keys in other files belong to other programs. */
 function isOwnFile(path: string): boolean {

@@ -12,6 +12,13 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../settings.ts';
 import { findConfig } from './find-config.ts';
 import type { Environment } from './find-config.ts';
 
+/** Where the gateway listens; undefined if it does not listen yet. */
+export interface OwnAddress {
+  host?: string | undefined;
+  port?: number | undefined;
+  publicUrl?: string | undefined;
+}
+
 interface OmitContext {
   /** Path of the file. */
   path: string;
@@ -73,13 +80,6 @@ function switchOff(input: ConfigInput, path: ConfigPath): void {
   const [block, name] = path as [(typeof BLOCKS)[number], string];
   const { server } = listServers(input).find((one) => isSame(path)(one.path)) ?? {};
   if (server) input[block]![name] = { ...server, disabled: true };
-}
-
-/** Where the gateway listens; undefined if it does not listen yet. */
-export interface OwnAddress {
-  host?: string | undefined;
-  port?: number | undefined;
-  publicUrl?: string | undefined;
 }
 
 interface OwnGateway extends Environment {

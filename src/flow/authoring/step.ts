@@ -12,6 +12,9 @@ export interface Secret {
   readonly [secret]: true;
 }
 
+/** The result of a tool with structured content of type `T`. */
+export type ToolAnswer<T> = CallToolResult & { structuredContent: T };
+
 export interface StepContext {
   /** The same for every try of this step in this session. Pass it to services that must not act twice. */
   readonly idempotencyKey: string;
@@ -100,9 +103,6 @@ interface ToolCallerOptions {
 
 /** May be a function that is called at first use, for example if the gateway serves these flows itself. */
 export type ToolCallerOption = ToolCaller | (() => ToolCaller | Promise<ToolCaller>);
-
-/** The result of a tool with structured content of type `T`. */
-export type ToolAnswer<T> = CallToolResult & { structuredContent: T };
 
 type Lossy =
   | Date

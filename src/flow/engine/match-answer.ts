@@ -34,7 +34,18 @@ export interface IncomingAnswer {
   verdict?: 'accepted' | Complaint | undefined;
 }
 
+/** An event that has just arrived and is not in the journal yet. */
+export interface IncomingEvent {
+  t: 'arr';
+  k: string;
+  v: unknown;
+  /** Set by the run. */
+  verdict?: 'accepted' | Complaint | undefined;
+}
+
 type AnswerMatch = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
+
+type EventMatch = { value: unknown; entry?: EventEntry } | { error: Error; entry?: EventEntry };
 
 /** Undefined if it does not fit what the body asks now. */
 export function matchEntry(
@@ -168,17 +179,6 @@ function isHuman(source: AnswerSource): boolean {
 function toLocalization({ input }: BodyRun) {
   return { catalogue: input.flow.options.messages, locale: input.locale };
 }
-
-/** An event that has just arrived and is not in the journal yet. */
-export interface IncomingEvent {
-  t: 'arr';
-  k: string;
-  v: unknown;
-  /** Set by the run. */
-  verdict?: 'accepted' | Complaint | undefined;
-}
-
-type EventMatch = { value: unknown; entry?: EventEntry } | { error: Error; entry?: EventEntry };
 
 /** Checks whether a delivered event is the one that the body waits for. */
 function matchEvent(

@@ -47,6 +47,34 @@ function unseen<T>({ interest }: AskPromise, work: () => T): T {
   return done;
 }
 
+export interface StepSpec {
+  key: string;
+  kind: 'step';
+  work: (step: StepContext) => unknown;
+  options: StepOptions<unknown>;
+}
+
+/** A step that the body has called. */
+export interface AskedStep {
+  spec: StepSpec;
+  /** A cleanup step that was called while the session ends. */
+  isLate: boolean;
+  outcome?: StepEntry | undefined;
+}
+
+export interface SleepSpec {
+  key: string;
+  kind: 'sleep';
+  sleepMs: number;
+}
+
+export interface EventSpec {
+  key: string;
+  kind: 'event';
+  schema: AnySchema | undefined;
+  timeoutMs: number | undefined;
+}
+
 export type AskSpec = QuestionSpec | StepSpec | SleepSpec | EventSpec;
 
 export class PendingAsk<T extends AskSpec = AskSpec> {
@@ -80,34 +108,6 @@ export class PendingAsk<T extends AskSpec = AskSpec> {
     void this.promise.seenAs(undefined, () => {});
     this.#reject(thrown);
   }
-}
-
-export interface StepSpec {
-  key: string;
-  kind: 'step';
-  work: (step: StepContext) => unknown;
-  options: StepOptions<unknown>;
-}
-
-/** A step that the body has called. */
-export interface AskedStep {
-  spec: StepSpec;
-  /** A cleanup step that was called while the session ends. */
-  isLate: boolean;
-  outcome?: StepEntry | undefined;
-}
-
-export interface SleepSpec {
-  key: string;
-  kind: 'sleep';
-  sleepMs: number;
-}
-
-export interface EventSpec {
-  key: string;
-  kind: 'event';
-  schema: AnySchema | undefined;
-  timeoutMs: number | undefined;
 }
 
 export type PendingQuestion = PendingAsk<QuestionSpec>;

@@ -53,6 +53,13 @@ function toShape({ rounds }: Walk): string {
   return rounds.map(({ specs }) => toRoundKey(specs)).join('\n');
 }
 
+interface SeenQuestion {
+  spec: QuestionSpec;
+  variant: Variant;
+  /** An earlier answer has too many possible values to try all. */
+  isAfterProbes: boolean;
+}
+
 type Merged = ReadonlyMap<string, { spec: QuestionSpec; whole: boolean }>;
 
 /** By key, in the order of first appearance. */
@@ -107,13 +114,6 @@ function toFollowing(round: WalkRound, after: WalkRound | undefined, merged: Mer
     return options.ahead === true && isPlain && merged.get(key)?.whole === true;
   });
   return may ? after.specs : undefined;
-}
-
-interface SeenQuestion {
-  spec: QuestionSpec;
-  variant: Variant;
-  /** An earlier answer has too many possible values to try all. */
-  isAfterProbes: boolean;
 }
 
 /** Flags that hold in every session, as they are never made up. */

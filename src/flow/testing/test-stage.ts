@@ -21,6 +21,17 @@ export const TESTER = { principal: 'tester' };
 /** Base of event URLs; no network resolves this name (RFC 2606). The test delivers events itself. */
 export const UNREACHABLE_URL = 'https://flows.invalid';
 
+export interface StepSeen {
+  key: string;
+  idempotencyKey: string;
+  effect: 'retry' | 'once' | undefined;
+}
+
+export interface Observation {
+  returned?: unknown;
+  steps: StepSeen[];
+}
+
 export interface TestStage {
   /** Runs a request until the flow asks something, ends, or waits for others. */
   act: (request: (sessions: Sessions) => Promise<Turn>) => Promise<Turn>;
@@ -127,17 +138,6 @@ function found(stored: StoredSession | undefined, { context }: Sessions): Turn {
   const { header } = stored;
   if (header.reason === 'expired') return toExpiredTurn(header);
   return { header, questions: callerQuestions(header), ...withOutcome(context, header) };
-}
-
-export interface StepSeen {
-  key: string;
-  idempotencyKey: string;
-  effect: 'retry' | 'once' | undefined;
-}
-
-export interface Observation {
-  returned?: unknown;
-  steps: StepSeen[];
 }
 
 type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOptions<unknown>) => Promise<unknown>;

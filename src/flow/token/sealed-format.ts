@@ -15,6 +15,13 @@ const KID_BYTES = 4;
 const SID_BYTES = 16;
 const HEAD_BYTES = KID_BYTES + SID_BYTES + NONCE_BYTES;
 
+interface KeyRing {
+  /** Id of the key that seals. */
+  readonly kid: Buffer;
+  /** Derives the key of one session from the key with this id; undefined if the id is unknown. */
+  keyFor(kid: Buffer, sid: Buffer): KeyObject | undefined;
+}
+
 interface SealedContent {
   sid: Buffer;
   plain: Uint8Array;
@@ -57,13 +64,6 @@ export function toSessionId(sid: Buffer): string {
 
 function associated(kid: Buffer, sid: Buffer, binding: Buffer): Buffer {
   return Buffer.concat([PREFIX_BYTES, kid, sid, binding]);
-}
-
-interface KeyRing {
-  /** Id of the key that seals. */
-  readonly kid: Buffer;
-  /** Derives the key of one session from the key with this id; undefined if the id is unknown. */
-  keyFor(kid: Buffer, sid: Buffer): KeyObject | undefined;
 }
 
 /** Cached session keys: opening a token and sealing the next one use the same key. */

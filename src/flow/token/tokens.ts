@@ -33,6 +33,20 @@ export interface TokenOptions {
 /** `why` is for the log and the error code; the client learns no more. */
 export type OpenedToken = { ok: true; session: StoredSession } | { ok: false; why: 'invalid' | 'expired' };
 
+/**
+ * A token does not open for another principal, server, tool or other arguments. The binding is authenticated with the token, but not stored in
+ * it. Must not change after a token was opened or sealed with it.
+ */
+export interface TokenBinding {
+  /** The hash from the session's header, never the name. */
+  principal: string;
+  /** The method that carries the token: `tools/call`, `interaction`, … */
+  method: string;
+  tool: string;
+  /** The arguments of the call that is repeated with the token. */
+  args?: unknown;
+}
+
 export interface Tokens {
   seal(session: StoredSession, binding: TokenBinding): Promise<string>;
   /** Opens a token without spending it. It has no open questions; a replay finds them. */
@@ -43,6 +57,9 @@ export interface Tokens {
 
 const SOFT_BYTES = 4096;
 const HARD_BYTES = 16_384;
+
+const INVALID = { ok: false, why: 'invalid' } as const;
+const EXPIRED = { ok: false, why: 'expired' } as const;
 
 export function createTokens(options: TokenOptions): Tokens {
   const { audience = 'mcp-parley', ttlMs = Infinity, softBytes = SOFT_BYTES, hardBytes = HARD_BYTES, store } = options;
@@ -88,9 +105,6 @@ export function createTokens(options: TokenOptions): Tokens {
   return { seal, open, spend };
 }
 
-const INVALID = { ok: false, why: 'invalid' } as const;
-const EXPIRED = { ok: false, why: 'expired' } as const;
-
 type Blobs = Pick<FlowStore, 'putBlob' | 'getBlob'>;
 
 async function spill(store: Blobs, rows: CompactRow[], ms: number): Promise<Uint8Array> {
@@ -105,20 +119,6 @@ async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<Co
     throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, but this server has none' });
   const bytes = await store.getBlob(Buffer.from(digest).toString('hex'));
   return bytes && (fromCbor(bytes) as CompactRow[]);
-}
-
-/**
- * A token does not open for another principal, server, tool or other arguments. The binding is authenticated with the token, but not stored in
- * it. Must not change after a token was opened or sealed with it.
- */
-export interface TokenBinding {
-  /** The hash from the session's header, never the name. */
-  principal: string;
-  /** The method that carries the token: `tools/call`, `interaction`, … */
-  method: string;
-  tool: string;
-  /** The arguments of the call that is repeated with the token. */
-  args?: unknown;
 }
 
 function digestBinding(audience: string, { principal, method, tool, args }: TokenBinding): Buffer {

@@ -28,6 +28,26 @@ import type { TokenTurn, TokenSessions } from '../token/token-sessions.ts';
 import { lookAgain, toPrompt, toNextMessage, toState, toValidation } from './flow-messages.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
 
+/** The session that a request names. */
+interface SessionReference {
+  principal: string;
+  sessionId: string;
+  token: string | undefined;
+}
+
+/** How requests reach sessions: in a store by their id, or in a token that the client sends. */
+export interface SessionAccess {
+  readonly sessions: Sessions;
+  /** Sessions are in a store, so they can continue without a request. */
+  readonly keeps: boolean;
+  start(request: StartRequest): Promise<TokenTurn>;
+  /** `act` carries out the request. */
+  go(reference: SessionReference, act: (sessionId: string, sessions: Sessions) => Promise<Turn>): Promise<TokenTurn>;
+  getState(reference: SessionReference): Promise<StateView>;
+  /** The client knows how the session ended. */
+  acknowledge(sessionId: string): Promise<void>;
+}
+
 interface FlowMethodsOptions {
   access: SessionAccess;
   delivery: PromptDelivery;
@@ -284,26 +304,6 @@ function readTimeout({ timeout }: JsonObject): number | undefined {
 
 function withToken(result: JsonObject, token: string | undefined): JsonObject {
   return token === undefined ? result : { ...result, token };
-}
-
-/** The session that a request names. */
-interface SessionReference {
-  principal: string;
-  sessionId: string;
-  token: string | undefined;
-}
-
-/** How requests reach sessions: in a store by their id, or in a token that the client sends. */
-export interface SessionAccess {
-  readonly sessions: Sessions;
-  /** Sessions are in a store, so they can continue without a request. */
-  readonly keeps: boolean;
-  start(request: StartRequest): Promise<TokenTurn>;
-  /** `act` carries out the request. */
-  go(reference: SessionReference, act: (sessionId: string, sessions: Sessions) => Promise<Turn>): Promise<TokenTurn>;
-  getState(reference: SessionReference): Promise<StateView>;
-  /** The client knows how the session ended. */
-  acknowledge(sessionId: string): Promise<void>;
 }
 
 export function createStoredAccess(sessions: Sessions): SessionAccess {

@@ -20,6 +20,9 @@ import { lookAgain, toEndedParams, toPrompt, toNextMessage, toWaitingFor } from 
 /** Limit on remembered sessions; the oldest are dropped first. */
 const MAX_CLAIMS = 20_000;
 
+/** A connection; for a client without a connection, its user. */
+type Recipient = ClientView | string;
+
 interface PromptDeliveryOptions {
   log: Log;
   clock: Clock;
@@ -265,9 +268,6 @@ function isFor(header: Header, promptId: string, to: Recipient): boolean {
 const MAX_SESSIONS = 20_000;
 /** Clients that use one session in turns. */
 const MAX_CLIENTS = 8;
-
-/** A connection; for a client without a connection, its user. */
-type Recipient = ClientView | string;
 
 interface Sent extends SentPrompt {
   /** When the question times out. */

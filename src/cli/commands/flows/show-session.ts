@@ -16,6 +16,10 @@ import { CONDITION_COLOURS, toPlainSession } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
 
+const SEALED = 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
+/** Also if a request was left in the store. */
+const OVERDUE = 'as soon as a server of the flow runs';
+
 export async function showSession(
   { store, keys }: OpenStore,
   listed: ListedSession,
@@ -99,10 +103,6 @@ function handedWords({ header: { handed, parked }, dueAt = 0 }: ListedSession, n
   return `over by ${formatText(handed.by)}; ${isKept ? 'kept until `retry`, as it is parked' : 'no server has taken it yet'}`;
 }
 
-const SEALED = 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
-/** Also if a request was left in the store. */
-const OVERDUE = 'as soon as a server of the flow runs';
-
 function journalWords({ header, entries }: StoredSession): string {
   return `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}, ${header.size ?? 0} bytes`;
 }
@@ -122,6 +122,9 @@ function trailWords(trail: ShownSession['trail']): string {
 }
 
 const TIME = 8;
+
+/** A date, or an entry: time, action, key and text. */
+type TimelineLine = [day: string] | [time: string, what: string, key: string, text: string];
 
 /** Lays out the lines in columns and wraps the last one at the width of the terminal. */
 function laidOut(lines: TimelineLine[], width: number | undefined): string[] {
@@ -193,9 +196,6 @@ function resultWords(outcome: ShownSession['outcome']): string | undefined {
   const { result, failure } = outcome;
   return failure ? formatText(failure.message) : formatValue(result);
 }
-
-/** A date, or an entry: time, action, key and text. */
-type TimelineLine = [day: string] | [time: string, what: string, key: string, text: string];
 
 const WHOSE: Record<AnswerSource, string> = {
   human: 'the user',

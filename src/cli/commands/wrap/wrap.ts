@@ -87,6 +87,13 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   return wrapped.hasFailed ? 1 : status;
 }
 
+interface WrapLogin {
+  /** Undefined for a server without HTTP. */
+  login: ServerLogin | undefined;
+  /** The error for clients while nobody has logged in; undefined at all other times. */
+  readonly request: string | undefined;
+}
+
 interface WrappedParts {
   target: UpstreamTarget;
   stderr: ServerStderr;
@@ -173,13 +180,6 @@ function toLine(client: ClientView, target: UpstreamTarget, over: string): strin
 
 function isThere(server: CommandAddress | UrlAddress): boolean {
   return !('command' in server) || commandExists(server.command, process.cwd(), { ...process.env, ...server.env });
-}
-
-interface WrapLogin {
-  /** Undefined for a server without HTTP. */
-  login: ServerLogin | undefined;
-  /** The error for clients while nobody has logged in; undefined at all other times. */
-  readonly request: string | undefined;
 }
 
 /**

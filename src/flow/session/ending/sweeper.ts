@@ -20,6 +20,11 @@ const POLL_MS = 5000;
 /** Attempts to record a notice while other processes write. */
 const MAX_TRIES = 5;
 
+interface OverdueWaits {
+  questions: Question[];
+  waits: Wait[];
+}
+
 export class Sweeper {
   readonly #sessions: Sessions;
   #at = Infinity;
@@ -221,11 +226,6 @@ export class Sweeper {
     const next = store.nextDue?.();
     if (next !== undefined) this.#set(next > now ? next : now + AGAIN_MS);
   }
-}
-
-interface OverdueWaits {
-  questions: Question[];
-  waits: Wait[];
 }
 
 /** What has timed out first. The rest is checked after that, since it may have lost a race by then. */

@@ -28,6 +28,12 @@ const MAX_TRIES = 20;
 const TRIES_AT_REST = 10;
 const MAX_COUNTED = 10_000;
 
+interface EventAddress {
+  sessionId: string;
+  /** With `#n` from its second use on. */
+  key: string;
+}
+
 /** The program decides who may call this. */
 export function deliverEvent(sessions: Sessions, { sessionId, event, value }: DeliverRequest): Promise<DeliveryResult> {
   return attempt(sessions, { sessionId, read: () => value }, (stored) => {
@@ -152,12 +158,6 @@ const PURPOSE = 'flow-event';
 const MAX_LENGTH = 2000;
 
 export const EVENT_PATH = '/event';
-
-interface EventAddress {
-  sessionId: string;
-  /** With `#n` from its second use on. */
-  key: string;
-}
 
 /** The URL that receives one event of one session by HTTP. It contains a sealed token. */
 export async function toEventUrl(

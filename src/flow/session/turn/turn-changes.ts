@@ -193,6 +193,20 @@ export function draftFailure(runner: TurnRunner, error: unknown): TurnDraft {
   };
 }
 
+const REASONS: Record<string, string> = {
+  FLOW_EFFECT_UNKNOWN: 'effect_unknown',
+  FLOW_TIMEOUT: 'timeout',
+  FLOW_LIMIT: 'limit',
+  FLOW_VALIDATION_FAILED: 'attempts',
+};
+
+/** Our errors keep their code. Errors of the author keep their message, which is meant for the user. */
+function toFailure(error: unknown, tool: string): Failure {
+  if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
+  const { name, message, data } = toErrorEntry(error);
+  return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
+}
+
 function toProcessing(runner: TurnRunner): TurnDraft {
   const { context, incoming = [] } = runner.input;
   const { header } = runner.commits;
@@ -227,20 +241,6 @@ export function toVerdicts(incoming: (IncomingAnswer | IncomingEvent)[]): Pick<T
     verdicts[toPromptId(k, a)] = isComplaint(verdict) ? { valid: false, ...verdict } : { valid: true };
   }
   return accepted === undefined ? {} : { accepted, verdicts };
-}
-
-const REASONS: Record<string, string> = {
-  FLOW_EFFECT_UNKNOWN: 'effect_unknown',
-  FLOW_TIMEOUT: 'timeout',
-  FLOW_LIMIT: 'limit',
-  FLOW_VALIDATION_FAILED: 'attempts',
-};
-
-/** Our errors keep their code. Errors of the author keep their message, which is meant for the user. */
-function toFailure(error: unknown, tool: string): Failure {
-  if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
-  const { name, message, data } = toErrorEntry(error);
-  return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
 }
 
 interface Put {

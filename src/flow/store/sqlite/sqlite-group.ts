@@ -25,6 +25,15 @@ interface Waiting {
 const MOST = 256;
 const BUSY_MS = 10_000;
 
+export interface WalCleaner {
+  /** The current transaction deletes data. */
+  markDirty(): void;
+  /** Call it after a transaction. */
+  clean(): void;
+  /** Call it before the file is closed. */
+  stop(): void;
+}
+
 interface WriteGroupOptions {
   /** Runs at the beginning of every transaction. */
   first: () => void;
@@ -150,15 +159,6 @@ function told(error: unknown): Error {
 /** Random, so that two processes do not collide again and again. */
 function pause(): number {
   return 1 + Math.random() * 4;
-}
-
-export interface WalCleaner {
-  /** The current transaction deletes data. */
-  markDirty(): void;
-  /** Call it after a transaction. */
-  clean(): void;
-  /** Call it before the file is closed. */
-  stop(): void;
 }
 
 /** Truncating waits for the disk twice. */

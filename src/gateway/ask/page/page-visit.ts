@@ -10,6 +10,16 @@ import type { PageWords } from './locales/page-words.ts';
 import type { PageOwners } from './page-owners.ts';
 import { HEADERS, renderNotice, sendPage } from './render/render-page.ts';
 
+/**
+ * The links to a page. Their content is sealed, so they can be neither guessed nor altered. Only the first browser that opens one can use it
+ * (page-owners.ts). It ends with its round, even if the system time jumps.
+ */
+interface Links {
+  readonly path: string;
+  /** The handle; undefined for any invalid link, without a reason. */
+  open(token: string): string | undefined;
+}
+
 /** What all requests share. */
 export interface PageContext {
   readonly links: Links;
@@ -39,10 +49,6 @@ export interface PageVisit extends PageContext {
   /** The URL at which browsers reach us. */
   readonly base: URL;
 }
-
-const PURPOSE = 'ask-link';
-const MAX_LENGTH = 1000;
-export const ASK_PATH = '/ask';
 
 /** Sends replies to a browser, always with the same strict headers, and to HEAD without a body. */
 export class PageReply {
@@ -109,15 +115,9 @@ export class PageReply {
   }
 }
 
-/**
- * The links to a page. Their content is sealed, so they can be neither guessed nor altered. Only the first browser that opens one can use it
- * (page-owners.ts). It ends with its round, even if the system time jumps.
- */
-interface Links {
-  readonly path: string;
-  /** The handle; undefined for any invalid link, without a reason. */
-  open(token: string): string | undefined;
-}
+const PURPOSE = 'ask-link';
+const MAX_LENGTH = 1000;
+export const ASK_PATH = '/ask';
 
 export function askLinks(sealer: Sealer): Links {
   const open = (token: string): string | undefined =>

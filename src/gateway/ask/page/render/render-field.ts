@@ -172,6 +172,15 @@ function renderSelect({ field, entry, words }: FieldView, common: Html): Html {
   </select>`;
 }
 
+/** All UTC offsets in use. */
+const ZONES = `
+  -12:00 -11:00 -10:00 -09:30 -09:00 -08:00 -07:00 -06:00 -05:00 -04:00 -03:30 -03:00 -02:00
+  -01:00 +00:00 +01:00 +02:00 +03:00 +03:30 +04:00 +04:30 +05:00 +05:30 +05:45 +06:00 +06:30
+  +07:00 +08:00 +08:45 +09:00 +09:30 +10:00 +10:30 +11:00 +12:00 +12:45 +13:00 +14:00
+`
+  .trim()
+  .split(/\s+/);
+
 function renderZone({ field, entry, name, words }: FieldView): Html {
   const label = fill(words.zone, { title: clip(field.title, MAX_OPTION) });
   return html`<label for="${name}.zone" class="hint">${label}</label
@@ -214,15 +223,6 @@ function numbered(options: readonly { title: string }[]): Choice[] {
 function isLong(field: { options: readonly unknown[] }): boolean {
   return field.options.length > MAX_RADIOS;
 }
-
-/** All UTC offsets in use. */
-const ZONES = `
-  -12:00 -11:00 -10:00 -09:30 -09:00 -08:00 -07:00 -06:00 -05:00 -04:00 -03:30 -03:00 -02:00
-  -01:00 +00:00 +01:00 +02:00 +03:00 +03:30 +04:00 +04:30 +05:00 +05:30 +05:45 +06:00 +06:30
-  +07:00 +08:00 +08:45 +09:00 +09:30 +10:00 +10:30 +11:00 +12:00 +12:45 +13:00 +14:00
-`
-  .trim()
-  .split(/\s+/);
 
 /** Describes the limits of a field before it is filled in. */
 function hintsOf(field: SchemaField, words: PageWords): string {

@@ -3,7 +3,7 @@ export { flow } from '../flow/define.ts';
 export type { AnyFlow, Flow, FlowOptions, InputOf, ResultOf } from '../flow/define.ts';
 export { f } from '../flow/authoring/fields.ts';
 export type { FieldsOf, FormField } from '../flow/authoring/fields.ts';
-export { msg } from '../flow/authoring/messages.ts';
+export { msg } from '../flow/question/question.ts';
 export { AskError, SessionEndedError } from '../flow/authoring/ask-failure.ts';
 export type { Ask, PersonAsk } from '../flow/authoring/ask.ts';
 export type { Span } from '../flow/authoring/span.ts';

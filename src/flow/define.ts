@@ -11,7 +11,7 @@ import { checkOptionNames } from './authoring/options.ts';
 import type { NamesOf, AnySchema } from './authoring/options.ts';
 import type { Span } from './authoring/span.ts';
 import { toMs } from './authoring/span.ts';
-import type { Catalogue } from './authoring/messages.ts';
+import type { Catalogue } from './question/question.ts';
 import { isObject } from '../protocol/message.ts';
 
 export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema> {

@@ -1,5 +1,5 @@
-// What the header of a session says: whether it has ended, whose it is, who is asked, what it waits for, and when it is due. All of it
-// is computed from the header alone, so that it can be asked in every process without running the body.
+// What the header of a session says: whether it has ended, whose it is, who is asked, what it waits for, and when it is due; and how a
+// commit changes it. All of it is computed from the header alone, so that it can be asked in every process without running the body.
 import { hash } from 'node:crypto';
 import { callerOfClient } from '../protocol/exchange.ts';
 import type { ClientView } from '../protocol/exchange.ts';
@@ -30,6 +30,29 @@ export function toClientHeader(header: Header, ending = earlyEndOf(header)): Hea
   if (!ending) return header;
   const state = ending.kind === 'cancel' ? 'cancelled' : 'error';
   return { ...header, state, current: [], waits: undefined, busy: undefined, reason: ending.reason };
+}
+
+/** Applies the patch of a commit, the same way in every store. */
+export function patchHeader(header: Header, patch: Partial<Header>): Header {
+  return patchHeaderInPlace({ ...header }, patch);
+}
+
+/** Keeps id, principal and createdAt. An end clears open questions, waits and pending changes. */
+export function patchHeaderInPlace(header: Header, patch: Partial<Header>): Header {
+  const { id, principal, createdAt, rev } = header;
+  // Key by key, because a second spread is several times slower, and this runs twice in every turn.
+  for (const name in patch) (header as unknown as Record<string, unknown>)[name] = patch[name as keyof Header];
+  header.id = id;
+  header.principal = principal;
+  header.createdAt = createdAt;
+  header.rev = rev + 1;
+  if (isEnded(header)) {
+    header.current = [];
+    header.pending = undefined;
+    header.waits = undefined;
+    header.busy = undefined;
+  }
+  return header;
 }
 
 const MAX_OWNERS = 10_000;
@@ -69,6 +92,12 @@ export function shareOf(client: Pick<ClientView, 'principal' | 'connection'>): s
 export function toStoredShare(principal: string, share: string, salt: string | undefined): string {
   const network = toOwner(share, salt);
   return isAnonymous(principal) ? `${network}/${toOwner(principal, salt)}` : network;
+}
+
+/** The part of a share that many callers have in common, with the slash behind it; undefined if it has none. */
+export function networkOfShare({ share }: Pick<Header, 'share'>): string | undefined {
+  const end = share?.indexOf('/') ?? -1;
+  return end < 0 ? undefined : share!.slice(0, end + 1);
 }
 
 /** The open questions that the caller may answer. */

@@ -165,6 +165,8 @@ class AskPageEndpoint {
   /** Whether clients may come from other machines. */
   #isOpen = false;
   #isClosed = false;
+  /** Whether browsers can reach the page. A field, because it is read in every request of clients without a session. */
+  isReachable = true;
 
   constructor(options: AskPageEndpointOptions) {
     this.#options = options;
@@ -179,10 +181,6 @@ class AskPageEndpoint {
       );
     },
   };
-
-  get isReachable(): boolean {
-    return this.#options.publicUrl !== undefined || this.#origin !== undefined || !this.#isOpen;
-  }
 
   /** The base URL of the pages; undefined if browsers cannot reach them. */
   async address(): Promise<string | undefined> {
@@ -210,11 +208,17 @@ class AskPageEndpoint {
   opened(host: string, url: string): void {
     if (isLoopback(host)) this.#origin ??= url.slice(0, url.lastIndexOf('/')); // pages are siblings of the endpoint
     else this.#isOpen = true;
+    this.#updateReachable();
   }
 
   /** Called when another HTTP server hosts the gateway, so that its address is unknown. */
   embedded(): void {
     this.#isOpen = true;
+    this.#updateReachable();
+  }
+
+  #updateReachable(): void {
+    this.isReachable = this.#options.publicUrl !== undefined || this.#origin !== undefined || !this.#isOpen;
   }
 
   async close(): Promise<void> {

@@ -2,8 +2,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Complaint, Kind } from '../question/question.ts';
-import type { Words } from './messages.ts';
+import type { Complaint, Kind, Words } from '../question/question.ts';
 import type { Span } from './span.ts';
 import type { StepOptions } from './step.ts';
 

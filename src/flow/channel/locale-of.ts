@@ -3,7 +3,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { LANGUAGES } from '../../protocol/interaction.ts';
 import { isObject, toInvalid } from '../../protocol/message.ts';
 import { languagesOf } from '../../shared/http.ts';
-import type { Catalogue } from '../authoring/messages.ts';
+import type { Catalogue } from '../question/question.ts';
 
 const LOCALE = 'mcp-parley/locale';
 /** RFC 5646 requires room for at least 35 characters. */

@@ -62,7 +62,7 @@ export class BodyRun implements BodyEnvironment {
   #asked: PendingAsk[] = [];
   readonly #finished: { want: PendingStep; entry: StepEntry }[] = [];
   readonly #ticks = new Ticks((followed) => this.#onTick(followed));
-  #unwatch: () => void;
+  #unwatch: (() => void) | undefined;
   #inFlight = 0;
   /** The running effects that can be undone. */
   #undoable = 0;
@@ -94,14 +94,14 @@ export class BodyRun implements BodyEnvironment {
       if (entry) this.#fresh.push(entry);
       return entry;
     });
-    this.#unwatch = traceRun(turn);
+    if (turn.checks !== 'off') this.#unwatch = traceRun();
   }
 
   /** Continues a body that waits where its last turn left it. */
   resume(turn: RunTurn): void {
     this.turn = turn;
     this.replayQueue.add(...(turn.incoming ?? []));
-    this.#unwatch = traceRun(turn);
+    if (turn.checks !== 'off') this.#unwatch = traceRun();
   }
 
   /** Runs until the caller has something to do. `more`: how many entries will be added soon. */
@@ -167,7 +167,7 @@ export class BodyRun implements BodyEnvironment {
   leave(): void {
     this.#isLeft = true;
     this.#rest = undefined;
-    this.#unwatch();
+    this.#unwatch?.();
   }
 
   /** What is open besides new steps has been reported already. */
@@ -361,7 +361,10 @@ export class BodyRun implements BodyEnvironment {
     const resolve = this.#rest;
     this.#rest = undefined;
     this.#asked = this.#asked.filter(({ promise }) => !promise.interest.isAwaited);
-    if (this.#inFlight === 0 && rest.kind !== 'steps' && rest.kind !== 'save') this.#unwatch();
+    if (this.#inFlight === 0 && rest.kind !== 'steps' && rest.kind !== 'save') {
+      this.#unwatch?.();
+      this.#unwatch = undefined;
+    }
     resolve?.(rest);
   }
 

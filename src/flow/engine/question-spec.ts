@@ -7,15 +7,13 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isStandardSchema, toJsonSchema } from '../../server/schema.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { FormFields } from '../authoring/fields.ts';
-import { fingerprint, toMessageText } from '../authoring/messages.ts';
-import type { Catalogue, Words } from '../authoring/messages.ts';
 import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
 import { toMs } from '../authoring/span.ts';
 import { toRoundKey } from '../explore/exploration.ts';
 import { findAddressee } from '../fold.ts';
 import { checkAnswer } from '../question/check-answer.ts';
-import { toQuestionPin, toPromptId } from '../question/question.ts';
-import type { Field, Kind, Complaint, Addressee, Question } from '../question/question.ts';
+import { fingerprint, toMessageText, toPromptId, toQuestionPin } from '../question/question.ts';
+import type { Addressee, Catalogue, Complaint, Field, Kind, Question, Words } from '../question/question.ts';
 import type { BodyRun } from './body-run.ts';
 import type { PendingQuestion } from './pending-ask.ts';
 

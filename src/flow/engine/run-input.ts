@@ -5,7 +5,7 @@ import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
 import type { QuestionSpec } from './question-spec.ts';
 import type { UnjournaledAccess } from './unjournaled.ts';
 
-/** What I/O outside of a step does: fail the session, log a warning in sampled runs, or nothing. */
+/** What I/O outside of a step does: fail the session, log a warning, or nothing. */
 export type Checks = 'throw' | 'warn' | 'off';
 
 export interface RunInput {

@@ -1,6 +1,6 @@
 // Detects I/O of a body outside of steps: files, sockets, DNS, timers, child processes. A replay would repeat it and might get another result.
 // 1. An async hook reports every operation that begins, and those that begin while a window is open belong to the body. The hook slows every
-//    promise of the process, so in production at most one run per second is traced.
+//    promise of the process, so in production at most one turn per second is traced (turn-runner.ts).
 // 2. Async hooks do not report synchronous I/O, so those functions are replaced once per process.
 import { createHook } from 'node:async_hooks';
 import childProcess from 'node:child_process';
@@ -9,7 +9,6 @@ import { syncBuiltinESMExports } from 'node:module';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { currentBody } from './body-environment.ts';
-import type { RunTurn } from './run-input.ts';
 
 export interface UnjournaledAccess {
   /** Node's name for it, such as `FSREQCALLBACK`. */
@@ -21,7 +20,6 @@ export interface UnjournaledAccess {
 /** Every body uses promises and microtasks. */
 const HARMLESS = new Set(['PROMISE', 'TickObject', 'Microtask']);
 const FRAMES = 50;
-const SAMPLE_MS = 1000;
 const PACKAGES = /[\\/]node_modules[\\/]/;
 const OWN = new URL('.', import.meta.url).href;
 
@@ -37,11 +35,9 @@ const hook = createHook({
 });
 
 let watching = 0;
-let lastSample = -Infinity;
 
 /** Traces until the returned function is called. */
-export function traceRun(turn: RunTurn): () => void {
-  if (!isWatched(turn)) return () => {};
+export function traceRun(): () => void {
   if (watching++ === 0) hook.enable();
   let done = false;
   return () => {
@@ -49,15 +45,6 @@ export function traceRun(turn: RunTurn): () => void {
     done = true;
     if (--watching === 0) hook.disable();
   };
-}
-
-/** In production it samples by time, so that a busy process pays no more than an idle one. */
-function isWatched({ checks = 'throw', now }: RunTurn): boolean {
-  if (checks !== 'warn') return checks === 'throw';
-  // `abs`, because a clock may be set back.
-  if (Math.abs(now - lastSample) < SAMPLE_MS) return false;
-  lastSample = now;
-  return true;
 }
 
 function captureStack(): string[] {

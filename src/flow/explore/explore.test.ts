@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Ask } from '../authoring/ask.ts';
 import { f } from '../authoring/fields.ts';
-import { msg } from '../authoring/messages.ts';
+import { msg } from '../question/question.ts';
 import { flow } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';

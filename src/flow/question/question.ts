@@ -1,5 +1,5 @@
 // A question as plain JSON, the same for every channel. It is in the header of its session while it waits, so that it can be shown and
-// answered without running the body.
+// answered without running the body. Also its words, and the fingerprints of what was shown, to which consents and reused answers are bound.
 import { hash } from 'node:crypto';
 import type { Prompt, PromptType, PromptStep } from '../../protocol/form/prompt.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
@@ -77,7 +77,7 @@ export function toPromptId(key: string, attempt: number): string {
   return `${key}~${attempt}`;
 }
 
-const LENGTH = 8;
+const PIN_LENGTH = 8;
 const MAX_PINS = 1000;
 /** Most questions are asked of many users in the same words. */
 const pins = new BoundedMap<string, string>(MAX_PINS);
@@ -94,10 +94,51 @@ export function toQuestionPin(field: Field & Pick<Question, 'fields'>, loops: st
 }
 
 function pinOf(shown: string): string {
-  const toPin = () => hash('sha256', shown, 'base64url').slice(0, LENGTH);
+  const toPin = () => hash('sha256', shown, 'base64url').slice(0, PIN_LENGTH);
   return shown.length > MAX_KNOWN_LENGTH ? toPin() : pins.getOrCreate(shown, toPin);
 }
 
 function wordsOf({ kind, prompt: { message, choices }, label, help }: Field): unknown[] {
   return [kind, message, choices, label, help];
+}
+
+/** The text of a question: as it is, or a message id with parameters, for flows in several languages. */
+export type Words = string | LocalizedMessage;
+
+interface LocalizedMessage {
+  readonly id: string;
+  readonly params: Readonly<Record<string, string | number>>;
+}
+
+/** Texts by locale and id, with `{name}` for parameters. */
+export type Catalogue = Record<string, Record<string, string>>;
+
+export function msg(id: string, params: Record<string, string | number> = {}): LocalizedMessage {
+  return { id, params };
+}
+
+export function toMessageText(words: Words, catalogue: Catalogue | undefined, locale: string | undefined): string {
+  if (typeof words === 'string') return words;
+  const template = find(words.id, catalogue, locale) ?? words.id;
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) => String(words.params[name] ?? whole));
+}
+
+/** What a consent is bound to: another translation keeps it, another text or price does not. */
+export function fingerprint(words: Words): string {
+  const said = typeof words === 'string' ? words : JSON.stringify([words.id, sorted(words.params)]);
+  return hash('sha256', said, 'base64url').slice(0, 11);
+}
+
+function sorted(params: LocalizedMessage['params']): [string, string | number][] {
+  return Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Looks up `de-AT`, then `de`, then the first locale. */
+function find(id: string, catalogue: Catalogue | undefined, locale: string | undefined): string | undefined {
+  if (catalogue === undefined) return undefined;
+  const language = locale?.split('-')[0];
+  const tables = [locale, language, Object.keys(catalogue)[0]].flatMap((name) =>
+    name !== undefined && Object.hasOwn(catalogue, name) ? [catalogue[name]] : [],
+  );
+  return tables.find((table) => table && Object.hasOwn(table, id))?.[id];
 }

@@ -1,7 +1,7 @@
 // A new version of a function under sessions that are open.
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
-import { msg } from '../authoring/messages.ts';
+import { msg } from '../question/question.ts';
 import { flow } from '../define.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';

@@ -2,11 +2,11 @@
 // which isolates them from their callers and is small. A limited number of ended sessions is remembered.
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { isEnded } from '../header.ts';
+import { isEnded, networkOfShare } from '../header.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import { SessionPacker } from './session-packer.ts';
 import type { PackedSession } from './session-packer.ts';
-import { TOMBSTONE_MS, networkOfShare } from './store.ts';
+import { TOMBSTONE_MS } from './store.ts';
 import type {
   SessionChange,
   CommitResult,

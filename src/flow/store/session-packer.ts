@@ -1,8 +1,7 @@
 // Packs sessions of the memory store into short texts. Sessions with the same open questions share one text for them. Recently written sessions
 // stay unpacked ("loose"), since they are often used again at once. Callers never share objects with the store.
-import { isEnded } from '../header.ts';
+import { isEnded, patchHeaderInPlace } from '../header.ts';
 import type { JournalEntry, Header } from '../journal.ts';
-import { patchHeaderInPlace } from './store.ts';
 
 export interface PackedSession {
   rev: number;

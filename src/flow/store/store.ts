@@ -8,7 +8,6 @@
 //    text up to a slash are also counted together (`perNetwork`).
 // 7. Reads are consistent: header, questions and entries are of the same commit.
 // The contract tests (`*.contract.ts`) check all of it on each store.
-import { isEnded } from '../header.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 
 export interface StoredSession {
@@ -86,34 +85,5 @@ export interface SessionChange {
   tombstoneMs?: number | undefined;
 }
 
-/** The part of a share that many callers have in common, with the slash behind it; undefined if it has none. */
-export function networkOfShare({ share }: Pick<Header, 'share'>): string | undefined {
-  const end = share?.indexOf('/') ?? -1;
-  return end < 0 ? undefined : share!.slice(0, end + 1);
-}
-
 /** How long an ended session is remembered by default. */
 export const TOMBSTONE_MS = 300_000;
-
-/** Applies the patch of a commit, the same way in every store. */
-export function patchHeader(header: Header, patch: Partial<Header>): Header {
-  return patchHeaderInPlace({ ...header }, patch);
-}
-
-/** Keeps id, principal and createdAt. An end clears open questions, waits and pending changes. */
-export function patchHeaderInPlace(header: Header, patch: Partial<Header>): Header {
-  const { id, principal, createdAt, rev } = header;
-  // Key by key, because a second spread is several times slower, and this runs twice in every turn.
-  for (const name in patch) (header as unknown as Record<string, unknown>)[name] = patch[name as keyof Header];
-  header.id = id;
-  header.principal = principal;
-  header.createdAt = createdAt;
-  header.rev = rev + 1;
-  if (isEnded(header)) {
-    header.current = [];
-    header.pending = undefined;
-    header.waits = undefined;
-    header.busy = undefined;
-  }
-  return header;
-}

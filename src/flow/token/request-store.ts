@@ -6,8 +6,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import type { WarmSession } from '../session/turn/turn-runner.ts';
 import { memoryStore } from '../store/memory.ts';
-import { patchHeader } from '../store/store.ts';
-import { isEnded } from '../header.ts';
+import { isEnded, patchHeader } from '../header.ts';
 import type { SessionChange, CommitResult, FlowStore } from '../store/store.ts';
 
 export interface RequestStoreOptions {

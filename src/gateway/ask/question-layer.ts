@@ -143,7 +143,8 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   #assist(client: ClientView): ClientView {
     if (client.assisted === undefined) client.assisted = this.#channels.assistedFor(client);
-    if (client.isUnproven === undefined) client.isUnproven = !this.#channels.answerTrust.trusts(client);
+    const { answerTrust } = this.#channels;
+    if (client.isUnproven === undefined) client.isUnproven = answerTrust.isStrict && !answerTrust.trusts(client);
     return client;
   }
 

@@ -1,9 +1,8 @@
 // Writes to one session. Without the lease, a write succeeds only if nothing was written since the session was read. With the lease, changes
 // of other writers (such as more time) are kept and the write is repeated; only an end stops it.
-import { earlyEndOf, isEnded, callerQuestions } from '../../header.ts';
+import { callerQuestions, earlyEndOf, isEnded, patchHeader } from '../../header.ts';
 import { estimateSize } from '../../fold.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
-import { patchHeader } from '../../store/store.ts';
 import type { SessionChange } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createCounter } from '../../../shared/crypto/ids.ts';

@@ -9,7 +9,7 @@ import { BodyRun } from '../../engine/body-run.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
 import { hasWork } from '../../engine/pending-ask.ts';
 import type { RunState } from '../../engine/pending-ask.ts';
-import type { RunHost, RunTurn } from '../../engine/run-input.ts';
+import type { Checks, RunHost, RunTurn } from '../../engine/run-input.ts';
 import type { UnjournaledAccess } from '../../engine/unjournaled.ts';
 import { extendFold, fold } from '../../fold.ts';
 import { earlyEndOf, endReason, isEnded } from '../../header.ts';
@@ -238,10 +238,11 @@ function resumeOrReplay(
   { context, flow, header, prefix, entries, frame, next, incoming }: TurnInput,
   host: RunHost,
 ): BodyRun {
+  const now = context.clock.now();
   const turn: RunTurn = {
-    now: context.clock.now(),
+    now,
     incoming,
-    checks: context.checks,
+    checks: sampled(context.checks, now),
     unasked: header.unasked,
     deadline: header.deadline,
     isPatient: !context.lasting,
@@ -255,6 +256,18 @@ function resumeOrReplay(
   }
   waiting.resume(turn);
   return waiting;
+}
+
+const SAMPLE_MS = 1000;
+let lastSample = -Infinity;
+
+/** Looking for I/O slows the whole process, so where it only warns, at most one turn per second is looked at. */
+function sampled(checks: Checks, now: number): Checks {
+  if (checks !== 'warn') return checks;
+  // `abs`, because a clock may be set back.
+  if (Math.abs(now - lastSample) < SAMPLE_MS) return 'off';
+  lastSample = now;
+  return 'warn';
 }
 
 /** Keeps the body for the next answer. `known`: how many of the written entries the run knew from the start. */

@@ -51,7 +51,7 @@ function toNew(
   header: Header,
   request: AnswerRequest,
 ): ReceivedAnswers | Promise<ReceivedAnswers> {
-  transition(header, 'respond');
+  if (header.state !== 'waiting_user') transition(header, 'respond'); // throws: nothing is asked
   const counted = { ...header, burst: toBurst(context, header) };
   const takings = request.answers.map((answer) => ({
     header,

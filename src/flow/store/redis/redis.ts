@@ -2,9 +2,9 @@
 // append-only file holds survives (see docs/flow-stores.md). Leases use the server's time, so that clocks of machines may differ.
 import { randomBytes } from 'node:crypto';
 import { createCounter } from '../../../shared/crypto/ids.ts';
-import { isEnded } from '../../header.ts';
+import { isEnded, networkOfShare } from '../../header.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
-import { networkOfShare, TOMBSTONE_MS } from '../store.ts';
+import { TOMBSTONE_MS } from '../store.ts';
 import type {
   CommitResult,
   CreateResult,

@@ -5,9 +5,9 @@ import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { createLeaseHolder } from '../../../shared/files/lease-holder.ts';
 import type { LeaseHolder } from '../../../shared/files/lease-holder.ts';
-import { isEnded } from '../../header.ts';
+import { isEnded, networkOfShare, patchHeader } from '../../header.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
-import { networkOfShare, patchHeader, TOMBSTONE_MS } from '../store.ts';
+import { TOMBSTONE_MS } from '../store.ts';
 import type {
   SessionChange,
   CommitResult,

@@ -15,7 +15,7 @@ import { loginAddress } from './upstream/login/server-login.ts';
 import type { ServerLogin } from './upstream/login/server-login.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 
-export interface AccountLoginsOptions {
+interface AccountLoginsOptions {
   auth?: { token?: string | undefined } | undefined;
   identify?: unknown;
   publicUrl?: string | undefined;

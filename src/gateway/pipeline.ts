@@ -14,7 +14,7 @@
 // `createServer` leave out the layers that they do not need; this file loads none of them.
 import type { Layer, Target } from '../protocol/target.ts';
 
-export interface PipelineLayers {
+interface PipelineLayers {
   audit?: Layer | undefined;
   observe?: Layer | undefined;
   rate?: Layer | undefined;

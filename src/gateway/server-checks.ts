@@ -8,7 +8,7 @@ import { toPinPolicy } from './definitions/pins/pin-policy.ts';
 import type { PinOption } from './definitions/pins/pin-policy.ts';
 import type { Address, CommandAddress } from './upstream/address.ts';
 
-export interface CheckedServer {
+interface CheckedServer {
   name: string;
   address: Address;
   isPerUser: boolean;
@@ -18,7 +18,7 @@ export interface CheckedServer {
   clock: Clock;
 }
 
-export interface PinSettings {
+interface PinSettings {
   pins?: PinOption | undefined;
   stateFolder?: string | undefined;
   pairedAs?: string | undefined;

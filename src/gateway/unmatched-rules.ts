@@ -11,7 +11,7 @@ import { toListEntries } from './middleware/chain/list-entries.ts';
 import { resultIn } from './middleware/chain/outcome.ts';
 import type { ServerNames } from './router/router.ts';
 
-export interface RuleCheckOptions {
+interface RuleCheckOptions {
   log: Log;
   /** Rules that have been reported. */
   reported: Set<string>;

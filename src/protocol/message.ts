@@ -33,7 +33,7 @@ export interface WireError {
 }
 
 /** `id` is null only if the request's id could not be read. */
-export interface ErrorMessage {
+interface ErrorMessage {
   jsonrpc: '2.0';
   id: RequestId | null;
   error: WireError;

@@ -8,7 +8,7 @@ const MAX_ENTRIES: Record<string, number> = { tools: 1000, prompts: 1000 };
 const MAX_OTHERS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-export interface PagedList {
+interface PagedList {
   /** Where a page has its entries. */
   key: string;
   /** The params of the first page have no cursor. */

@@ -6,7 +6,7 @@ import { isObject } from './message.ts';
 /** More than a model can tell apart. */
 const MAX_TOOLS = 10_000;
 
-export interface ToolFact {
+interface ToolFact {
   inputSchema: JsonObject | undefined;
   annotations: JsonObject;
   taskSupport: 'required' | 'optional' | undefined;

@@ -10,7 +10,7 @@ export interface Abortable {
 }
 
 /** An existing object as listener saves creating a function. */
-export type AbortListener = (() => void) | { handleEvent(): void };
+type AbortListener = (() => void) | { handleEvent(): void };
 
 /** The reason when the sender cancelled. `said` holds the sender's own data: a reason, `_meta` and anything else. */
 export class CancelledByPeer extends DOMException {

@@ -49,7 +49,7 @@ export function writeVia(ids: readonly string[]): string {
   return ids.join(',');
 }
 
-export interface ViaCheck {
+interface ViaCheck {
   /** The id of the receiving gateway. Undefined for a server that forwards nothing. */
   id: string | undefined;
   maxHops: number;

@@ -15,7 +15,7 @@ export interface GuardOptions {
   publicUrl?: string | undefined;
 }
 
-export interface RequestGuard {
+interface RequestGuard {
   /** Throws NOT_ALLOWED, and INVALID_REQUEST for two Host headers or a target that is not a path. */
   check(request: Pick<HttpRequest, 'headers' | 'rawHeaders' | 'url'>): void;
 }

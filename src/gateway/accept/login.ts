@@ -60,7 +60,7 @@ export interface LoginContext {
   visitors?: { sealer: Sealer; base: () => Promise<string | undefined> } | undefined;
 }
 
-export interface LoginSource {
+interface LoginSource {
   auth?: AuthOptions | undefined;
   identify?: Identify | undefined;
   publicUrl?: string | undefined;

@@ -9,7 +9,7 @@ import type { ParsedInput } from './json-rpc.ts';
 import { excessOf } from './json-shape.ts';
 import type { ReadLimits } from './json-shape.ts';
 
-export interface RecurringRequest {
+interface RecurringRequest {
   /** A method name without escapes. */
   readonly method: string;
   /** Whether this `_meta` is likely to repeat. */

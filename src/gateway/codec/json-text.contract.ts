@@ -18,7 +18,7 @@ const number = fc.constantFrom(
 const literal = fc.constantFrom('true', 'false', 'null');
 
 /** Any string, each character in one of the ways that JSON allows. */
-export const stringText: fc.Arbitrary<string> = fc
+const stringText: fc.Arbitrary<string> = fc
   .array(fc.tuple(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.nat(2)), { maxLength: 12 })
   .map((units) => `"${units.map(([unit, how]) => spelled(unit, how)).join('')}"`);
 

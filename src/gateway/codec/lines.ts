@@ -8,7 +8,7 @@ import { EDGE_CHARS } from './json-shape.ts';
 import { endlessBytes } from '../../shared/limits.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
-export interface LineOptions {
+interface LineOptions {
   /** The largest line in bytes, without its LF. */
   maxBytes: number;
   onLine(line: string): void;

@@ -18,7 +18,7 @@ interface Taking {
   reject: (reason: Error) => void;
 }
 
-export interface WriteBatcherOptions {
+interface WriteBatcherOptions {
   /** The stream is full; more lines pile up until 'drain'. */
   onFull?: () => void;
   /** The error for senders when the pipe fails. May take a moment to find out. */

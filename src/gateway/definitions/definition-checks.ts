@@ -7,7 +7,7 @@ import type { ServerView } from '../../protocol/server-view.ts';
 import type { CheckedLists, CheckedListsOptions } from './checked-lists.ts';
 import type { PinnedLists, PinnedListsOptions } from './pins/pinned-lists.ts';
 
-export interface DefinitionChecksOptions extends CheckedListsOptions {
+interface DefinitionChecksOptions extends CheckedListsOptions {
   /** Undefined: nothing is pinned. */
   pins?: Omit<PinnedListsOptions, 'server' | 'log' | 'onAccepted'> | undefined;
 }

@@ -108,7 +108,7 @@ export class FakeWire implements Wire {
   }
 }
 
-export interface FakeEvents extends ServerEvents {
+interface FakeEvents extends ServerEvents {
   changes: Change[];
   asks: Ask[];
 }

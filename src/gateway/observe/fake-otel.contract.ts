@@ -12,7 +12,7 @@ import type {
   SpanStatus,
 } from '@opentelemetry/api';
 
-export class FakeSpan implements Span {
+class FakeSpan implements Span {
   readonly name: string;
   readonly kind: SpanKind | undefined;
   readonly parent: SpanContext | undefined;

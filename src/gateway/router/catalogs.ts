@@ -24,7 +24,7 @@ export interface AreaNames {
   prompts: PublicNames;
 }
 
-export interface CatalogsOptions {
+interface CatalogsOptions {
   names: AreaNames;
   /** All servers of the gateway. */
   servers: readonly string[];

@@ -18,7 +18,7 @@ export interface Account {
   authorization: string | undefined;
 }
 
-export interface AccountTargetOptions {
+interface AccountTargetOptions {
   name: string;
   create(account: Account): UpstreamTarget;
 }

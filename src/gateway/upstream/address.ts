@@ -43,7 +43,7 @@ export function isCommandAddress(address: Address | Route): address is CommandAd
   return typeof address === 'object' && 'command' in address;
 }
 
-export interface RouteOptions {
+interface RouteOptions {
   limits: Limits;
   log: Log;
   clock?: Clock | undefined;

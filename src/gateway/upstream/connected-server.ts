@@ -28,7 +28,7 @@ import type { NegotiatedConnection, NegotiateOptions } from './negotiate.ts';
 import { ServerSubscriptions } from './connections/server-subscriptions.ts';
 
 /** A pin is the only revision or era to speak; `draft` means the draft dialect. */
-export interface ConnectServerOptions extends RevisionPin {
+interface ConnectServerOptions extends RevisionPin {
   info: Implementation;
   capabilities: ClientCapabilities;
   /** The client that introduces itself on its own session; default: `info`. */

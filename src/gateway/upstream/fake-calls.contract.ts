@@ -7,13 +7,13 @@ import { ConnectionPool } from './connections/connection-pool.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
 import type { CallContext } from './server-call.ts';
 
-export interface FakeServer {
+interface FakeServer {
   server: Pick<ServerView, 'dialect'> & Partial<ServerView>;
   callRaw: (call: OutgoingCall) => Promise<ResultObject>;
   clock?: Clock;
 }
 
-export interface FakeCalls extends CallContext {
+interface FakeCalls extends CallContext {
   /** How many calls use the connection. */
   leased: number;
   /** How often it was given back. */

@@ -8,7 +8,7 @@ import { FakeClock } from '../dialect/fake-context.contract.ts';
 import type { Link, LinkEvents, SendOptions } from './links/link.ts';
 import { RpcPeer } from './rpc-peer.ts';
 
-export interface SentMessage {
+interface SentMessage {
   message: Message;
   options: SendOptions;
 }

@@ -15,7 +15,7 @@ export interface Deadlines {
 }
 
 /** Settles a call that has already been removed. */
-export interface GiveUpListener {
+interface GiveUpListener {
   onTimeout(pending: WireRequest, ms: number): void;
   onAbort(pending: WireRequest): void;
 }

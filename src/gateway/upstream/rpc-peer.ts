@@ -32,7 +32,7 @@ import type { Link, LinkEvents } from './links/link.ts';
 import { PendingCalls, cancelledError } from './pending-calls.ts';
 import type { Deadlines } from './pending-calls.ts';
 
-export interface RpcPeerOptions extends Deadlines {
+interface RpcPeerOptions extends Deadlines {
   clock: Clock;
   log: Log;
   /** The id of the gateway on our side (shared/via.ts). */

@@ -25,7 +25,7 @@ import type { ListChecks } from './target-options.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { languagesOf } from '../../shared/http.ts';
 
-export interface ServerRequestsOptions {
+interface ServerRequestsOptions {
   name: string;
   calls: CallContext;
   tasks: TaskBridge;

@@ -16,7 +16,7 @@ export interface LinkPeer extends AsyncDisposable {
   link: Link;
 }
 
-export interface LinkContract {
+interface LinkContract {
   name: string;
   connect: (limits?: LinkLimits) => Promise<LinkPeer>;
   exempt?: { [title in 'oversize' | 'peer dies' | 'not JSON' | 'flood']?: string };

@@ -89,7 +89,7 @@ export function readOptionalStep(params: JsonObject, name: string): PromptStep |
   return step as unknown as PromptStep;
 }
 
-export interface GivenResponse {
+interface GivenResponse {
   response: JsonObject;
   /** The client's time of the answer, and its own data about it. */
   at?: number;

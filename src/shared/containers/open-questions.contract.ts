@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 
-export interface QuestionChannel {
+interface QuestionChannel {
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   /** The questions that the client has been sent and that wait for its answer, by the keys of the wire. */
   shown(): Promise<ShownQuestion[]>;

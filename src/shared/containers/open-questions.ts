@@ -15,7 +15,7 @@ interface OpenQuestion<Q, A> extends Settlers<A> {
   readonly withdraw: () => void;
 }
 
-export interface OpenQuestionsOptions<Q> {
+interface OpenQuestionsOptions<Q> {
   /** Gets each question that its asker gives up. */
   onWithdrawn?: ((question: Q) => void) | undefined;
   /** If more are open, the oldest are refused. */

@@ -1,7 +1,7 @@
 // For tests only: what holds for everything that waits for its owner, whatever it is and wherever it is kept.
 import { describe, expect, it } from 'vitest';
 
-export interface OwnedThings {
+interface OwnedThings {
   /** Returns the key. It counts against the limit of `caller`, and throws if that limit is reached. */
   add(owner: string, caller?: string): string;
   /** Whether the owner finds it, and it still waits. */

@@ -34,7 +34,7 @@ export interface OwnedTable<V, T = never> {
   clear(): void;
 }
 
-export interface Place {
+interface Place {
   /** Who may use it. */
   owner: string;
   /** Whose room it takes. Default: the owner's. */

@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts';
 import { randomId } from './ids.ts';
 import type { Log } from '../log.ts';
 
-export interface KeySource {
+interface KeySource {
   /** Explicit keys take precedence. */
   keys?: readonly string[] | undefined;
   stateFolder?: string | undefined;

@@ -12,7 +12,7 @@ import { randomId } from '../crypto/ids.ts';
 import { createLeaseHolder, identifyProcess } from './lease-holder.ts';
 import type { LeaseHolder } from './lease-holder.ts';
 
-export interface FileLockOptions {
+interface FileLockOptions {
   /** The lock file. Its folder is made if it is missing. */
   path: string;
   /** How long to wait for another process. */

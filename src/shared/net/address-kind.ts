@@ -3,7 +3,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** `special`: multicast, documentation, reserved and the like; nothing to connect to. */
-export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'special';
+type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'special';
 
 type Kind = Exclude<AddressKind, 'public'>;
 

@@ -11,7 +11,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { addressKind, isLoopbackHost } from './address-kind.ts';
 
-export interface GuardedFetchOptions {
+interface GuardedFetchOptions {
   /** Addresses of this machine are allowed, also without TLS. */
   loopback?: boolean | undefined;
   /** Hosts that may be private addresses, as in `sso.corp.example` or `10.1.2.3`; TLS is still needed. */

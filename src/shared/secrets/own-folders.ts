@@ -1,7 +1,7 @@
 // The folders of this user's Parley. Tokens, keys, logins and configurations are there.
 import { posix, win32 } from 'node:path';
 
-export interface UserEnvironment {
+interface UserEnvironment {
   env: Readonly<Record<string, string | undefined>>;
   home: string;
   platform?: NodeJS.Platform | undefined;

@@ -30,7 +30,7 @@ export interface AuthOptions {
   dpop?: DpopOptions | undefined;
 }
 
-export interface DpopOptions {
+interface DpopOptions {
   /** Tokens of issuers that are bound to no key are refused. */
   required?: boolean | undefined;
   /** Proofs need a nonce of this gateway. */

@@ -22,7 +22,7 @@ import type { AuthOptions, FrontOptions } from './auth-options.ts';
 import { FRONT_PATH } from './auth-options.ts';
 import type { PersonAttempt, PersonClaims, PersonLogin } from './front/person-login.ts';
 
-export interface PageLoginContext {
+interface PageLoginContext {
   clock: Clock;
   log: Log;
   audit?: RecordAudit | undefined;

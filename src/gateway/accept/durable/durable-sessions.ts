@@ -20,7 +20,7 @@ export interface SessionName {
   key: string;
 }
 
-export interface DurableSession extends SessionSettings {
+interface DurableSession extends SessionSettings {
   key: string;
   /** The parameters of `initialize`. */
   opening: JsonObject;

@@ -23,14 +23,14 @@ export interface SessionSettings {
   subscriptions: Set<string>;
 }
 
-export interface JournaledSession extends SessionSettings {
+interface JournaledSession extends SessionSettings {
   /** Says who may use the session, and where. */
   readonly binding: string;
   /** The parameters of `initialize`. */
   readonly opening: JsonObject;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   folder: string;
   /** How long a session may be idle. */
   idleMs: number;

@@ -8,7 +8,7 @@ import type { HttpRequest } from '../../../shared/http.ts';
 export type TrustProxy = boolean | 'loopback' | readonly string[];
 
 /** The address of the client of this request; undefined if the peer has none. */
-export type FindAddress = (request: Pick<HttpRequest, 'headers' | 'socket'>) => string | undefined;
+type FindAddress = (request: Pick<HttpRequest, 'headers' | 'socket'>) => string | undefined;
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 /** More hops than any deployment has; the rest is not looked at. */

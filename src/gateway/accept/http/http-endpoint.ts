@@ -331,7 +331,7 @@ function answerPreflight(request: HttpRequest, response: HttpResponse, methods: 
 }
 
 /** Where the endpoint is mounted. Inside, paths are always those of an endpoint at /mcp. */
-export interface Mount {
+interface Mount {
   readonly path: string;
   /** The path of a request as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
   readonly localPathOf: (request: Pick<HttpRequest, 'url'>) => string;

@@ -7,7 +7,7 @@ import type { HttpVisit } from './streamable-http.ts';
 
 type Pages = Readonly<Record<string, HttpHandler>>;
 
-export interface PageSources {
+interface PageSources {
   /** Of the program; they win over ours. */
   own: Pages;
   ours: Pages;
@@ -17,7 +17,7 @@ export interface PageSources {
   isPublic?: boolean | undefined;
 }
 
-export interface SplitPages {
+interface SplitPages {
   pages: Record<string, HttpHandler>;
   openPages: Record<string, HttpHandler>;
 }

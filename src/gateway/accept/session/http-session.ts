@@ -28,7 +28,7 @@ import type { SessionName } from '../durable/durable-sessions.ts';
 import type { SseResponse } from '../http/sse-response.ts';
 import { OutgoingQueue } from './outgoing-queue.ts';
 
-export interface HttpSessionOptions {
+interface HttpSessionOptions {
   /** The principal that opened the session, where callers are identified; nobody else may use it. */
   owner?: string | undefined;
   from?: ClientConnection | undefined;

@@ -12,7 +12,7 @@ import type { Limits } from '../../../shared/limits.ts';
 /** The length of a plain id. */
 const KEY_CHARS = 22;
 
-export interface ExpiringSession {
+interface ExpiringSession {
   readonly id: string;
   readonly owner: string | undefined;
   /** Monotonic time. */

@@ -57,7 +57,7 @@ export interface PinnedListsOptions {
 }
 
 /** One page, unchanged from the server. */
-export interface ListedPage {
+interface ListedPage {
   area: PinArea;
   /** The entries by name. */
   entries: readonly { name: string; entry: JsonObject; isSuspicious: boolean }[];

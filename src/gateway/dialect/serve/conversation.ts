@@ -33,12 +33,12 @@ import { plainError } from '../plain-error.ts';
 import type { ClientDialect } from './client-dialect.ts';
 
 /** Carries messages that belong to no request. */
-export interface BackChannel extends Pick<Outlet, 'send'> {
+interface BackChannel extends Pick<Outlet, 'send'> {
   /** Whether the client listens now; if absent, it listens until it leaves. */
   readonly isListening?: boolean;
 }
 
-export interface ConversationEvents {
+interface ConversationEvents {
   /** The client asked to close the connection, with an exit status for a process. */
   onExit(status: number): void;
   /** How the client connected. */
@@ -50,7 +50,7 @@ export interface ConversationEvents {
 export type SettingChange = { level: LoggingLevel } | { subscribe: string } | { unsubscribe: string };
 
 /** A client whose session began in an earlier process. */
-export interface RestoredClient {
+interface RestoredClient {
   /** The parameters of its `initialize`. */
   opening: JsonObject;
   level?: string | undefined;

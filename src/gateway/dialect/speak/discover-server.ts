@@ -20,7 +20,7 @@ const UNSUPPORTED_VERSION = -32022;
 /** Statuses about who asks, how often or when; they say nothing about the era. */
 const NO_EVIDENCE = new Set([401, 403, 407, 408, 421, 423, 425, 429]);
 
-export interface DiscoverOptions {
+interface DiscoverOptions {
   timeoutMs?: number | undefined;
   /** The gateways that the request has passed. */
   via?: readonly string[] | undefined;

@@ -25,7 +25,7 @@ export interface ServerIntroduction extends RevisionPin {
 }
 
 /** `headers` belong on every later request. */
-export interface InitializedServer {
+interface InitializedServer {
   dialect: ServerDialect;
   headers: Record<string, string>;
   ready: NotificationMessage;

@@ -21,7 +21,7 @@ const RETRY_MS = [500, 1000, 2000, 5000, 10_000, 30_000];
 const LIVED_MS = 10_000;
 const ACK_MS = 15_000;
 
-export interface ListenStreamOptions {
+interface ListenStreamOptions {
   wire: Wire;
   revision: string;
   filter: JsonObject;

@@ -17,7 +17,7 @@ import { timeout } from '../steps/failures/timeout.ts';
 /** Checks options from a configuration and creates the step. */
 export type StepFactory = (options?: unknown) => Step;
 
-export interface BuiltInStep {
+interface BuiltInStep {
   name: string;
   create: StepFactory;
   why: string;

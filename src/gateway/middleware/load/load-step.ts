@@ -18,7 +18,7 @@ export async function loadStep(path: string, options: JsonObject = {}): Promise<
   return (await loadStepFile(path, options)).step;
 }
 
-export interface LoadedStep {
+interface LoadedStep {
   step: Step;
   /** Without options, a function of one parameter may be a step, or a factory that wants options. */
   mayWantOptions: boolean;

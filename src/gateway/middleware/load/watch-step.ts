@@ -10,7 +10,7 @@ import type { Log } from '../../../shared/log.ts';
 import { closeStep, startStep } from '../lifecycle/step-lifecycle.ts';
 import { loadStep } from './load-step.ts';
 
-export interface WatchStepOptions {
+interface WatchStepOptions {
   log: Log;
   /** The options of the step, if it takes any. */
   options?: JsonObject | undefined;

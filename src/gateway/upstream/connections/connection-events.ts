@@ -25,7 +25,7 @@ import type { SupervisedConnectionOptions } from './supervised-connection.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import type { Watchers } from './watchers.ts';
 
-export interface ConnectionEventsOptions {
+interface ConnectionEventsOptions {
   target: UpstreamTargetOptions;
   connections: ConnectionPool;
   watchers: Watchers;

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../../shared/errors.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 
-export interface ProcessCapOptions {
+interface ProcessCapOptions {
   /** The configured name. */
   server: string;
   max: number;

@@ -25,7 +25,7 @@ interface StreamPosition {
   isHeard: boolean;
 }
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   /** For messages. */
   server: string;
   inbox: Inbox;
@@ -104,7 +104,7 @@ function createPosition(): StreamPosition {
   return { lastEventId: '', retryMs: undefined, isHeard: false };
 }
 
-export interface FollowStreamOptions extends EventStreamOptions {
+interface FollowStreamOptions extends EventStreamOptions {
   /** The connection that is already open. Without it the first one is opened too, and needs no event id. */
   first?: ResponseBody | undefined;
   open(lastEventId: string): Promise<ResponseBody>;

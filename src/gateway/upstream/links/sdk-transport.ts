@@ -17,7 +17,7 @@ export function createTransportLink(transport: Transport, limits?: LinkLimits): 
 }
 
 /** A transport may provide its name for error messages. */
-export interface NamedTransport extends Transport {
+interface NamedTransport extends Transport {
   readonly displayName?: string;
 }
 

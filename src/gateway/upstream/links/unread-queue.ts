@@ -9,7 +9,7 @@ const STUCK_MS = 3000;
 /** What small messages may add to a full queue, as a part of it. */
 const RESERVE = 1.25;
 
-export interface UnreadQueueOptions {
+interface UnreadQueueOptions {
   server: string;
   inbox: Inbox;
   /** The bytes that wait. */

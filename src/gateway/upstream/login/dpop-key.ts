@@ -6,7 +6,7 @@ import { randomId } from '../../../shared/crypto/ids.ts';
 
 const ALGORITHM = 'ES256';
 
-export interface DpopProofOptions {
+interface DpopProofOptions {
   method: string;
   url: URL;
   token: string;

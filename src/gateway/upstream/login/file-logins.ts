@@ -10,7 +10,7 @@ import { secrets } from '../../../shared/secrets/secrets.ts';
 import { hasLoginFile, loginFile, createMemoryLogins } from './login-store.ts';
 import type { LoginRecord, LoginStore } from './login-store.ts';
 
-export interface FileLoginOptions {
+interface FileLoginOptions {
   folder: string;
   /** With keys of the state folder. Keys that end with the process would make the files useless. */
   sealer: Sealer;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ServerLogin } from './server-login.ts';
 
-export interface LoopbackLoginOptions {
+interface LoopbackLoginOptions {
   /** Shows the link to a person, or opens it. */
   open(url: string): unknown;
   /** For messages. */

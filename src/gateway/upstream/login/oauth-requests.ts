@@ -24,7 +24,7 @@ export interface TokenParty {
   dpop: DPoPHandle | undefined;
 }
 
-export interface CodeExchange {
+interface CodeExchange {
   /** Checked with `checkRedirect`. */
   parameters: URLSearchParams;
   redirectUrl: string;

@@ -6,7 +6,7 @@ import { oauthErrorCode } from './oauth-requests.ts';
 import type { OAuthRequests, TokenParty } from './oauth-requests.ts';
 import type { LoginRecord, LoginStore, LoginTokens } from './login-store.ts';
 
-export interface TokenRefreshOptions {
+interface TokenRefreshOptions {
   store: LoginStore;
   key: string;
   requests: OAuthRequests;

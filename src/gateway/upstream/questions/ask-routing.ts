@@ -20,7 +20,7 @@ import type { CallOwner, OpenCall } from './open-call.ts';
 
 export type AskHandler = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
-export interface AskRoutingOptions {
+interface AskRoutingOptions {
   /** The capabilities declared to the server. */
   capabilities: ClientCapabilities;
   isShared: () => boolean;

@@ -10,7 +10,7 @@ export type Wire = 'stdio' | 'streamable-http';
 export type OnCancel = 'answers late' | 'never answers';
 
 /** A running tool call. */
-export interface Job {
+interface Job {
   /** The tag of the client's call. */
   tag: string;
   server: FakeServer;
@@ -25,7 +25,7 @@ export interface Job {
   taskId: string | undefined;
 }
 
-export interface AskedQuestion {
+interface AskedQuestion {
   tag: string;
   server: FakeServer;
   isSettled: boolean;

@@ -26,7 +26,7 @@ import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { onAbort } from '../../../shared/timing.ts';
 
-export interface TaskBridgeOptions {
+interface TaskBridgeOptions {
   /** The tools as this client sees them. */
   tools: (client: ClientView) => ToolFacts;
   limits: Limits;

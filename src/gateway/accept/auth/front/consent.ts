@@ -14,7 +14,7 @@ import type { FrontAdapter } from './front-store.ts';
 import { RefusedPerson } from './person-login.ts';
 import type { PersonAttempt, PersonClaims, PersonLogin } from './person-login.ts';
 
-export interface ConsentSetup {
+interface ConsentSetup {
   provider: Provider;
   person: PersonLogin;
   pages: FrontPages;

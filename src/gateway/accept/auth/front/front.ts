@@ -23,7 +23,7 @@ import { PersonLogin } from './person-login.ts';
 import type { PersonClaims } from './person-login.ts';
 import { ACCESS_S, JWT_BEARER, addAssertionGrant, toResourceServer } from './assertion-grant.ts';
 
-export interface FrontContext {
+interface FrontContext {
   clock: Clock;
   log: Log;
   audit?: RecordAudit | undefined;

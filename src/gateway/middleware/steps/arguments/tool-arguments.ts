@@ -12,7 +12,7 @@ import { toNameRule, toToolRules } from '../filter/name-rule.ts';
 import { badOption } from '../../chain/step-options.ts';
 
 /** By name or glob of the tool; later entries win. */
-export type ToolArguments = Record<string, JsonObject>;
+type ToolArguments = Record<string, JsonObject>;
 
 /** Fills in omitted arguments. The listed schema shows the defaults and no longer requires them. */
 export function defaults(byTool: ToolArguments): Step {

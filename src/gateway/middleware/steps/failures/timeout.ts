@@ -7,7 +7,7 @@ import { StepDeadline } from '../../chain/deadline.ts';
 import { toNameRule, toToolRules } from '../filter/name-rule.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 
-export interface TimeoutOptions {
+interface TimeoutOptions {
   ms?: number | undefined;
   /** Whether progress restarts the time. */
   extend?: boolean | undefined;

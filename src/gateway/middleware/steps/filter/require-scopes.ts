@@ -5,7 +5,7 @@ import type { Origin, Step } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { toNameRule, toToolRules } from './name-rule.ts';
 
-export type ToolScopes = Readonly<Record<string, readonly string[]>>;
+type ToolScopes = Readonly<Record<string, readonly string[]>>;
 type Needed = (name: string, origin?: Origin) => readonly string[];
 
 /** The innermost rule of a chain, so it judges what the server will get. */

@@ -24,7 +24,7 @@ import type { ListEntry } from '../../chain/list-entries.ts';
 import { misuseError } from '../../chain/step-error.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 
-export interface NameMapping {
+interface NameMapping {
   /** The name of the step, for errors. */
   name: string;
   tools?: MapEntry | undefined;

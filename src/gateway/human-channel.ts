@@ -1,4 +1,4 @@
-// Lets servers ask people: provides the page for answers, the calls that wait meanwhile, and answers on behalf of clients that
+// Lets servers ask people: provides the page for answers and where it is served, the calls that wait meanwhile, and answers on behalf of clients that
 // cannot be asked.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { RecordAudit } from '../protocol/audit.ts';
@@ -8,23 +8,23 @@ import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/crypto/seal.ts';
+import { GatewayError } from '../shared/errors.ts';
+import type { HttpHandler, HttpRequest } from '../shared/http.ts';
+import { identifyCaller } from './accept/identify.ts';
 import type { Identify } from './accept/identify.ts';
 import type { Login } from './accept/login.ts';
 import { QuestionLayer } from './ask/question-layer.ts';
 import { ConfiguredRoots } from './ask/configured-roots.ts';
 import type { RootOption } from './ask/configured-roots.ts';
 import { AskChannels } from './ask/ask-channels.ts';
+import type { GatewayAskOptions } from './ask/ask-channels.ts';
 import { AnswerTrust } from './ask/trust/answer-trust.ts';
 import type { PairingCode, Pairings } from './ask/trust/pairings.ts';
-import type { GatewayAskOptions } from './ask/ask-channels.ts';
 import { isLoopback } from './accept/guard.ts';
-import { identifyCaller } from './accept/identify.ts';
 import type { PagePort } from './accept/http/page-port.ts';
 import type { AskPage } from './ask/page/ask-page.ts';
 import type { VisitorProof } from './ask/page/prove-visitor.ts';
 import type { QuestionRound } from './ask/question-round.ts';
-import { GatewayError } from '../shared/errors.ts';
-import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 
 export interface HumanChannelOptions {
   /** Roots that servers get for clients without roots; an empty list can be filled later. */
@@ -57,7 +57,7 @@ export class HumanChannel {
   readonly roots: ConfiguredRoots | undefined;
   readonly #channels: AskChannels;
   readonly #pairings: () => Promise<Pairings>;
-  /** Puts whatever is asked behind it to people. */
+  /** Asks people what is asked behind it. */
   readonly layer: Layer = (next) => new QuestionLayer(next, this.#channels);
 
   constructor(options: HumanChannelOptions, around: HumanChannelContext) {

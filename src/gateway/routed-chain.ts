@@ -2,8 +2,8 @@
 // the server that owns what it names. Servers and steps can be replaced while clients are connected.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
 import { toNotification } from '../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
 import { handleWithGatewayTool, isGatewayToolCall } from '../protocol/gateway-tool.ts';
 import { InternalExchange } from '../protocol/internal-exchange.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';

@@ -1,7 +1,7 @@
 // Finds rules whose names or globs match nothing, and logs each once: a misspelled rule would otherwise go unnoticed. A step sees
 // names as the inner steps show them, so the names at each place of the chain are recorded while tools are listed.
-import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import { fieldOf } from '../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { Step, ToolRule } from '../protocol/step.ts';
 import type { ListArea } from '../protocol/methods.ts';
 import type { Log } from '../shared/log.ts';

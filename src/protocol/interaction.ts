@@ -1,10 +1,10 @@
 // MCP Flow in the neutral model: its methods have the same names in every era, and servers declare it under
 // `experimental.mcpFlow`.
 import type { ClientCapabilities, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { JsonObject } from './message.ts';
-import { isObject, present, toInvalid } from './message.ts';
-import { TASK_METHODS } from './methods.ts';
 import { sha256 } from '../shared/crypto/lazy-crypto.ts';
+import { isObject, present, toInvalid } from './message.ts';
+import type { JsonObject } from './message.ts';
+import { TASK_METHODS } from './methods.ts';
 
 export const FLOW_VERSION = '0.1.0';
 

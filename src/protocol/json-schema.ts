@@ -7,11 +7,23 @@ import type * as Draft2020 from 'ajv/dist/2020.js';
 import { BoundedMap } from '../shared/containers/bounded-map.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { checkAsWhole, toGuardedPattern } from './form/pattern.ts';
-import type { JsonObject } from './message.ts';
 import { MISSING } from './message.ts';
+import type { JsonObject } from './message.ts';
 
 type Draft = 'draft-07' | 'draft-2020-12';
+
 type Extent = 'first' | 'all';
+
+/** What is wrong with a value: the part and the reason. */
+export interface SchemaProblem {
+  /** The dotted path; empty for the whole value. */
+  path: string;
+  error: string;
+  /** A required part is missing. */
+  missing: boolean;
+}
+
+export type SchemaVerdict = { value: unknown; problems?: undefined } | { problems: SchemaProblem[] };
 
 export function checkWithJsonSchema(schema: JsonObject, option: string): (value: unknown) => SchemaVerdict {
   const draft = toDraft(schema, option);
@@ -27,51 +39,12 @@ export function checkWithJsonSchema(schema: JsonObject, option: string): (value:
   return /"pattern(?:Properties)?":/.test(text) ? (value) => checkAsWhole(() => check(value)) : check;
 }
 
-/**
- * Reports only the first error of a large value, because a million wrong items would create a million error objects.
- */
-function allErrors(value: unknown, first: ValidateFunction, validator: (extent: Extent) => ValidateFunction) {
-  if (!isSmall(value)) return first.errors ?? [];
-  const all = validator('all');
-  all(value);
-  return all.errors ?? [];
-}
-
-function isSmall(value: unknown): boolean {
-  const rest: unknown[] = [value];
-  let seen = 0;
-  while (rest.length > 0) {
-    const node = rest.pop();
-    if (++seen > 1000) return false;
-    if (typeof node !== 'object' || node === null) continue;
-    const children: unknown[] = Array.isArray(node) ? node : Object.values(node);
-    if (children.length > 1000) return false;
-    rest.push(...children);
-  }
-  return true;
-}
-
-/** Missing top-level parameters come first: the caller can add those without knowing more. */
-function sorted(errors: ErrorObject[]): ErrorObject[] {
-  const isMissing = (error: ErrorObject) => error.schemaPath === '#/required';
-  return [...errors.filter(isMissing), ...errors.filter((error) => !isMissing(error))];
-}
-
 function toDraft(schema: JsonObject, option: string): Draft {
   const name = schema['$schema'];
   if (name === undefined || /^https?:\/\/json-schema\.org\/draft\/2020-12\//.test(String(name))) return 'draft-2020-12';
   if (/^https?:\/\/json-schema\.org\/draft-0[67]\//.test(String(name))) return 'draft-07';
   const reason = `$schema ${String(name)} is not supported; use 2020-12 or draft-07`;
   throw new GatewayError('BAD_OPTION', { option, reason });
-}
-
-function refuseUnresolved(compileNow: () => unknown, option: string): void {
-  try {
-    compileNow();
-  } catch (thrown) {
-    const reason = `cannot be compiled: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-    throw new GatewayError('BAD_OPTION', { option, reason }, { cause: thrown });
-  }
 }
 
 const compilers = new Map<string, Pick<Draft07.Ajv, 'compile' | 'removeSchema'>>();
@@ -108,27 +81,44 @@ function createCompiler(draft: Draft, extent: Extent) {
   return new Ajv2020(options);
 }
 
-const MAX_KEPT = 200;
-const kept = new BoundedMap<string, (value: unknown) => SchemaVerdict>(MAX_KEPT);
+function refuseUnresolved(compileNow: () => unknown, option: string): void {
+  try {
+    compileNow();
+  } catch (thrown) {
+    const reason = `cannot be compiled: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    throw new GatewayError('BAD_OPTION', { option, reason }, { cause: thrown });
+  }
+}
 
 /**
- * The check is kept by the schema's content, because the same schema is created for every question and compiling costs a thousand times a
- * check. `option` names the schema in errors.
+ * Reports only the first error of a large value, because a million wrong items would create a million error objects.
  */
-export function cachedSchemaCheck(schema: JsonObject, option: string): (value: unknown) => SchemaVerdict {
-  return kept.getOrCreate(JSON.stringify(schema), () => checkWithJsonSchema(schema, option));
+function allErrors(value: unknown, first: ValidateFunction, validator: (extent: Extent) => ValidateFunction) {
+  if (!isSmall(value)) return first.errors ?? [];
+  const all = validator('all');
+  all(value);
+  return all.errors ?? [];
 }
 
-/** What is wrong with a value: the part and the reason. */
-export interface SchemaProblem {
-  /** The dotted path; empty for the whole value. */
-  path: string;
-  error: string;
-  /** A required part is missing. */
-  missing: boolean;
+function isSmall(value: unknown): boolean {
+  const rest: unknown[] = [value];
+  let seen = 0;
+  while (rest.length > 0) {
+    const node = rest.pop();
+    if (++seen > 1000) return false;
+    if (typeof node !== 'object' || node === null) continue;
+    const children: unknown[] = Array.isArray(node) ? node : Object.values(node);
+    if (children.length > 1000) return false;
+    rest.push(...children);
+  }
+  return true;
 }
 
-export type SchemaVerdict = { value: unknown; problems?: undefined } | { problems: SchemaProblem[] };
+/** Missing top-level parameters come first: the caller can add those without knowing more. */
+function sorted(errors: ErrorObject[]): ErrorObject[] {
+  const isMissing = (error: ErrorObject) => error.schemaPath === '#/required';
+  return [...errors.filter(isMissing), ...errors.filter((error) => !isMissing(error))];
+}
 
 function toSchemaProblem(error: ErrorObject): SchemaProblem {
   const params = error.params as Record<string, unknown>;
@@ -137,12 +127,6 @@ function toSchemaProblem(error: ErrorObject): SchemaProblem {
   if (extra !== undefined) return problem(error, 'Unknown parameter', extra);
   if (error.keyword === 'enum') return problem(error, `Must be one of ${JSON.stringify(params['allowedValues'])}`);
   return problem(error, capitalized(error.message ?? 'is not valid'));
-}
-
-/** All problems in one sentence; long lists are shortened. */
-export function toReason(problems: SchemaProblem[]): string {
-  const words = problems.slice(0, 10).map(({ path, error }) => (path === '' ? error : `${path}: ${error}`));
-  return [...words, ...(problems.length > 10 ? [`and ${problems.length - 10} more`] : [])].join('; ');
 }
 
 function problem(error: ErrorObject, words: string, key?: unknown): SchemaProblem {
@@ -158,4 +142,21 @@ function unescaped(key: string): string {
 
 function capitalized(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+const MAX_KEPT = 200;
+const kept = new BoundedMap<string, (value: unknown) => SchemaVerdict>(MAX_KEPT);
+
+/**
+ * The check is kept by the schema's content, because the same schema is created for every question and compiling costs a thousand times a
+ * check. `option` names the schema in errors.
+ */
+export function cachedSchemaCheck(schema: JsonObject, option: string): (value: unknown) => SchemaVerdict {
+  return kept.getOrCreate(JSON.stringify(schema), () => checkWithJsonSchema(schema, option));
+}
+
+/** All problems in one sentence; long lists are shortened. */
+export function toReason(problems: SchemaProblem[]): string {
+  const words = problems.slice(0, 10).map(({ path, error }) => (path === '' ? error : `${path}: ${error}`));
+  return [...words, ...(problems.length > 10 ? [`and ${problems.length - 10} more`] : [])].join('; ');
 }

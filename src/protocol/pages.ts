@@ -1,6 +1,6 @@
 // Reads a list page by page. Neither a cursor that leads in a circle nor a list without an end keeps the reader.
-import type { JsonObject } from './message.ts';
 import { roughBytes } from './message.ts';
+import type { JsonObject } from './message.ts';
 
 const MAX_PAGES = 1000;
 /** A model cannot use more tools; resources are looked up by programs. */

@@ -1,14 +1,14 @@
-// A target answers requests: a server written with Parley, an upstream, a set of flows, or a chain of steps in front of
-// them.
+// A target answers requests: a server written with Parley, an upstream, a set of flows, or a chain of steps in front of them. A layer is a target that
+// wraps another one.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 import type { Family } from '../shared/metric.ts';
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { PageLogin } from './login-pages.ts';
-import type { JsonObject, NotificationMessage } from './message.ts';
 import { isObject } from './message.ts';
-import type { ResultObject } from './raw/raw-object.ts';
+import type { JsonObject, NotificationMessage } from './message.ts';
 import { RawObject } from './raw/raw-object.ts';
+import type { ResultObject } from './raw/raw-object.ts';
 
 export interface Target {
   readonly info: Implementation;
@@ -148,7 +148,7 @@ export interface PagesHost {
   pageLogin?: PageLogin | undefined;
 }
 
-/** A layer wraps a target. It handles what concerns it and passes everything else on. */
+/** Handles what concerns it and passes everything else on. */
 export type Layer = (next: Target) => Target;
 
 /** Passes everything on; subclasses override what they are about. */

@@ -1,7 +1,7 @@
 // Remembers what lists said of tools. Beyond a limit, those that were listed first are forgotten and looked up again.
 import { BoundedMap } from '../shared/containers/bounded-map.ts';
-import type { JsonObject } from './message.ts';
 import { isObject } from './message.ts';
+import type { JsonObject } from './message.ts';
 
 /** More than a model can tell apart. */
 const MAX_TOOLS = 10_000;

@@ -1,4 +1,4 @@
-// The only source of time, so that tests can control it, and deadlines.
+// The only source of time, so that tests can control it; and lists of deadlines, which share one timer.
 
 export interface Clock {
   now(): number;

@@ -2,12 +2,14 @@
 // speak either era; each message is classified by itself until `initialize` decides.
 import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientConnection } from '../../protocol/exchange.ts';
-import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
+import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ARRIVING_COPIES, HeldShare, UNCOUNTED_BYTES } from '../../shared/held-bytes.ts';
+import type { HeldShareOptions } from '../../shared/held-bytes.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
+import { runUnlessVisited } from '../../shared/via.ts';
 import { findId } from '../codec/json-shape.ts';
 import { toParsedInput } from '../codec/json-rpc.ts';
 import type { ParsedInput } from '../codec/json-rpc.ts';
@@ -18,11 +20,9 @@ import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import type { Outlet } from '../dialect/serve/served-exchange.ts';
 import { plainError } from '../dialect/plain-error.ts';
 import { RECURRING, readMessageVia } from '../dialect/meta.ts';
-import { runUnlessVisited } from '../../shared/via.ts';
 import { receiveStatelessNotification, serveStateless } from '../dialect/stateless/serve-stateless.ts';
 import type { RunningRequest } from '../dialect/stateless/serve-stateless.ts';
 import { receiveBatchOrRefuse, answerRefusal, replaceUnwritable } from './unusual-messages.ts';
-import type { HeldShareOptions } from '../../shared/held-bytes.ts';
 
 interface DuplexChannel {
   /** The principal that owns what the connection creates, for each era. */
@@ -70,6 +70,11 @@ export class DuplexConnection {
     });
   }
 
+  /** Whether a request is still unanswered. */
+  get isBusy(): boolean {
+    return this.#running.size > 0 || this.#conversation.inFlight > 0;
+  }
+
   receive(text: string): void {
     if (this.#closed) return;
     const outlet = text.length > UNCOUNTED_BYTES ? this.#held.hold(text.length, this.#outlet) : this.#outlet;
@@ -107,19 +112,6 @@ export class DuplexConnection {
     this.#onIdle?.();
   }
 
-  /** The first message tells the target which connection the client will need. */
-  #awaitTarget(first: ParsedInput): void {
-    this.#isHeard = true;
-    const ready = this.#context.target.ready?.(first.kind === 'message' ? openingOf(first.message) : undefined);
-    if (!ready) return;
-    this.#early = [];
-    this.#ready = ready.then(() => {
-      const early = this.#early ?? [];
-      this.#early = undefined;
-      for (const { incoming, outlet } of early) this.#take(incoming, outlet);
-    });
-  }
-
   #enter(incoming: ParsedInput, outlet: Outlet): void {
     const message = incoming.kind === 'message' && hasMeta(incoming.message) ? incoming.message : undefined;
     const { id, limits } = this.#context;
@@ -145,6 +137,19 @@ export class DuplexConnection {
     }
     if (incoming.kind !== 'message') return receiveBatchOrRefuse(this.#conversation, incoming, outlet);
     this.#receive(incoming.message, outlet);
+  }
+
+  /** The first message tells the target which connection the client will need. */
+  #awaitTarget(first: ParsedInput): void {
+    this.#isHeard = true;
+    const ready = this.#context.target.ready?.(first.kind === 'message' ? openingOf(first.message) : undefined);
+    if (!ready) return;
+    this.#early = [];
+    this.#ready = ready.then(() => {
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      for (const { incoming, outlet } of early) this.#take(incoming, outlet);
+    });
   }
 
   #receive(message: Message, outlet: Outlet): void {
@@ -191,11 +196,6 @@ export class DuplexConnection {
     outlet.running = running;
     this.#running.set(request.id, running);
   }
-
-  /** Whether a request is still unanswered. */
-  get isBusy(): boolean {
-    return this.#running.size > 0 || this.#conversation.inFlight > 0;
-  }
 }
 
 /** Only a request gets an answer. */
@@ -205,6 +205,10 @@ function refuseMessage(message: Message | undefined, outlet: Outlet, error: Gate
 
 function inFlight(id: RequestId): GatewayError {
   return new GatewayError('INVALID_REQUEST', { data: `Request id ${JSON.stringify(id)} is already in flight` });
+}
+
+function tooManyInFlight(): GatewayError {
+  return new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' });
 }
 
 /** The answer to one stateless request on a shared channel; ending it removes the request from those in flight. */
@@ -235,10 +239,6 @@ class StatelessOutlet implements Outlet {
   }
 
   release(): void {}
-}
-
-function tooManyInFlight(): GatewayError {
-  return new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' });
 }
 
 /**

@@ -5,8 +5,8 @@ import type { Identity } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import { LOCAL, isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { HttpRequest } from '../../shared/http.ts';
 import { addressOf, networkOf } from '../../shared/http.ts';
+import type { HttpRequest } from '../../shared/http.ts';
 import type { HttpVisit } from './http/streamable-http.ts';
 
 /** What is known of a request before it is read. */

@@ -1,15 +1,15 @@
 // The login that `auth` describes. What it needs is loaded with the first request. A program's own `identify` does not pass through here.
-import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { RecordAudit } from '../../protocol/audit.ts';
 import type { Identity } from '../../protocol/exchange.ts';
 import type { LoadFrontPages, PageLogin } from '../../protocol/login-pages.ts';
 import type { Message } from '../../protocol/message.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
-import type { AuthOptions, FrontOptions } from './auth/auth-options.ts';
 import { DEFAULT_ADMIN_SCOPE, FRONT_PATH, isForEverybody, issuerProblem } from './auth/auth-options.ts';
+import type { AuthOptions, FrontOptions } from './auth/auth-options.ts';
 import type { NodeVisit } from './auth/front/front.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { PAGE_CALLBACK_PATH, createPageLogin } from './auth/page-login.ts';

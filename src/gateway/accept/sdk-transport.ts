@@ -3,9 +3,9 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isObject } from '../../protocol/message.ts';
 import type { Message } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
+import { LOCAL, anonymousPrincipal } from '../../shared/anonymous.ts';
 import type { ServeContext } from '../dialect/serve/serve-context.ts';
 import { DuplexConnection } from './duplex-connection.ts';
-import { LOCAL, anonymousPrincipal } from '../../shared/anonymous.ts';
 import { toWritable } from './unusual-messages.ts';
 
 /** Resolves when the transport has started; the connection lives until either side closes it. */

@@ -1,15 +1,17 @@
 // What is done with messages that are not one ordinary message: a batch is taken apart, other input is refused, and an answer that JSON cannot
 // express is replaced.
-import type { Message } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
+import type { Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
 import type { ParsedInput, RefusedInput } from '../codec/json-rpc.ts';
 import type { Conversation } from '../dialect/serve/conversation.ts';
 import { isStatelessMessage } from '../dialect/serve/detect.ts';
 import type { Outlet } from '../dialect/serve/served-exchange.ts';
 import { plainError } from '../dialect/plain-error.ts';
-import type { Log } from '../../shared/log.ts';
-import { writeMessage } from '../codec/json-rpc.ts';
+
+type UnusualInput = Exclude<ParsedInput, { kind: 'message' }>;
 
 export function receiveBatchOrRefuse(conversation: Conversation, incoming: UnusualInput, outlet: Outlet): void {
   if (incoming.kind === 'refused') return answerRefusal(incoming, outlet);
@@ -24,8 +26,6 @@ export function receiveBatchOrRefuse(conversation: Conversation, incoming: Unusu
     else receiveBatchOrRefuse(conversation, item, outlets[index]!);
   });
 }
-
-type UnusualInput = Exclude<ParsedInput, { kind: 'message' }>;
 
 /** Answers input that is not a message, so that its sender learns of the mistake. A bad notification gets no answer. */
 export function answerRefusal({ id, error }: RefusedInput, outlet: Outlet): void {

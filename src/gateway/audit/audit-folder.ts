@@ -3,20 +3,20 @@
 import {
   closeSync,
   constants,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readdirSync,
   rmSync,
   statSync,
-  linkSync,
-  readFileSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { KeyObject } from 'node:crypto';
 import { randomId } from '../../shared/crypto/ids.ts';
 import { isLiveProcess } from '../../shared/files/lease-holder.ts';
-import type { KeyObject } from 'node:crypto';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 
 /** `2026-11-17T11-07-26-512Z.4711.Zm9vYmFy.jsonl`: when it began, the process, the chain. Sorts by time. */
@@ -115,13 +115,13 @@ function remove(path: string): boolean {
   }
 }
 
-/**
- * The Ed25519 key that signs checkpoints. It is made once for each user and kept next to the log, so it proves that the log was written by this
- * user's gateways, and not that this user has left it alone. Keep the public key, or a head, elsewhere for that.
- */
 const KEY_NAME = 'key.pem';
 
-/** Makes the key if there is none. Several processes may do so at the same time; one of them wins. */
+/**
+ * The Ed25519 key that signs checkpoints. It is made once for each user and kept next to the log, so it proves that the log was written by this
+ * user's gateways, and not that this user has left it alone. Keep the public key, or a head, elsewhere for that. Several processes may make it at
+ * the same time; one of them wins.
+ */
 export function loadSigningKey(folder: string): KeyObject {
   return readSigningKey(folder) ?? makeSigningKey(folder);
 }
@@ -143,16 +143,6 @@ export function readSigningKey(folder: string): KeyObject | undefined {
   }
 }
 
-/** As text that can be kept elsewhere: the 32 bytes of the public key, base64url. */
-export function toPublicText(key: KeyObject): string {
-  return lazyCrypto().createPublicKey(key).export({ format: 'jwk' }).x!;
-}
-
-/** Throws if it is not a public key. */
-export function fromPublicText(text: string): KeyObject {
-  return lazyCrypto().createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: text }, format: 'jwk' });
-}
-
 function makeSigningKey(folder: string): KeyObject {
   const { privateKey } = lazyCrypto().generateKeyPairSync('ed25519');
   const draft = join(folder, `${KEY_NAME}.${randomId().slice(0, 8)}`);
@@ -167,4 +157,14 @@ function makeSigningKey(folder: string): KeyObject {
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** As text that can be kept elsewhere: the 32 bytes of the public key, base64url. */
+export function toPublicText(key: KeyObject): string {
+  return lazyCrypto().createPublicKey(key).export({ format: 'jwk' }).x!;
+}
+
+/** Throws if it is not a public key. */
+export function fromPublicText(text: string): KeyObject {
+  return lazyCrypto().createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: text }, format: 'jwk' });
 }

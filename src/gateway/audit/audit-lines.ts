@@ -1,12 +1,12 @@
 // The lines of the audit log: how they are written, chained and read back. Each line holds the hash of the line before it, so a changed, removed
 // or moved line breaks the chain. A checkpoint line also holds a signature of that hash.
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { AuditEvent } from '../../protocol/audit.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { printable } from '../../shared/visible.ts';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import type { AuditFile } from './audit-folder.ts';
 import { listAuditFiles } from './audit-folder.ts';
+import type { AuditFile } from './audit-folder.ts';
 
 /** The previous hash of the first line of a chain. */
 export const FIRST = '';
@@ -25,16 +25,16 @@ export interface AuditLine extends Omit<AuditEvent, 'kind'> {
   readonly sig?: string | undefined;
 }
 
-/** One text is longer than any honest name; of the rest, only its length is kept. */
-const MAX_TEXT = 256;
-/** Lines of calls are far shorter, unless a peer has made them long. */
-const MAX_SIMPLE = 2048;
-
 interface LinePlace {
   seq: number;
   prev: string;
   time: string;
 }
+
+/** One text is longer than any honest name; of the rest, only its length is kept. */
+const MAX_TEXT = 256;
+/** Lines of calls are far shorter, unless a peer has made them long. */
+const MAX_SIMPLE = 2048;
 
 /**
  * What a line says, as JSON without its opening brace, because its place in the chain is written before it. Safe to print. Long texts are
@@ -43,6 +43,11 @@ interface LinePlace {
 export function toBody(rest: object): string {
   const simple = JSON.stringify(rest); // a replacer would take several times as long
   return printable(simple.length <= MAX_SIMPLE ? simple : JSON.stringify(rest, shorten)).slice(1);
+}
+
+function shorten(_: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= MAX_TEXT) return value;
+  return `${value.slice(0, MAX_TEXT)}… (${value.length} characters)`;
 }
 
 /** Without a line end. Joined by hand: a call waits for no disk, but it pays for each copy. */
@@ -69,11 +74,6 @@ export function readLine(text: string): AuditLine | undefined {
   } catch {
     return undefined;
   }
-}
-
-function shorten(_: string, value: unknown): unknown {
-  if (typeof value !== 'string' || value.length <= MAX_TEXT) return value;
-  return `${value.slice(0, MAX_TEXT)}… (${value.length} characters)`;
 }
 
 const PIECE_BYTES = 256 * 1024;

@@ -1,11 +1,11 @@
 // Verifies an audit log: each chain by itself, and that no chain is missing that a later one names.
 import type { KeyObject } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
-import { isLiveProcess } from '../../shared/files/lease-holder.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { isLiveProcess } from '../../shared/files/lease-holder.ts';
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { listAuditFiles, fromPublicText, readSigningKey } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
-import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { FIRST, checkpointText, hashLine, readLine, readLines } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 

@@ -2,8 +2,8 @@
 // form that most peers write (a plain number as id, first or last, and no unknown members) is parsed only between its template and
 // its id; if that span is one object, the message is valid. Everything else is left to `readMessage`.
 import { keepNumbers } from '../../protocol/raw/exact-numbers.ts';
-import type { JsonObject, ResultMessage } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject, ResultMessage } from '../../protocol/message.ts';
 import { readMessage } from './json-rpc.ts';
 import type { ParsedInput } from './json-rpc.ts';
 import { excessOf } from './json-shape.ts';

@@ -3,14 +3,14 @@
 // 1. The parsed object itself is the message, unknown keys included; only an error without an id is copied (see below).
 // 2. Ids keep their type: 1 and "1" are different.
 // 3. Nothing recurses over a peer's data, so nesting cannot overflow the stack.
+import type { Writable } from 'node:stream';
 import { parseExactly, writeExactly } from '../../protocol/raw/exact-numbers.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject, Message, RequestId, RequestMessage, ResultMessage } from '../../protocol/message.ts';
 import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { Writable } from 'node:stream';
 import { RawObject, RawText } from '../../protocol/raw/raw-object.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { EDGE_CHARS, findId, excessOf } from './json-shape.ts';
 import type { ReadLimits, ShapeExcess } from './json-shape.ts';

@@ -3,9 +3,9 @@
 // 2. At most maxBytes of a line are held: a longer one is skipped, and reported once with its beginning and its end, where its id is.
 //    One that is far longer may have no end; it is reported before.
 // 3. The callbacks must not throw, or the rest of the chunk is lost.
+import { endlessBytes } from '../../shared/limits.ts';
 import { ChunkBuffer } from './chunk-buffer.ts';
 import { EDGE_CHARS } from './json-shape.ts';
-import { endlessBytes } from '../../shared/limits.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
 interface LineOptions {

@@ -7,10 +7,15 @@
 import { systemClock, ticksOf } from '../../shared/clock.ts';
 import { FLOOD_LINES } from '../../shared/limits.ts';
 
+interface Source {
+  pause(): unknown;
+  resume(): unknown;
+}
+
 interface PacedOptions {
   reader: { push(chunk: Buffer): void; readonly lines: number };
   inbox: { readonly answers: number };
-  source: { pause(): unknown; resume(): unknown };
+  source: Source;
   /** Called after each piece. */
   onRead?: () => void;
   /** Chunks of the source are whole messages. */
@@ -146,11 +151,6 @@ export class PacedReader {
 const BYTES_BEFORE_TURNS = 512 * 1024;
 /** What is read in a turn. Shorter ones would make a message that is alone slower. */
 const TURN_BYTES = 256 * 1024;
-
-interface Source {
-  pause(): unknown;
-  resume(): unknown;
-}
 
 const waitingForTurn: { source: Source; bytes: number }[] = [];
 let isTurnScheduled = false;

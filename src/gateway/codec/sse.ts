@@ -1,8 +1,8 @@
 // Reads and writes event streams: https://html.spec.whatwg.org/multipage/server-sent-events.html
-import { ChunkBuffer } from './chunk-buffer.ts';
 import { endlessBytes } from '../../shared/limits.ts';
-import { LARGE_BYTES } from './raw-message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { ChunkBuffer } from './chunk-buffer.ts';
+import { LARGE_BYTES } from './raw-message.ts';
 import type { EncodedMessage } from './json-rpc.ts';
 
 const LF = 0x0a;

@@ -3,10 +3,13 @@
 // 2. A name counts once in a list: the first entry stays, and further ones are dropped.
 // 3. What is only suspicious is reported, and stays.
 // 4. Everything is logged once, however often it is listed, up to a limit for each server.
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
+import { callerOfClient } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
 import type { Log } from '../../shared/log.ts';
 import { shorten, visible } from '../../shared/visible.ts';
 import {
@@ -19,9 +22,6 @@ import {
   softFindings,
 } from './entry-checks.ts';
 import { KnownNames, UniqueNames } from './listed-names.ts';
-import { callerOfClient } from '../../protocol/exchange.ts';
-import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { ServerView } from '../../protocol/server-view.ts';
 import type { PinnedLists } from './pins/pinned-lists.ts';
 
 export interface CheckedListsOptions {

@@ -1,8 +1,8 @@
 // The checks of what one server lists, and of what is used of it. They are loaded when something is listed for the first time, or used while
 // definitions are pinned.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { CheckedLists, CheckedListsOptions } from './checked-lists.ts';
 import type { PinnedLists, PinnedListsOptions } from './pins/pinned-lists.ts';

@@ -1,6 +1,6 @@
 // What may be wrong with one entry of a list: it is malformed, has hidden characters or an unsafe icon, or looks suspicious.
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import { hasCovert, hasHidden, withoutHidden } from '../../shared/text/hidden.ts';
 import { suspiciousIn } from '../../shared/text/suspicious.ts';

@@ -1,9 +1,8 @@
-// Questions, as all eras put them: how they are read from the wire and answered there, and which capability of the client
-// each one needs.
+// Questions, as all eras have them: how they are read from the wire and answered there, and which capability of the client each one needs.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask } from '../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { META, toProgressToken } from './meta.ts';
@@ -41,10 +40,6 @@ export function missingCapability(ask: Ask, declared: ClientCapabilities): Clien
   }
 }
 
-export function cannotBeAsked(ask: Ask, required: ClientCapabilities | undefined): GatewayError {
-  return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method, requiredCapabilities: required ?? {} });
-}
-
 /** `elicitation: {}` means forms only. */
 function missingElicitation(ask: Ask, { elicitation }: ClientCapabilities): ClientCapabilities | undefined {
   if (ask.params?.mode === 'url') return elicitation?.url ? undefined : { elicitation: { url: {} } };
@@ -57,6 +52,10 @@ function missingSampling(ask: Ask, { sampling }: ClientCapabilities): ClientCapa
   const withTools = ask.params?.tools !== undefined || ask.params?.toolChoice !== undefined;
   if (!sampling) return { sampling: withTools ? { tools: {} } : {} };
   return withTools && !sampling.tools ? { sampling: { tools: {} } } : undefined;
+}
+
+export function cannotBeAsked(ask: Ask, required: ClientCapabilities | undefined): GatewayError {
+  return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method, requiredCapabilities: required ?? {} });
 }
 
 /**

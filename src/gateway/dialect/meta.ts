@@ -2,8 +2,8 @@
 import type { TraceContext } from '../../protocol/exchange.ts';
 import { HUMAN } from '../../protocol/form/human-marks.ts';
 import { copyNumbers } from '../../protocol/raw/exact-numbers.ts';
-import type { JsonObject, Message } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject, Message } from '../../protocol/message.ts';
 import { arrivedVia, readVia } from '../../shared/via.ts';
 
 export const META = {

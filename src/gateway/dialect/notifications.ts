@@ -1,8 +1,8 @@
-// Reads and writes the notifications that the handshake and the stateless era share: progress, log messages and changes.
+// Reads and writes the notifications that the handshake and the stateless era share: progress, log messages, and changes of lists, resources and tasks.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { LogEntry, Progress } from '../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { toNotification } from '../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import type { Change, TaskState } from '../../protocol/target.ts';
 import { fromTask } from './handshake/results.ts';
 import { withoutEnvelope } from './meta.ts';

@@ -4,8 +4,8 @@
 // 3. Attributes follow the conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp), and never include
 //    arguments or results.
 import type * as OpenTelemetry from '@opentelemetry/api';
-import type { Handle, HandleResult } from '../../protocol/target.ts';
 import type { Attributes, Span, SpanContext, SpanKind, Tracer, TraceState } from '@opentelemetry/api';
+import type { Handle, HandleResult } from '../../protocol/target.ts';
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Exchange, TraceContext } from '../../protocol/exchange.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';

@@ -2,13 +2,13 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import { TargetLayer } from '../../protocol/target.ts';
 import type { Change, HandleResult, Target, Watcher } from '../../protocol/target.ts';
-import type { Family, Sample } from '../../shared/metric.ts';
-import { TEXT_TYPE, writeFamilies } from '../../shared/metric.ts';
-import { vitalFamilies } from './vitals.ts';
-import type { Vitals } from './vitals.ts';
 import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { TEXT_TYPE, writeFamilies } from '../../shared/metric.ts';
+import type { Family, Sample } from '../../shared/metric.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { vitalFamilies } from './vitals.ts';
+import type { Vitals } from './vitals.ts';
 
 type Time = Pick<typeof performance, 'now'>;
 type Known = Omit<Vitals, 'inFlight'>;

@@ -13,6 +13,11 @@ export interface Vitals {
   readonly inFlight: number;
 }
 
+interface UpstreamCounts {
+  lost: number;
+  restarts: number;
+}
+
 const STATES = ['idle', 'starting', 'ready', 'failing'];
 
 export function vitalFamilies({ servers, upstreams, sessions, listens, parked, inFlight }: Vitals): Family[] {
@@ -57,11 +62,6 @@ export async function serverFamilies(servers: readonly { name: string; target: T
     })),
   );
   return mergeFamilies((await Promise.all(all)).flat());
-}
-
-interface UpstreamCounts {
-  lost: number;
-  restarts: number;
 }
 
 /** Counts lost and reopened connections of each server, from the events of its log. */

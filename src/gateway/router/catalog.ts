@@ -7,8 +7,8 @@
 // 3. Lists may differ between clients, so they are kept per client; for stateless clients, which have no session, per
 //    declaration.
 import type { ClientView } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject, roughBytes } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ClientOpening } from '../../protocol/target.ts';
@@ -21,9 +21,9 @@ import { GatewayError } from '../../shared/errors.ts';
 import { isLoop, arrivedVia } from '../../shared/via.ts';
 import type { Log } from '../../shared/log.ts';
 import { unlessLate } from '../../shared/timing.ts';
-import type { Member } from './member.ts';
 import { toShortKey } from '../../shared/short-name.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import type { Member } from './member.ts';
 
 type CatalogKind = Exclude<ListArea, 'resourceTemplates'>;
 
@@ -44,12 +44,6 @@ interface CatalogOptions {
   startMs: number;
 }
 
-const NOTHING: CatalogList = { entries: [], ttlMs: 0, isPrivate: false };
-/** A list that takes longer than this fraction of `startMs` is slow. */
-const SLOW = 1 / 4;
-/** The pause between attempts to fetch a slow list that has failed; it doubles. */
-const FIRST_PAUSE_MS = 1000;
-const LAST_PAUSE_MS = 60_000;
 /** A list that clients no longer wait for. */
 interface SlowList {
   /** Why it is missing; undefined if it came late. */
@@ -59,6 +53,12 @@ interface SlowList {
   retryAt: number;
 }
 
+const NOTHING: CatalogList = { entries: [], ttlMs: 0, isPrivate: false };
+/** A list that takes longer than this fraction of `startMs` is slow. */
+const SLOW = 1 / 4;
+/** The pause between attempts to fetch a slow list that has failed; it doubles. */
+const FIRST_PAUSE_MS = 1000;
+const LAST_PAUSE_MS = 60_000;
 /** Set on the entries of a member that is away. */
 export const UNAVAILABLE = 'mcp-parley/unavailable';
 
@@ -214,73 +214,10 @@ function kindOf(area: ListArea): CatalogKind {
   return area === 'resourceTemplates' ? 'resources' : area;
 }
 
-interface CachedList {
-  listed: Promise<CatalogList>;
-  /** Set when it has arrived. */
-  value?: CatalogList;
-  /** The number of changes announced before it was fetched. */
-  version: number;
-  /** Until when it may be shown, and until when it may be used to find an owner. */
-  until: number;
-  lookupUntil: number;
-}
-
-/** To find an owner, a list of this age will do. */
-const LOOKUP_MS = 10_000;
-/**
- * Each request for a long list costs processor time. So the list is shown again for several times as long as it took to read and check: a client
- * that asks without a pause does not keep others waiting.
- */
-const ENTRY_MS = 0.2;
-const MEGABYTE_MS = 50;
-/** Shorter lists are read each time. */
-const LONG_MS = 40;
-const MOST_BYTES = 4_000_000;
 /** Limits stateless clients, which never say goodbye, and kinds of clients. */
 const MAX_CLIENTS = 100;
 
-/**
- * The last lists that arrived. Clients with other capabilities may be offered other entries, but some list is better than none.
- * Another gateway gets only lists fetched for it: a list may hold that gateway's own tools, which would return to it under ever
- * longer names.
- */
-class LastKnownLists {
-  readonly #ownerOf: (client: ClientView) => string;
-  readonly #byKind = new BoundedMap<string, CatalogList>(MAX_CLIENTS);
-  readonly #known = new Set<ListArea>();
-
-  /** `isPerUser`: what one user was shown is not for others. */
-  constructor(isPerUser: boolean) {
-    this.#ownerOf = ({ principal }) => (isPerUser ? principal : '');
-  }
-
-  set(area: ListArea, client: ClientView, listed: CatalogList): void {
-    this.#known.add(area);
-    for (const key of this.#keysOf(area, client)) this.#byKind.set(key, listed);
-  }
-
-  /** Whether a list has ever arrived, for any client. */
-  has(area: ListArea): boolean {
-    return this.#known.has(area);
-  }
-
-  get(area: ListArea, client: ClientView): CatalogList | undefined {
-    const [kind, any] = this.#keysOf(area, client);
-    return this.#byKind.get(kind) ?? this.#byKind.get(any);
-  }
-
-  /** For clients of this kind, and for any. */
-  #keysOf(area: ListArea, client: ClientView): [string, string] {
-    const { dialect, capabilities } = client;
-    const shared = [this.#ownerOf(client), area, arrivedVia()];
-    return [toShortKey(JSON.stringify([...shared, dialect, capabilities])), JSON.stringify(shared)];
-  }
-}
-
-/**
- * Caches the lists fetched for each client, and the last lists of each kind of client. A client's lists are dropped with the
- * client.
- */
+/** The lists fetched for each client. They are dropped with the client. */
 class ListCache {
   readonly clock: Clock;
   readonly versions: Record<CatalogKind, number> = { tools: 0, prompts: 0, resources: 0 };
@@ -307,6 +244,29 @@ class ListCache {
     return this.#bySignature.getOrCreate(key, () => new ClientLists(this));
   }
 }
+
+interface CachedList {
+  listed: Promise<CatalogList>;
+  /** Set when it has arrived. */
+  value?: CatalogList;
+  /** The number of changes announced before it was fetched. */
+  version: number;
+  /** Until when it may be shown, and until when it may be used to find an owner. */
+  until: number;
+  lookupUntil: number;
+}
+
+/** To find an owner, a list of this age will do. */
+const LOOKUP_MS = 10_000;
+/**
+ * Each request for a long list costs processor time. So the list is shown again for several times as long as it took to read and check: a client
+ * that asks without a pause does not keep others waiting.
+ */
+const ENTRY_MS = 0.2;
+const MEGABYTE_MS = 50;
+/** Shorter lists are read each time. */
+const LONG_MS = 40;
+const MOST_BYTES = 4_000_000;
 
 class ClientLists {
   /** What the client was shown while a newer list was being fetched. */
@@ -345,11 +305,49 @@ class ClientLists {
   }
 
   #version(area: ListArea): number {
-    return this.#cache.versions[area === 'resourceTemplates' ? 'resources' : area];
+    return this.#cache.versions[kindOf(area)];
   }
 }
 
 function leastMs({ entries }: CatalogList): number {
   const ms = entries.length * ENTRY_MS + (roughBytes(entries, MOST_BYTES) / 1_000_000) * MEGABYTE_MS;
   return ms > LONG_MS ? ms : 0;
+}
+
+/**
+ * The last lists that arrived. Clients with other capabilities may be offered other entries, but some list is better than none.
+ * Another gateway gets only lists fetched for it: a list may hold that gateway's own tools, which would return to it under ever
+ * longer names.
+ */
+class LastKnownLists {
+  readonly #ownerOf: (client: ClientView) => string;
+  readonly #byKind = new BoundedMap<string, CatalogList>(MAX_CLIENTS);
+  readonly #known = new Set<ListArea>();
+
+  /** `isPerUser`: what one user was shown is not for others. */
+  constructor(isPerUser: boolean) {
+    this.#ownerOf = ({ principal }) => (isPerUser ? principal : '');
+  }
+
+  set(area: ListArea, client: ClientView, listed: CatalogList): void {
+    this.#known.add(area);
+    for (const key of this.#keysOf(area, client)) this.#byKind.set(key, listed);
+  }
+
+  /** Whether a list has ever arrived, for any client. */
+  has(area: ListArea): boolean {
+    return this.#known.has(area);
+  }
+
+  get(area: ListArea, client: ClientView): CatalogList | undefined {
+    const [kind, any] = this.#keysOf(area, client);
+    return this.#byKind.get(kind) ?? this.#byKind.get(any);
+  }
+
+  /** For clients of this kind, and for any. */
+  #keysOf(area: ListArea, client: ClientView): [string, string] {
+    const { dialect, capabilities } = client;
+    const shared = [this.#ownerOf(client), area, arrivedVia()];
+    return [toShortKey(JSON.stringify([...shared, dialect, capabilities])), JSON.stringify(shared)];
+  }
 }

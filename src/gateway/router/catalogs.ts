@@ -1,7 +1,7 @@
 // The joined lists of all members, and the owners of their entries.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { readServerUri } from '../../protocol/server-uri.ts';
 import type { Origin } from '../../protocol/step.ts';

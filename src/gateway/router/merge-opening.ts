@@ -1,7 +1,7 @@
 // What several servers say of themselves when a client opens a session, as if they were one: capabilities and instructions.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
 import { withoutHidden } from '../../shared/text/hidden.ts';
 
@@ -34,11 +34,11 @@ export function fenceInstructions(said: readonly ServerInstructions[]): string |
   return said.map(({ name, text }) => `## ${name}\n${fenced(text)}`).join('\n\n');
 }
 
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+
 function fenced(text: string): string {
   return withoutHidden(text).split(LINE_END).map(toInnerLine).join('\n');
 }
-
-const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 
 function toInnerLine(line: string): string {
   const heading = /^(\s*)(#{1,2})(?!#)/.exec(line);

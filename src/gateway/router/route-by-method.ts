@@ -1,18 +1,18 @@
 // Finds the member that answers a request: a tool or prompt by its public name, a resource by its list or template, a task by its
 // sealed id.
 import type { Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
+import type { Member } from './member.ts';
 import { routeResource } from './route-resource.ts';
 import { publishTask, routeTask } from './route-task.ts';
 import type { PublicIds } from './public-ids.ts';
-import type { Member } from './member.ts';
 
 export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: PublicIds): Promise<ResultObject> {
   const { method } = exchange;

@@ -1,22 +1,21 @@
-// Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the
-// session, under a public id. For any other client the session does not exist. The ids of sessions, and which members have interactive tools,
-// belong to it.
+// Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the session. Servers' own
+// session ids are replaced by public ones in everything that reaches a client, and the other way round. For any other client the session does not exist.
 import type { Exchange, Run, Ask, ClientView } from '../../protocol/exchange.ts';
 import { RECEIPT, withOwnStartId, isInteraction, flowOf } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject, readString } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { handTo } from './member.ts';
-import type { Member } from './member.ts';
-import type { PublicIds } from './public-ids.ts';
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Watcher, Target } from '../../protocol/target.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { unlessLate } from '../../shared/timing.ts';
+import { handTo } from './member.ts';
+import type { Member } from './member.ts';
+import type { PublicIds } from './public-ids.ts';
 
 export interface FlowRouting {
   members: readonly Member[];
@@ -30,17 +29,11 @@ export interface FlowRouting {
 
 type BegunFlow = Pick<Run, 'tool' | 'rules'>;
 
+/** Maps a server's session id to the client's. */
+type SessionIdPublisher = (sessionId: unknown) => unknown;
+
 /** What ends a session is always possible. */
 const ENDINGS = new Set(['interaction.cancel', 'interaction.acknowledge']);
-
-export function publisherOf(
-  { name }: Member,
-  ids: PublicIds,
-  principal: string,
-  begun?: BegunFlow,
-): SessionIdPublisher {
-  return (sessionId) => ids.publish(name, sessionId, principal, begun);
-}
 
 export async function routeFlow(exchange: Exchange, routing: FlowRouting): Promise<JsonObject> {
   return exchange.method === 'interaction.start' ? start(exchange, routing) : goOn(exchange, routing);
@@ -64,14 +57,6 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   } catch (thrown) {
     throw publishError(thrown, name, tool, false);
   }
-}
-
-/** Replaces the session in the receipt of a call: a gateway in front acknowledges it by its public id. */
-export function publishReceipt({ client, server }: Exchange, result: ResultObject, ids: PublicIds): ResultObject {
-  const meta = fieldOf(result, '_meta');
-  if (!isObject(meta) || typeof meta[RECEIPT] !== 'string' || server === undefined) return result;
-  const receipt = ids.publish(server, meta[RECEIPT], client.principal);
-  return { ...toPlainObject(result), _meta: { ...meta, [RECEIPT]: receipt } };
 }
 
 async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): Promise<JsonObject> {
@@ -98,14 +83,16 @@ function withToolName(result: JsonObject, toName: (tool: string) => string): Jso
   return { ...result, metadata: { ...metadata, toolName: toName(metadata.toolName) } };
 }
 
-/** Maps a server's session id to the client's. */
-type SessionIdPublisher = (sessionId: unknown) => unknown;
+export function publisherOf(
+  { name }: Member,
+  ids: PublicIds,
+  principal: string,
+  begun?: BegunFlow,
+): SessionIdPublisher {
+  return (sessionId) => ids.publish(name, sessionId, principal, begun);
+}
 
-/**
- * The ids of interactive sessions: a server's own are replaced by public ones in everything that reaches a client, and the other
- * way round.
- * The request with the server's own ids; what is sent back has public ones.
- */
+/** The request with the server's own ids; what is sent back has public ones. */
 function toServerSession(exchange: Exchange, params: JsonObject, publish: SessionIdPublisher): Exchange {
   return deriveExchange(exchange, {
     params,
@@ -116,17 +103,6 @@ function toServerSession(exchange: Exchange, params: JsonObject, publish: Sessio
   });
 }
 
-/** Wraps a watching client so that it gets its own session ids. */
-export function publishForWatcher(watcher: Watcher, publish: SessionIdPublisher): Watcher {
-  return {
-    ...watcher,
-    ...(watcher.ask && { ask: (ask, signal) => watcher.ask!(publishAsk(ask, publish), signal) }),
-    ...(watcher.notify && {
-      notify: (method, params) => watcher.notify!(method, params && publishSessionIds(params, publish)),
-    }),
-  };
-}
-
 /** Replaces the session ids in a result or notification. */
 function publishSessionIds(holder: JsonObject, publish: SessionIdPublisher): JsonObject {
   const { sessionId, next } = holder;
@@ -135,6 +111,11 @@ function publishSessionIds(holder: JsonObject, publish: SessionIdPublisher): Jso
     ...(typeof sessionId === 'string' && { sessionId: publish(sessionId) }),
     ...(isObject(next) && { next: publishSessionIds(next, publish) }),
   };
+}
+
+function publishAsk(ask: Ask, publish: SessionIdPublisher): Ask {
+  if (!isInteraction(ask.method) || !ask.params) return ask;
+  return { ...ask, params: publishSessionIds(ask.params, publish) };
 }
 
 /** Replaces the server's session id or tool name in an error. Ids are also replaced in its message; a name could be any word. */
@@ -152,9 +133,23 @@ function publishError(thrown: unknown, own: string, shown: string, isId: boolean
   return new GatewayError(thrown.code, rename(thrown.details) as JsonObject, { cause: thrown });
 }
 
-function publishAsk(ask: Ask, publish: SessionIdPublisher): Ask {
-  if (!isInteraction(ask.method) || !ask.params) return ask;
-  return { ...ask, params: publishSessionIds(ask.params, publish) };
+/** Replaces the session in the receipt of a call: a gateway in front acknowledges it by its public id. */
+export function publishReceipt({ client, server }: Exchange, result: ResultObject, ids: PublicIds): ResultObject {
+  const meta = fieldOf(result, '_meta');
+  if (!isObject(meta) || typeof meta[RECEIPT] !== 'string' || server === undefined) return result;
+  const receipt = ids.publish(server, meta[RECEIPT], client.principal);
+  return { ...toPlainObject(result), _meta: { ...meta, [RECEIPT]: receipt } };
+}
+
+/** Wraps a watching client so that it gets its own session ids. */
+export function publishForWatcher(watcher: Watcher, publish: SessionIdPublisher): Watcher {
+  return {
+    ...watcher,
+    ...(watcher.ask && { ask: (ask, signal) => watcher.ask!(publishAsk(ask, publish), signal) }),
+    ...(watcher.notify && {
+      notify: (method, params) => watcher.notify!(method, params && publishSessionIds(params, publish)),
+    }),
+  };
 }
 
 /** The server may have been replaced by then. */
@@ -211,6 +206,8 @@ export class FlowDeclarations {
   }
 }
 
+const REFUSALS = new Set<string>(['METHOD_NOT_FOUND', 'NOT_SUPPORTED']);
+
 async function ask(target: Target, client: ClientView): Promise<JsonObject> {
   try {
     return toPlainObject(await target.handle(new InternalExchange('capabilities', {}, client)));
@@ -220,5 +217,3 @@ async function ask(target: Target, client: ClientView): Promise<JsonObject> {
     throw thrown;
   }
 }
-
-const REFUSALS = new Set<string>(['METHOD_NOT_FOUND', 'NOT_SUPPORTED']);

@@ -43,6 +43,15 @@ async function read(
   }
 }
 
+/** In parallel: a slow server is waited for once. */
+function listAll(
+  area: 'resources' | 'resourceTemplates',
+  { client }: Exchange,
+  catalogs: Catalogs,
+): Promise<CatalogList[]> {
+  return Promise.all(catalogs.members.map((member) => catalogs.listOf(member, area, client)));
+}
+
 async function tryEach(
   members: readonly Member[],
   uri: string,
@@ -67,15 +76,6 @@ async function tryEach(
   throw failure ?? away[0] ?? new GatewayError('RESOURCE_NOT_FOUND', { uri });
 }
 
-/** In parallel: a slow server is waited for once. */
-function listAll(
-  area: 'resources' | 'resourceTemplates',
-  { client }: Exchange,
-  catalogs: Catalogs,
-): Promise<CatalogList[]> {
-  return Promise.all(catalogs.members.map((member) => catalogs.listOf(member, area, client)));
-}
-
 function isNotFound(thrown: unknown, { method }: Exchange): boolean {
   if (thrown instanceof GatewayError) return thrown.code === 'RESOURCE_NOT_FOUND' || thrown.code === 'METHOD_NOT_FOUND';
   // Servers refuse a subscription to an unknown resource this way.
@@ -93,8 +93,8 @@ interface MemberResources {
 }
 
 /**
- * Finds the members that may have an unlisted resource, and so may see its URI.
- * In the order to ask them. If only one member has resources, it is always asked: no other can be meant.
+ * The members that may have an unlisted resource, and so may see its URI, in the order to ask them. If only one member has resources, it is always
+ * asked: no other can be meant.
  */
 export function likelyMembers(uri: string, able: readonly MemberResources[]): Member[] {
   if (able.length === 1) return [able[0]!.member];
@@ -113,14 +113,14 @@ function rankOf(uri: string, { resources, templates }: MemberResources): number 
   return own.some((one) => rootOf(one) !== undefined && rootOf(one) === rootOf(uri)) ? 1 : 0;
 }
 
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+const WEB = /^https?:\/\/[^/?#{]+/i;
+
 /** The length of what a template writes out before its first expression; 0 if that is not even a scheme. */
 function headOf(template: unknown): number {
   const [head = ''] = String(template).split('{');
   return SCHEME.test(head) ? head.length : 0;
 }
-
-const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
-const WEB = /^https?:\/\/[^/?#{]+/i;
 
 /** What tells resources of one kind: the scheme, and the host on the web. */
 function rootOf(uri: unknown): string | undefined {

@@ -4,8 +4,8 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { RecordAudit } from '../../protocol/audit.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { asksForReceipt, isInteraction } from '../../protocol/interaction.ts';
-import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Origin } from '../../protocol/step.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
@@ -16,18 +16,18 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { OncePerTick } from '../../shared/containers/memo.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
+import { withoutHidden } from '../../shared/text/hidden.ts';
 import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';
 import { mergeCapabilities, fenceInstructions } from './merge-opening.ts';
 import { handTo } from './member.ts';
+import type { Member } from './member.ts';
 import { PublicNames, posesAsAnother, QUALIFIER, toQualified } from './public-names.ts';
 import type { NamingRules } from './public-names.ts';
-import type { Member } from './member.ts';
 import { FlowDeclarations, publishForWatcher, publishReceipt, publisherOf, routeFlow } from './route-flow.ts';
-import { routeByMethod } from './route-by-method.ts';
 import type { FlowRouting } from './route-flow.ts';
+import { routeByMethod } from './route-by-method.ts';
 import { publishChange, publishTask, routeTask } from './route-task.ts';
-import { withoutHidden } from '../../shared/text/hidden.ts';
 import { PublicIds } from './public-ids.ts';
 
 export interface RouterOptions {

@@ -1,8 +1,8 @@
 // For tests only (the build leaves `*.contract.ts` out): a link whose server is a function of the test, a peer on that link, and
 // a log that records its lines.
+import { isNotification, isRequest } from '../../protocol/message.ts';
 import type { Message, NotificationMessage, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { toPlainMessage } from '../../protocol/raw/encoded-params.ts';
-import { isNotification, isRequest } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
 import type { Link, LinkEvents, SendOptions } from './links/link.ts';

@@ -8,13 +8,13 @@ import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { AskHandler } from './questions/ask-routing.ts';
-import type { UpstreamConnection } from './connections/upstream-connection.ts';
-import type { ConnectionPool } from './connections/connection-pool.ts';
 import { UpstreamFlowSessions } from '../flow/play/upstream-flow-sessions.ts';
 import type { Player } from '../flow/play/upstream-flow-sessions.ts';
 import type { FlowToolSession } from '../flow/play/run-flow-tool.ts';
 import { PromptInbox } from '../flow/play/prompt-inbox.ts';
+import type { AskHandler } from './questions/ask-routing.ts';
+import type { UpstreamConnection } from './connections/upstream-connection.ts';
+import type { ConnectionPool } from './connections/connection-pool.ts';
 import { ServerCall } from './server-call.ts';
 import type { CallContext } from './server-call.ts';
 

@@ -4,6 +4,7 @@
 // 2. A server that does not answer is treated as a handshake server, and asked again if it turns out not to be one.
 // 3. After a refused handshake the newer era is tried only if the refusal may be about eras.
 // 4. Every opened link is either returned or closed.
+import type { ServerEvents } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { discoverServer, isOtherEra } from '../dialect/speak/discover-server.ts';
 import { initializeServer } from '../dialect/speak/initialize-server.ts';
@@ -12,7 +13,6 @@ import { openingsFor } from '../dialect/revisions.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
 import type { ServerDialect } from '../dialect/speak/server-dialect.ts';
 import type { StatelessIdentity } from '../dialect/stateless/envelope.ts';
-import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Route } from './address.ts';
 import type { Link } from './links/link.ts';
 import type { RpcPeer } from './rpc-peer.ts';

@@ -1,11 +1,11 @@
-// Lets a server keep the result of a flow until the client of this gateway has it: the result may wait here for a client to fetch it, and is
-// lost if this process dies before that. The server keeps it for the next call of the same client.
+// Has a server keep the result of a flow until the client of this gateway has it: a result that waits here to be fetched would be lost if this
+// process died. The server then offers it to the next call of the same client.
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { RECEIPT, readReceiptRequest } from '../../protocol/interaction.ts';
 import type { ReceiptRequest } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { RawObject, fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';

@@ -1,6 +1,7 @@
 // JSON-RPC over a link: ids, timeouts, cancellation, and the dispatch of the server's own requests and notifications. An error
 // thrown by a caller's callback never reaches the link, where it would affect other callers.
 import type { Progress } from '../../protocol/exchange.ts';
+import { isObject, isRequest, toErrorMessage, toResult } from '../../protocol/message.ts';
 import type {
   JsonObject,
   Message,
@@ -9,7 +10,6 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
-import { isObject, isRequest, toErrorMessage, toResult } from '../../protocol/message.ts';
 import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
 import type { OutgoingCall } from '../../protocol/server-view.ts';

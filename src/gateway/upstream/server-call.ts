@@ -26,9 +26,6 @@ import type { TaskBridge } from './tasks/task-bridge.ts';
 import { needsTask } from './tasks/task-support.ts';
 import type { ConnectedServer } from './connected-server.ts';
 
-/** Methods during which a handshake server may ask. */
-const MAY_ASK = new Set([...CALL_METHODS, 'tasks/result']);
-
 /** What all calls to a server share. */
 export interface CallContext {
   connections: ConnectionPool;
@@ -64,6 +61,9 @@ export interface CallOverrides {
   /** The call may become a task of the stateless era. */
   mayBecomeTask?: boolean;
 }
+
+/** Methods during which a handshake server may ask. */
+const MAY_ASK = new Set([...CALL_METHODS, 'tasks/result']);
 
 const NO_OPTIONS: ServerCallOptions = {};
 const NO_OVERRIDES: CallOverrides = {};

@@ -1,4 +1,5 @@
-// Answers each request in the way that its method needs, and translates the server's errors.
+// All requests to one server: answers each in the way that its method needs, admits and checks what is listed, lets users log in, and translates
+// the server's errors.
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { hasStartId, isInteraction, withOwnStartId, LANGUAGES } from '../../protocol/interaction.ts';
@@ -11,6 +12,7 @@ import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { languagesOf } from '../../shared/http.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { FlowBridge } from './flow-bridge.ts';
 import type { KnownServer } from './known-server.ts';
@@ -23,7 +25,6 @@ import { ServerPause, asksForPause } from './server-pause.ts';
 import { toTargetError } from './target-errors.ts';
 import type { ListChecks } from './target-options.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
-import { languagesOf } from '../../shared/http.ts';
 
 interface ServerRequestsOptions {
   name: string;

@@ -1,13 +1,8 @@
 // The contract of all links (see link.ts). Each transport runs it against a real peer that speaks the commands of
 // fixtures/peer.mjs. A link that cannot fulfil a case is exempt from it, with the reason.
 import { describe, expect, test } from 'vitest';
-import {
-  isRequest,
-  type JsonObject,
-  type Message,
-  type RequestId,
-  type RequestMessage,
-} from '../../protocol/message.ts';
+import { isRequest } from '../../protocol/message.ts';
+import type { JsonObject, Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { RawObject, fieldOf, isResultObject } from '../../protocol/raw/raw-object.ts';
 import type { LinkLimits } from './links/inbox.ts';
 import type { Link, LinkEvents } from './links/link.ts';

@@ -1,5 +1,6 @@
 // Checks the value of a form field, the same for every channel. Nothing is converted: "5" is not a number here. What a channel
 // reads generously is a pass of its own before (`readWritten`).
+import { isObject } from '../message.ts';
 import type { CheckedValue } from './answer-problem.ts';
 import type {
   FieldOption,
@@ -11,7 +12,6 @@ import type {
   FileField,
 } from './schema-field.ts';
 import { matchesPattern } from './pattern.ts';
-import { isObject } from '../message.ts';
 
 /** Undefined if an optional field was left out. */
 export function checkField(field: SchemaField, given: unknown): CheckedValue | undefined {

@@ -1,6 +1,6 @@
 // A prompt of MCP Flow 0.1.0 (docs/flow-protocol.md) on the wire, and how it is read. Errors name the path.
-import type { JsonObject } from '../message.ts';
 import { isObject, readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../message.ts';
+import type { JsonObject } from '../message.ts';
 
 /** The seven types of MCP Flow. */
 export type PromptType = 'text' | 'choice' | 'confirm' | 'number' | 'date' | 'file' | 'custom';

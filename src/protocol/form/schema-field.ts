@@ -42,6 +42,11 @@ interface BooleanField extends Named {
   readonly kind: 'boolean';
 }
 
+export interface FieldOption {
+  readonly value: string | number | boolean;
+  readonly title: string;
+}
+
 export interface ChoiceField extends Named {
   readonly kind: 'choice';
   readonly options: readonly FieldOption[];
@@ -184,11 +189,6 @@ function toNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-export interface FieldOption {
-  readonly value: string | number | boolean;
-  readonly title: string;
-}
-
 /** From enum with or without names, oneOf or anyOf with titles. Undefined if the schema is not a choice. */
 function toOptions(schema: JsonObject): FieldOption[] | undefined {
   if (Array.isArray(schema['enum'])) return fromEnum(schema['enum'], schema['enumNames']);
@@ -199,18 +199,6 @@ function toOptions(schema: JsonObject): FieldOption[] | undefined {
     return [{ value: one['const'], title: toTitle(one['title'], one['const']) }];
   });
   return options.length === titled.length ? options : undefined;
-}
-
-/** Finds an option by its value, or by its title as a person or a model writes it. */
-export function findOption(options: readonly FieldOption[], said: unknown): FieldOption | undefined {
-  const same = options.find(({ value }) => value === said);
-  if (same || (typeof said !== 'string' && typeof said !== 'number' && typeof said !== 'boolean')) return same;
-  const text = String(said).trim();
-  const written = options.find(({ value }) => String(value) === text) ?? options.find(({ title }) => title === text);
-  if (written) return written;
-  const lower = text.toLowerCase();
-  const alike = options.filter(({ value, title }) => [String(value), title].some((one) => one.toLowerCase() === lower));
-  return alike.length === 1 ? alike[0] : undefined; // two that differ only in case are ambiguous
 }
 
 function fromEnum(values: readonly unknown[], names: unknown): FieldOption[] {
@@ -224,4 +212,16 @@ function toTitle(title: unknown, value: FieldOption['value']): string {
 
 function isValue(value: unknown): value is FieldOption['value'] {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** Finds an option by its value, or by its title as a person or a model writes it. */
+export function findOption(options: readonly FieldOption[], said: unknown): FieldOption | undefined {
+  const same = options.find(({ value }) => value === said);
+  if (same || (typeof said !== 'string' && typeof said !== 'number' && typeof said !== 'boolean')) return same;
+  const text = String(said).trim();
+  const written = options.find(({ value }) => String(value) === text) ?? options.find(({ title }) => title === text);
+  if (written) return written;
+  const lower = text.toLowerCase();
+  const alike = options.filter(({ value, title }) => [String(value), title].some((one) => one.toLowerCase() === lower));
+  return alike.length === 1 ? alike[0] : undefined; // two that differ only in case are ambiguous
 }

@@ -199,6 +199,9 @@ export interface RawMember {
 const QUOTE = 0x22;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
+const OPEN = Buffer.from('{');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from('}');
 
 /**
  * A large unparsed object: its bytes and the positions of its members.
@@ -269,10 +272,6 @@ export class RawBytes extends RawObject {
     return this.chunks().reduce((sum, { length }) => sum + length, 0);
   }
 }
-
-const OPEN = Buffer.from('{');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from('}');
 
 function toMember(key: string, value: unknown): RawMember {
   const start = `${JSON.stringify(key)}:`;

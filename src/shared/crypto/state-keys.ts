@@ -4,8 +4,8 @@ import { chmodSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import { readIfThere } from '../files/private-file.ts';
 import { GatewayError } from '../errors.ts';
-import { randomId } from './ids.ts';
 import type { Log } from '../log.ts';
+import { randomId } from './ids.ts';
 
 interface KeySource {
   /** Explicit keys take precedence. */

@@ -1,6 +1,16 @@
 // Files of this user alone. One is written completely before it gets its name, so that no reader sees half of it.
-import { closeSync, constants, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { randomId } from '../crypto/ids.ts';
 

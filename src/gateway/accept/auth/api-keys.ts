@@ -2,17 +2,17 @@
 // is looked at with every request, so a removed key is refused from the next one on, and once a second while streams are open, to end those
 // that a removed key has opened.
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Identity, Validity } from '../../../protocol/exchange.ts';
+import { isObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { lazyCrypto, sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { MIN_KEY_LENGTH } from '../../../shared/crypto/state-keys.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
-import type { ApiKeyOptions } from './auth-options.ts';
-import { join } from 'node:path';
-import { isObject } from '../../../protocol/message.ts';
 import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
+import type { ApiKeyOptions } from './auth-options.ts';
 
 interface ApiKeysOptions {
   keys?: readonly ApiKeyOptions[] | undefined;

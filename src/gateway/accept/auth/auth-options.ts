@@ -30,13 +30,6 @@ export interface AuthOptions {
   dpop?: DpopOptions | undefined;
 }
 
-interface DpopOptions {
-  /** Tokens of issuers that are bound to no key are refused. */
-  required?: boolean | undefined;
-  /** Proofs need a nonce of this gateway. */
-  nonce?: boolean | undefined;
-}
-
 export interface ApiKeyOptions {
   name: string;
   /** The key itself, or its `hash`: `sha256:` and 64 hexadecimal digits. */
@@ -84,24 +77,7 @@ export interface IntrospectionOptions {
   cacheMs?: number | undefined;
 }
 
-export const DEFAULT_ADMIN_SCOPE = 'admin';
-
-/** How tokens and proofs may be signed. With symmetric ways, everybody who can check a signature can make one. */
-export const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
-
-// What `auth.front` says: the identity provider at which people log in, where clients cannot register themselves there.
+/** The identity provider at which people log in, where clients cannot register themselves there. */
 export interface FrontOptions {
   /** The OpenID issuer at which people log in, such as https://accounts.google.com. */
   issuer: string;
@@ -131,6 +107,30 @@ interface FrontClient {
   name?: string | undefined;
   redirects?: readonly string[] | undefined;
 }
+
+interface DpopOptions {
+  /** Tokens of issuers that are bound to no key are refused. */
+  required?: boolean | undefined;
+  /** Proofs need a nonce of this gateway. */
+  nonce?: boolean | undefined;
+}
+
+export const DEFAULT_ADMIN_SCOPE = 'admin';
+
+/** How tokens and proofs may be signed. With symmetric ways, everybody who can check a signature can make one. */
+export const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
 
 /** The path of the authorization server, next to /mcp. */
 export const FRONT_PATH = '/oauth';

@@ -1,14 +1,14 @@
 // Checks the credential of every request: an API key, or an access token of a configured issuer. A caller without one is refused.
-import type { Identity } from '../../../protocol/exchange.ts';
 import { missingScopes } from '../../../protocol/exchange.ts';
-import type { Message } from '../../../protocol/message.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
 import { isRequest } from '../../../protocol/message.ts';
+import type { Message } from '../../../protocol/message.ts';
 import { RUN_METHODS } from '../../../protocol/methods.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { networkOf } from '../../../shared/http.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import { LOGIN_TRIES } from '../../../shared/limits.ts';
-import { networkOf } from '../../../shared/http.ts';
 import { RateLimiter, readRate } from '../../../shared/rate.ts';
 import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';

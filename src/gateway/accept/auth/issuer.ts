@@ -2,14 +2,14 @@
 // are old or a token names an unknown key; but not more often than twice a minute, whatever tokens callers make up.
 import { createLocalJWKSet } from 'jose';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
+import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
-import type { IssuerOptions } from './auth-options.ts';
-import { isObject } from '../../../protocol/message.ts';
 import { isLoopbackHost } from '../../../shared/net/address-kind.ts';
 import { createGuardedFetch } from '../../../shared/net/guarded-fetch.ts';
+import type { IssuerOptions } from './auth-options.ts';
 
 const FRESH_MS = 10 * 60_000;
 const COOL_DOWN_MS = 30_000;

@@ -12,14 +12,14 @@ import type { Clock } from '../../../shared/clock.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { addressOf, networkOf } from '../../../shared/http.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { LOGIN_TRIES, MAX_LOGGED_OUT } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import { cookiesNamed, toSetCookie } from '../../../shared/net/browser-request.ts';
-import { addressOf, networkOf } from '../../../shared/http.ts';
 import { RateLimiter, readRate } from '../../../shared/rate.ts';
-import type { AuthOptions, FrontOptions } from './auth-options.ts';
 import { FRONT_PATH } from './auth-options.ts';
+import type { AuthOptions, FrontOptions } from './auth-options.ts';
 import type { PersonAttempt, PersonClaims, PersonLogin } from './front/person-login.ts';
 
 interface PageLoginContext {

@@ -1,10 +1,10 @@
 // One secret that every request must carry. It says that the caller may enter, and not who it is: callers stay as nameless as without it. A key of
 // the key file opens the gate, too, and its caller has a name.
+import type { Identity } from '../../../protocol/exchange.ts';
 import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import { MIN_KEY_LENGTH } from '../../../shared/crypto/state-keys.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
-import type { Identity } from '../../../protocol/exchange.ts';
 import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from '../login.ts';
 import { ApiKeys } from './api-keys.ts';

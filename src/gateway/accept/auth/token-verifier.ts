@@ -6,11 +6,11 @@ import type { Identity } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import { Issuer } from './issuer.ts';
 import type { IssuerContext } from './issuer.ts';
-import type { AuthOptions, IntrospectionOptions } from './auth-options.ts';
 import { ALGORITHMS } from './auth-options.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import type { AuthOptions, IntrospectionOptions } from './auth-options.ts';
 
 /** A token that is good for the URL that is called. */
 export interface GoodToken {
@@ -131,27 +131,18 @@ export class TokenVerifier {
   }
 }
 
-/** Undefined for a token that everybody may use who has it. */
-function boundKeyOf({ cnf }: JWTPayload): string | undefined {
-  if (cnf === undefined) return undefined;
-  const { jkt, ...others } = isObject(cnf) ? cnf : {};
-  if (typeof jkt !== 'string' || jkt === '' || Object.keys(others).length > 0)
-    throw new InvalidToken('the token is bound in a way that is not known here');
-  return jkt;
+function bare(url: string): string {
+  return url.endsWith('/') ? url.slice(0, -1) : url;
 }
 
 /** Undefined if this is not a JWT. Nothing of it counts before its signature has been checked. */
-function readIssuer(token: string): string | undefined {
+export function readIssuer(token: string): string | undefined {
   if (token.split('.').length !== 3) return undefined;
   try {
     return decodeJwt(token).iss ?? '';
   } catch {
     return undefined;
   }
-}
-
-function bare(url: string): string {
-  return url.endsWith('/') ? url.slice(0, -1) : url;
 }
 
 /** Its message is for the caller. */
@@ -254,6 +245,18 @@ async function introspect(
   return { ...claims, sub: claims.sub ?? claims.client_id } as JWTPayload;
 }
 
+/** Undefined for a token that everybody may use who has it. */
+function boundKeyOf({ cnf }: JWTPayload): string | undefined {
+  if (cnf === undefined) return undefined;
+  const { jkt, ...others } = isObject(cnf) ? cnf : {};
+  if (typeof jkt !== 'string' || jkt === '' || Object.keys(others).length > 0)
+    throw new InvalidToken('the token is bound in a way that is not known here');
+  return jkt;
+}
+
+/** RFC 6749, 3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
 /**
  * The scopes in the claims of a token: `scope` with spaces between them (RFC 8693), or `scp` as text or list. An entry of a list with
  * a space inside does not count, so that no scope hides in another.
@@ -263,9 +266,6 @@ function scopesOf({ scope, scp }: { [claim: string]: unknown }): readonly string
   if (typeof scp === 'string') return splitScopes(scp);
   return Array.isArray(scp) ? scp.filter((one): one is string => typeof one === 'string' && SCOPE.test(one)) : [];
 }
-
-/** RFC 6749, 3.3. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 function splitScopes(text: string): string[] {
   return text.split(' ').filter((one) => SCOPE.test(one));

@@ -5,8 +5,8 @@
 // 2. A deleted or expired session is not restored. Without a state folder only this process knows which ones those are.
 // 3. Without durable keys, or when its parameters are too long, a session ends with its process.
 // The journal comes first because its ids are short and need no cryptography, which would delay the first answer.
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import type { SettingChange } from '../../dialect/serve/conversation.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';

@@ -5,12 +5,23 @@
 // 2. A file untouched for longer than a session may be idle lists only expired sessions.
 // 3. A file that cannot be read may have ended any session of the older files, so none of those is restored.
 // 4. If the folder is not writable, sessions are not durable; nothing else fails.
-import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { LoggingLevel } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import { isLiveProcess } from '../../../shared/files/lease-holder.ts';

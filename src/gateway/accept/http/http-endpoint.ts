@@ -5,17 +5,17 @@ import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.ts';
 import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { endWhenInvalid, refuseRequest, refuseUpgrade, refuseUpgradeFor } from './refusals.ts';
 import { VIA_HEADER, readVia, runUnlessVisited } from '../../../shared/via.ts';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { createGuard, isLoopback } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
-import { createFindAddress } from './client-address.ts';
-import type { TrustProxy } from './client-address.ts';
-import { LegacySse } from './legacy-sse.ts';
 import { identifyCaller } from '../identify.ts';
 import type { Caller, Identify, IdentifyPlace } from '../identify.ts';
 import type { Login } from '../login.ts';
+import { endWhenInvalid, refuseRequest, refuseUpgrade, refuseUpgradeFor } from './refusals.ts';
+import { createFindAddress } from './client-address.ts';
+import type { TrustProxy } from './client-address.ts';
+import { LegacySse } from './legacy-sse.ts';
 import { checkPage } from './page-access.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
@@ -129,6 +129,41 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   };
 }
 
+/** Where the endpoint is mounted. Inside, paths are always those of an endpoint at /mcp. */
+interface Mount {
+  readonly path: string;
+  /** The path of a request as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
+  readonly localPathOf: (request: Pick<HttpRequest, 'url'>) => string;
+}
+
+const DEFAULT: Mount = { path: '/mcp', localPathOf: pathOf };
+
+export function readMount(path: string | undefined): Mount {
+  if (path === undefined || path === DEFAULT.path) return DEFAULT;
+  if (!/^(\/[^/?#\s]+)+$/.test(path)) {
+    throw new GatewayError('BAD_OPTION', {
+      option: 'path',
+      reason: `write it like /api/mcp, not ${JSON.stringify(path)}`,
+    });
+  }
+  const folder = path.slice(0, path.lastIndexOf('/'));
+  return {
+    path,
+    localPathOf(request) {
+      const called = pathOf(request);
+      if (called === path || called.startsWith(`${path}/`)) return `${DEFAULT.path}${called.slice(path.length)}`;
+      const beside = called.startsWith(`${folder}/`) ? called.slice(folder.length) : '';
+      return beside === DEFAULT.path || beside.startsWith(`${DEFAULT.path}/`) ? '' : beside;
+    },
+  };
+}
+
+export function pathOf(request: Pick<HttpRequest, 'url'>): string {
+  const url = request.url!;
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
 /** Finds out where a request comes from, and checks its Host and Origin. */
 function createEndpointGuard(options: EndpointOptions): { check(request: UpgradeRequest | HttpRequest): void } {
   const guard = createGuard(options.host ?? '127.0.0.1', options);
@@ -139,56 +174,6 @@ function createEndpointGuard(options: EndpointOptions): { check(request: Upgrade
       request.clientAddress = findAddress(request);
       guard.check(request);
     },
-  };
-}
-
-/** Finds out who calls, and for which URL. Nothing is done per request where nobody is identified. */
-function createEntrance({ login, needsIdentity, address = () => undefined, ...options }: EndpointSetup, mount: Mount) {
-  if (login && options.identify !== login.identify)
-    throw new GatewayError('BAD_OPTION', { option: 'identify', reason: '`auth` says already who calls' });
-  const urlOf = createUrlOf(options.publicUrl, mount, address);
-  const { identify: ask, openPages = {} } = options;
-  const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
-    const found = identifyCaller(ask!, request, place);
-    if (!needsIdentity) return found;
-    return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
-  };
-  const placeOf = rememberLast((request: HttpRequest, local: string) => ({
-    resource: urlOf(request, local),
-    endpoint: urlOf(request, '/mcp'),
-  }));
-  /** A page that needs no login. */
-  const openPage = (request: HttpRequest, local: string): HttpHandler | undefined => {
-    if (Object.hasOwn(openPages, local)) return openPages[local];
-    if (!login) return undefined;
-    return login.openPage({ path: pathOf(request), local, endpoint: () => urlOf(request, '/mcp') });
-  };
-  return { login, openPage, placeOf, identify: ask && identify };
-}
-
-/**
- * The URL of a path, as clients write it and as tokens name it in `aud` (RFC 8707); undefined if the own address is unknown. It comes from
- * `publicUrl`, or from the port that is open. The Host header decides only which loopback name is used: a caller must not choose for which
- * server a token counts.
- */
-function createUrlOf(
-  publicUrl: string | undefined,
-  mount: Mount,
-  address: () => ListeningAddress | undefined,
-): (request: HttpRequest, local: string) => string | undefined {
-  const cut = mount.path.lastIndexOf('/');
-  const [folder, name] = [mount.path.slice(0, cut), mount.path.slice(cut)];
-  const base = publicUrl?.replace(/\/+$/, '');
-  const own = ({ headers }: HttpRequest): string | undefined => {
-    const at = address();
-    const host = headers.host?.toLowerCase().replace(/:\d+$/, '') ?? '';
-    return at && isLoopback(host) ? `${at.isTls ? 'https' : 'http'}://${host}:${at.port}${folder}` : undefined;
-  };
-  return (request, local) => {
-    const start = base ?? own(request);
-    if (start === undefined) return undefined;
-    if (local === '/mcp' || local.startsWith('/mcp/')) return `${start}${name}${local.slice('/mcp'.length)}`;
-    return start + (local === '/message' ? '/sse' : local);
   };
 }
 
@@ -246,6 +231,56 @@ function runUnlessLoop(
   runUnlessVisited(readVia(headers[VIA_HEADER]), { id, maxHops: limits.maxHops }, work);
 }
 
+/** Finds out who calls, and for which URL. Nothing is done per request where nobody is identified. */
+function createEntrance({ login, needsIdentity, address = () => undefined, ...options }: EndpointSetup, mount: Mount) {
+  if (login && options.identify !== login.identify)
+    throw new GatewayError('BAD_OPTION', { option: 'identify', reason: '`auth` says already who calls' });
+  const urlOf = createUrlOf(options.publicUrl, mount, address);
+  const { identify: ask, openPages = {} } = options;
+  const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
+    const found = identifyCaller(ask!, request, place);
+    if (!needsIdentity) return found;
+    return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
+  };
+  const placeOf = rememberLast((request: HttpRequest, local: string) => ({
+    resource: urlOf(request, local),
+    endpoint: urlOf(request, '/mcp'),
+  }));
+  /** A page that needs no login. */
+  const openPage = (request: HttpRequest, local: string): HttpHandler | undefined => {
+    if (Object.hasOwn(openPages, local)) return openPages[local];
+    if (!login) return undefined;
+    return login.openPage({ path: pathOf(request), local, endpoint: () => urlOf(request, '/mcp') });
+  };
+  return { login, openPage, placeOf, identify: ask && identify };
+}
+
+/**
+ * The URL of a path, as clients write it and as tokens name it in `aud` (RFC 8707); undefined if the own address is unknown. It comes from
+ * `publicUrl`, or from the port that is open. The Host header decides only which loopback name is used: a caller must not choose for which
+ * server a token counts.
+ */
+function createUrlOf(
+  publicUrl: string | undefined,
+  mount: Mount,
+  address: () => ListeningAddress | undefined,
+): (request: HttpRequest, local: string) => string | undefined {
+  const cut = mount.path.lastIndexOf('/');
+  const [folder, name] = [mount.path.slice(0, cut), mount.path.slice(cut)];
+  const base = publicUrl?.replace(/\/+$/, '');
+  const own = ({ headers }: HttpRequest): string | undefined => {
+    const at = address();
+    const host = headers.host?.toLowerCase().replace(/:\d+$/, '') ?? '';
+    return at && isLoopback(host) ? `${at.isTls ? 'https' : 'http'}://${host}:${at.port}${folder}` : undefined;
+  };
+  return (request, local) => {
+    const start = base ?? own(request);
+    if (start === undefined) return undefined;
+    if (local === '/mcp' || local.startsWith('/mcp/')) return `${start}${name}${local.slice('/mcp'.length)}`;
+    return start + (local === '/message' ? '/sse' : local);
+  };
+}
+
 /** Most requests come for the same place. */
 function rememberLast<T>(placeOf: (request: HttpRequest, local: string) => T): typeof placeOf {
   let last: { host: string | undefined; local: string; place: T } | undefined;
@@ -259,15 +294,6 @@ function rememberLast<T>(placeOf: (request: HttpRequest, local: string) => T): t
 function refuseUnknown(caller: Caller): Caller {
   if (caller) return caller;
   throw new GatewayError('UNAUTHORIZED', { reason: 'the server does not know this caller' });
-}
-
-function isOurs(path: string, options: EndpointOptions): boolean {
-  const isPart = options.part !== undefined && path.startsWith('/mcp/');
-  return Object.hasOwn(ALLOW, path) || isPart || isPage(path, options) || Object.hasOwn(options.openPages ?? {}, path);
-}
-
-function isPage(path: string, { pages }: EndpointOptions): boolean {
-  return pages !== undefined && Object.hasOwn(pages, path);
 }
 
 /** Loads the WebSocket code on the first upgrade: most HTTP gateways never see one, and start sooner without it. */
@@ -288,28 +314,13 @@ function createSockets(context: ServeContext) {
   };
 }
 
-/** Without the handshake era there are no sessions to GET or DELETE. */
-function allowOf(path: string, { handshake }: ServeContext): string {
-  const known = path.startsWith('/mcp/') ? '/mcp' : path;
-  if (known === '/mcp' && !handshake) return 'POST';
-  return ALLOW[known] ?? 'GET';
+function isOurs(path: string, options: EndpointOptions): boolean {
+  const isPart = options.part !== undefined && path.startsWith('/mcp/');
+  return Object.hasOwn(ALLOW, path) || isPart || isPage(path, options) || Object.hasOwn(options.openPages ?? {}, path);
 }
 
-export function pathOf(request: Pick<HttpRequest, 'url'>): string {
-  const url = request.url!;
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
-}
-
-function refuse(
-  context: ServeContext,
-  { request, response }: Pick<HttpVisit, 'request' | 'response'>,
-  thrown: unknown,
-  path: string,
-): void {
-  const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
-  if (isMethod) response.setHeader('allow', allowOf(path, context));
-  refuseRequest(context, { request, response }, thrown);
+function isPage(path: string, { pages }: EndpointOptions): boolean {
+  return pages !== undefined && Object.hasOwn(pages, path);
 }
 
 /** CORS headers for web pages. The guard has already accepted their Origin. */
@@ -330,31 +341,20 @@ function answerPreflight(request: HttpRequest, response: HttpResponse, methods: 
   response.end();
 }
 
-/** Where the endpoint is mounted. Inside, paths are always those of an endpoint at /mcp. */
-interface Mount {
-  readonly path: string;
-  /** The path of a request as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
-  readonly localPathOf: (request: Pick<HttpRequest, 'url'>) => string;
+/** Without the handshake era there are no sessions to GET or DELETE. */
+function allowOf(path: string, { handshake }: ServeContext): string {
+  const known = path.startsWith('/mcp/') ? '/mcp' : path;
+  if (known === '/mcp' && !handshake) return 'POST';
+  return ALLOW[known] ?? 'GET';
 }
 
-const DEFAULT: Mount = { path: '/mcp', localPathOf: pathOf };
-
-export function readMount(path: string | undefined): Mount {
-  if (path === undefined || path === DEFAULT.path) return DEFAULT;
-  if (!/^(\/[^/?#\s]+)+$/.test(path)) {
-    throw new GatewayError('BAD_OPTION', {
-      option: 'path',
-      reason: `write it like /api/mcp, not ${JSON.stringify(path)}`,
-    });
-  }
-  const folder = path.slice(0, path.lastIndexOf('/'));
-  return {
-    path,
-    localPathOf(request) {
-      const called = pathOf(request);
-      if (called === path || called.startsWith(`${path}/`)) return `${DEFAULT.path}${called.slice(path.length)}`;
-      const beside = called.startsWith(`${folder}/`) ? called.slice(folder.length) : '';
-      return beside === DEFAULT.path || beside.startsWith(`${DEFAULT.path}/`) ? '' : beside;
-    },
-  };
+function refuse(
+  context: ServeContext,
+  { request, response }: Pick<HttpVisit, 'request' | 'response'>,
+  thrown: unknown,
+  path: string,
+): void {
+  const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
+  if (isMethod) response.setHeader('allow', allowOf(path, context));
+  refuseRequest(context, { request, response }, thrown);
 }

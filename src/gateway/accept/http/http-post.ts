@@ -1,22 +1,30 @@
-// A POST over HTTP: which content types its client accepts, its body, and its answer.
-import type { Message, RequestId } from '../../../protocol/message.ts';
+// A POST over HTTP: its body, which content types its client accepts, and its answer.
 import { isObject, isRequest } from '../../../protocol/message.ts';
+import type { Message, RequestId } from '../../../protocol/message.ts';
 import { UNCOUNTED_BYTES, ARRIVING_COPIES, HeldShare } from '../../../shared/held-bytes.ts';
-import { holdUnsent, SseResponse } from './sse-response.ts';
 import { DeadlineItem } from '../../../shared/clock.ts';
 import type { DeadlineList } from '../../../shared/clock.ts';
 import type { HttpResponse, HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { VIA_HEADER, boundVia } from '../../../shared/via.ts';
 import { byteLengthOf, encode, writeEncoded, writeMessage } from '../../codec/json-rpc.ts';
 import type { EncodedMessage, ParsedInput } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/served-exchange.ts';
+import { readInTurns } from '../../codec/paced-reader.ts';
 import type { SessionStream } from '../session/session-stream.ts';
 import type { HttpSession } from '../session/http-session.ts';
 import { replaceUnwritable } from '../unusual-messages.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { VIA_HEADER, boundVia } from '../../../shared/via.ts';
-import { readInTurns } from '../../codec/paced-reader.ts';
+import { holdUnsent, SseResponse } from './sse-response.ts';
+
+/** What a body that is being read counts against. */
+interface BodyBudget {
+  response: HttpResponse;
+  owner: string;
+  /** `limits.maxHeldBytes`. */
+  maxBytes: number;
+}
 
 /**
  * Calls back with the body as text or with the error; never, if the client hangs up before. The limit applies to the announced length first,
@@ -56,14 +64,6 @@ export function readRequestBody(
     holding?.set(size);
     done(text);
   });
-}
-
-/** What a body that is being read counts against. */
-interface BodyBudget {
-  response: HttpResponse;
-  owner: string;
-  /** `limits.maxHeldBytes`. */
-  maxBytes: number;
 }
 
 /** The body counts until the answer has ended: the call has it meanwhile. Only while it arrives can it be refused. */

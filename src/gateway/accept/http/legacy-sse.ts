@@ -8,22 +8,22 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import { addressOf } from '../../../shared/http.ts';
 import { writeMessage, toEncodedText } from '../../codec/json-rpc.ts';
-import { RequestReader } from '../../codec/fast-messages.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
+import { RequestReader } from '../../codec/fast-messages.ts';
 import { Conversation } from '../../dialect/serve/conversation.ts';
 import { openingOf } from '../../dialect/serve/detect.ts';
 import { RECURRING } from '../../dialect/meta.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/served-exchange.ts';
-import { answerError } from './refusals.ts';
-import { answerJson, encodeAnswer, readRequestBody } from './http-post.ts';
 import { callerOf } from '../identify.ts';
 import { receiveBatchOrRefuse } from '../unusual-messages.ts';
 import { SessionTable } from '../session/session-table.ts';
+import { OutgoingQueue } from '../session/outgoing-queue.ts';
+import { answerError } from './refusals.ts';
+import { answerJson, encodeAnswer, readRequestBody } from './http-post.ts';
 import { SseResponse } from './sse-response.ts';
 import { isJson } from './streamable-http.ts';
 import type { StreamableHttp, HttpVisit } from './streamable-http.ts';
-import { OutgoingQueue } from '../session/outgoing-queue.ts';
 
 export class LegacySse {
   readonly #context: ServeContext;

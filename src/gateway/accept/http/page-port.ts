@@ -5,8 +5,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
-import { answerThrown } from './refusals.ts';
 import { createGuard } from '../guard.ts';
+import { answerThrown } from './refusals.ts';
 import { pathOf } from './http-endpoint.ts';
 import type { EndpointOptions } from './http-endpoint.ts';
 

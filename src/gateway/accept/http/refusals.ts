@@ -1,16 +1,17 @@
-// Refuses HTTP requests and upgrades: answers with the error, and records callers who were turned away.
+// Refuses HTTP requests and upgrades: answers with the error, records callers who were turned away, and ends the streams of those whose login is no
+// longer valid.
 import type { Duplex } from 'node:stream';
 import type { Identity } from '../../../protocol/exchange.ts';
-import type { RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
+import type { RequestId } from '../../../protocol/message.ts';
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { addressOf } from '../../../shared/http.ts';
 import type { HttpResponse, HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { plainError } from '../../dialect/plain-error.ts';
 import { answerJson, retryAfter } from './http-post.ts';
-import type { RecordAudit } from '../../../protocol/audit.ts';
-import { addressOf } from '../../../shared/http.ts';
 
 interface RefusalContext {
   audit?: RecordAudit | undefined;
@@ -28,6 +29,28 @@ export function refuseRequest(
 ): void {
   recordRefusal(context.audit, thrown, request);
   answerThrown(context, response, thrown, id);
+}
+
+/** Notes where the request came from and what it wanted, but nothing that the caller sent as a proof. */
+function recordRefusal(audit: RecordAudit | undefined, thrown: unknown, request: RefusedRequest): void {
+  if (!audit || !(thrown instanceof GatewayError)) return;
+  const { code, row, details } = thrown;
+  if (row.status !== 401 && row.status !== 403) return;
+  const { reason, scope } = details;
+  const from = addressOf(request);
+  audit({
+    kind: 'refusal',
+    method: request.method,
+    name: (request.url ?? '').split('?', 1)[0],
+    outcome: code,
+    details: {
+      status: row.status,
+      ...(typeof reason === 'string' && { reason }),
+      ...(typeof scope === 'string' && { scope }),
+      ...(from !== undefined && { from }),
+      ...(request.headers.origin !== undefined && { origin: request.headers.origin }),
+    },
+  });
 }
 
 /** Answers a thrown error. One that is not a GatewayError is logged and reported as internal. */
@@ -58,18 +81,6 @@ function challengeOf({ code, details: { challenge, nonce } }: GatewayError): Rec
   };
 }
 
-/** Ends a stream when the key or token that opened it is no longer valid. */
-export function endWhenInvalid(identity: Identity | undefined, response: HttpResponse): void {
-  const forget = identity?.validity?.watch(() => response.end());
-  if (forget) response.on('close', forget);
-}
-
-/** Destroys the socket, because a client that never closes its end must not keep it open. */
-export function refuseUpgrade(socket: Duplex, status: string, headers = ''): void {
-  socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${headers}Content-Length: 0\r\n\r\n`);
-}
-
 /** Refuses an upgrade because of what was thrown. */
 export function refuseUpgradeFor(
   { audit, log }: RefusalContext,
@@ -85,24 +96,14 @@ export function refuseUpgradeFor(
   refuseUpgrade(socket, thrown.code === 'UNAUTHORIZED' ? '401 Unauthorized' : '403 Forbidden', lines.join(''));
 }
 
-/** Notes where the request came from and what it wanted, but nothing that the caller sent as a proof. */
-function recordRefusal(audit: RecordAudit | undefined, thrown: unknown, request: RefusedRequest): void {
-  if (!audit || !(thrown instanceof GatewayError)) return;
-  const { code, row, details } = thrown;
-  if (row.status !== 401 && row.status !== 403) return;
-  const { reason, scope } = details;
-  const from = addressOf(request);
-  audit({
-    kind: 'refusal',
-    method: request.method,
-    name: (request.url ?? '').split('?', 1)[0],
-    outcome: code,
-    details: {
-      status: row.status,
-      ...(typeof reason === 'string' && { reason }),
-      ...(typeof scope === 'string' && { scope }),
-      ...(from !== undefined && { from }),
-      ...(request.headers.origin !== undefined && { origin: request.headers.origin }),
-    },
-  });
+/** Destroys the socket, because a client that never closes its end must not keep it open. */
+export function refuseUpgrade(socket: Duplex, status: string, headers = ''): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${headers}Content-Length: 0\r\n\r\n`);
+}
+
+/** Ends a stream when the key or token that opened it is no longer valid. */
+export function endWhenInvalid(identity: Identity | undefined, response: HttpResponse): void {
+  const forget = identity?.validity?.watch(() => response.end());
+  if (forget) response.on('close', forget);
 }

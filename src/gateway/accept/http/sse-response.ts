@@ -1,13 +1,13 @@
-// An HTTP answer that is an event stream. It sends keep-alive comments, and closes when its reader falls too many bytes
-// behind.
+// An HTTP answer that is an event stream. It sends keep-alive comments, and closes when its reader falls too many bytes behind, or when what waits
+// for the reader is more than the process can hold.
+import { UNCOUNTED_BYTES, HeldShare } from '../../../shared/held-bytes.ts';
+import { addressOf } from '../../../shared/http.ts';
+import type { HttpResponse, HttpRequest } from '../../../shared/http.ts';
 import { writeComment, writeEvent } from '../../codec/sse.ts';
 import type { OutgoingEvent } from '../../codec/sse.ts';
 import { writeEncoded } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
-import { UNCOUNTED_BYTES, HeldShare } from '../../../shared/held-bytes.ts';
-import type { HttpResponse, HttpRequest } from '../../../shared/http.ts';
-import { addressOf } from '../../../shared/http.ts';
 
 const HEAD = {
   'content-type': 'text/event-stream',
@@ -16,6 +16,7 @@ const HEAD = {
   'x-accel-buffering': 'no',
 };
 
+/** How many characters of waiting events are written at once. */
 const JOINED_CHARS = 64 * 1024;
 
 export class SseResponse {

@@ -1,32 +1,32 @@
 // Streamable HTTP at /mcp for both eras: POST, and for handshake sessions GET (event stream or long poll) and DELETE.
 // The dialects decide which era a POST belongs to; this file applies the HTTP rules around it.
 import type { Identity } from '../../../protocol/exchange.ts';
-import type { Message, RequestMessage } from '../../../protocol/message.ts';
 import { hasMeta, isNotification, isRequest } from '../../../protocol/message.ts';
+import type { Message, RequestMessage } from '../../../protocol/message.ts';
 import { LOCAL } from '../../../shared/anonymous.ts';
 import { DeadlineList } from '../../../shared/clock.ts';
 import { CONNECTION_CLOSED } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { addressOf } from '../../../shared/http.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
+import { runUnlessVisited } from '../../../shared/via.ts';
 import type { ParsedInput } from '../../codec/json-rpc.ts';
 import { RequestReader } from '../../codec/fast-messages.ts';
 import { Conversation } from '../../dialect/serve/conversation.ts';
 import { isStatelessMessage, openingOf, checkOpeningVersion, checkSessionVersion } from '../../dialect/serve/detect.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { RECURRING, readMessageVia } from '../../dialect/meta.ts';
-import { runUnlessVisited } from '../../../shared/via.ts';
 import { receiveStatelessNotification, isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
-import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
 import { callerOf } from '../identify.ts';
 import type { Login } from '../login.ts';
-import { readAccept, readRequestBody, PostOutlet, answerJson, requestIdIn } from './http-post.ts';
-import type { AcceptedTypes } from './http-post.ts';
 import { receiveBatchOrRefuse, answerRefusal } from '../unusual-messages.ts';
 import { DurableSessions } from '../durable/durable-sessions.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';
 import { HttpSession } from '../session/http-session.ts';
 import { SessionRoom, SessionTable } from '../session/session-table.ts';
+import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
+import { readAccept, readRequestBody, PostOutlet, answerJson, requestIdIn } from './http-post.ts';
+import type { AcceptedTypes } from './http-post.ts';
 import { SseResponse } from './sse-response.ts';
 
 /** One HTTP request on its way through the endpoint. */

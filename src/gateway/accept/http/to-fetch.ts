@@ -1,7 +1,8 @@
-// Turns the endpoint into a function from Request to Response, as Hono, Next, Bun, Deno and Workers call it.
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
+// Turns the endpoint, which is written for Node's requests and responses, into a function from Request to Response, as Hono, Next, Bun, Deno and
+// Workers call it.
 import { Readable, Writable } from 'node:stream';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 
 /**
  * `platform` is the runtime's second argument: Bun's server or Deno's connection. Anything else, such as the context of

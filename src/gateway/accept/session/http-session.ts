@@ -3,8 +3,9 @@
 // 1. Each message is written to exactly one stream: that of its request, else the newest open GET.
 // 2. Messages that belong to no request wait, bounded, for the next GET or poll.
 // 3. After closing, no HTTP answer of the session stays open.
-import type { Message, RequestId } from '../../../protocol/message.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
+import type { Message, RequestId } from '../../../protocol/message.ts';
+import type { ClientConnection } from '../../../protocol/exchange.ts';
 import { anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { ticksOf } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -14,6 +15,8 @@ import { Conversation } from '../../dialect/serve/conversation.ts';
 import type { SettingChange } from '../../dialect/serve/conversation.ts';
 import type { ServeContext, EventStore } from '../../dialect/serve/serve-context.ts';
 import { plainError } from '../../dialect/plain-error.ts';
+import type { SessionName } from '../durable/durable-sessions.ts';
+import type { SseResponse } from '../http/sse-response.ts';
 import {
   createMemoryEventStore,
   LOST_STREAM,
@@ -23,9 +26,6 @@ import {
   toEventId,
   toPostStreamName,
 } from './session-stream.ts';
-import type { ClientConnection } from '../../../protocol/exchange.ts';
-import type { SessionName } from '../durable/durable-sessions.ts';
-import type { SseResponse } from '../http/sse-response.ts';
 import { OutgoingQueue } from './outgoing-queue.ts';
 
 interface HttpSessionOptions {

@@ -1,14 +1,14 @@
-// One event stream of a session, independent of the HTTP answer that currently carries it: answers come and go, event
-// ids stay. An event id names its stream, so that a client that resumes gets the rest of that stream only.
+// One event stream of a session, independent of the HTTP answer that currently carries it: answers come and go, event ids stay. An event id names its
+// stream, so that a client that resumes gets the rest of that stream only. Events are kept in memory unless another store is given.
 // 1. Each event is written at most once to each carrier, in order.
 // 2. While a client catches up, new events are only stored; it gets them with those it missed.
-import type { EventStore, StoredEvent } from '../../dialect/serve/serve-context.ts';
 import type { RequestId } from '../../../protocol/message.ts';
+import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import type { Limits } from '../../../shared/limits.ts';
+import type { EventStore, StoredEvent } from '../../dialect/serve/serve-context.ts';
 import { toEncodedText } from '../../codec/json-rpc.ts';
 import type { EncodedMessage } from '../../codec/json-rpc.ts';
 import type { SseResponse } from '../http/sse-response.ts';
-import { HeldShare, UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
-import type { Limits } from '../../../shared/limits.ts';
 
 export class SessionStream {
   readonly name: string;
@@ -98,6 +98,11 @@ export class SessionStream {
   }
 }
 
+/** Names the stream that reports an answer lost with an earlier process. */
+export const LOST_STREAM = 'l';
+const MAX_EVENT_ID_CHARS = 300;
+const MAX_REQUEST_CHARS = 100;
+
 export function toEventId(stream: string, sequence: number): string {
   return `${stream}_${sequence}`;
 }
@@ -106,11 +111,6 @@ export function fromEventId(id: string): { stream: string; sequence: number } | 
   const match = id.length > MAX_EVENT_ID_CHARS ? undefined : /^([glp][\w.-]*)_(\d{1,15})$/.exec(id);
   return match ? { stream: match[1]!, sequence: Number(match[2]) } : undefined;
 }
-
-/** Names the stream that reports an answer lost with an earlier process. */
-export const LOST_STREAM = 'l';
-const MAX_EVENT_ID_CHARS = 300;
-const MAX_REQUEST_CHARS = 100;
 
 /** The name contains the request id, so that a later process can report the lost answer. */
 export function toPostStreamName(request: RequestId | null): string {

@@ -1,15 +1,15 @@
-// What is pinned of one server, and the file that keeps it: each definition as it was accepted, and as the server lists it now if that is something else. Nothing here
-// decides what follows from a difference (pin-policy.ts).
+// What is pinned of one server, and the file that keeps it: each definition as it was accepted, and as the server lists it now if that is something
+// else. Nothing here decides what follows from a difference (pin-policy.ts).
 // 1. The first list for each kind of client is the baseline: it is accepted as it is. Later, only a person accepts.
 // 2. A pin outlives its tool: one that comes back is compared with what it was.
 // 3. What was never accepted is forgotten when it is no longer listed, so a server cannot fill the record with names.
-import type { JsonObject } from '../../../protocol/message.ts';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { MAX_PINS, MAX_PINNED_CHARS, MAX_PIN_FILE_BYTES } from '../../../shared/limits.ts';
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { GatewayError } from '../../../shared/errors.ts';
 import { withFileLock } from '../../../shared/files/file-lock.ts';
 import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
@@ -107,6 +107,18 @@ export function toListed(
   return { name, definition, text };
 }
 
+function withoutAvailability(entry: JsonObject): JsonObject {
+  const { _meta: meta } = entry;
+  if (!isObject(meta) || !(OF_GATEWAYS in meta)) return entry;
+  const { [OF_GATEWAYS]: _, ...rest } = meta;
+  const { _meta: _gone, ...others } = entry;
+  return Object.keys(rest).length > 0 ? { ...others, _meta: rest } : others;
+}
+
+export function pinDigest(text: string): string {
+  return sha256(text, 'base64url');
+}
+
 export function keyOf({ era, area, name }: Pick<Pin, 'era' | 'area' | 'name'>): string {
   return `${era} ${area} ${name}`;
 }
@@ -141,17 +153,6 @@ export function addListing(record: PinRecord, listing: SeenPage): void {
     if (!pin.pinned) delete pins[keyOf(pin)];
   }
   if (!known.includes(knownKey(listing))) known.push(knownKey(listing));
-}
-
-/** Accepts what is seen now; pins that are no longer listed are dropped. */
-export function acceptPin(record: PinRecord, key: string): void {
-  const pin = record.pins[key];
-  if (pin?.seen) setPinned(pin, pin.seen);
-  else if (pin && isRemoved(pin)) delete record.pins[key];
-}
-
-export function isRemoved({ kinds }: Pin): boolean {
-  return kinds.length === 0;
 }
 
 function addDefinition(record: PinRecord, listing: SeenPage, { name, definition, text }: ListedDefinition): void {
@@ -200,22 +201,17 @@ function missing(pins: PinRecord['pins'], { era, area, kind, names }: SeenPage):
   );
 }
 
-function withoutAvailability(entry: JsonObject): JsonObject {
-  const { _meta: meta } = entry;
-  if (!isObject(meta) || !(OF_GATEWAYS in meta)) return entry;
-  const { [OF_GATEWAYS]: _, ...rest } = meta;
-  const { _meta: _gone, ...others } = entry;
-  return Object.keys(rest).length > 0 ? { ...others, _meta: rest } : others;
+/** Accepts what is seen now; pins that are no longer listed are dropped. */
+export function acceptPin(record: PinRecord, key: string): void {
+  const pin = record.pins[key];
+  if (pin?.seen) setPinned(pin, pin.seen);
+  else if (pin && isRemoved(pin)) delete record.pins[key];
 }
 
-export function pinDigest(text: string): string {
-  return sha256(text, 'base64url');
+export function isRemoved({ kinds }: Pin): boolean {
+  return kinds.length === 0;
 }
 
-/**
- * The files with pins are one for each server of each gateway, in the user's state folder. Only its owner can read one. A file is replaced whole,
- * under a lock, by what is made of its latest content, so gateways and `parley pins` can write at the same time.
- */
 const ENDING = '.pins.json';
 const WAIT_MS = 5000;
 
@@ -223,6 +219,7 @@ export function pinFolder(stateFolder: string): string {
   return join(stateFolder, 'pins');
 }
 
+/** One file for each server of each gateway, in the user's state folder. Only its owner can read it. */
 export function pinFile(folder: string, { gateway, server }: Pick<PinRecord, 'gateway' | 'server'>): string {
   return join(folder, `${pinDigest(JSON.stringify([gateway, server])).slice(0, 22)}${ENDING}`);
 }
@@ -245,13 +242,21 @@ export function readPinFile(path: string): PinRecord | undefined {
   throw new GatewayError('BAD_OPTION', { option: 'stateFolder', reason: `${path} is not a file of \`parley pins\`` });
 }
 
+function isRecord(value: unknown): value is PinRecord {
+  if (!isObject(value)) return false;
+  const { gateway, server, address, known, pins } = value;
+  const isPin = (one: unknown): boolean => isObject(one) && typeof one.name === 'string' && Array.isArray(one.kinds);
+  const isNamed = typeof gateway === 'string' && typeof server === 'string' && typeof address === 'string';
+  return isNamed && Array.isArray(known) && isObject(pins) && Object.values(pins).every(isPin);
+}
+
 /** Tells versions of the file apart without reading it. */
 export function versionOf(path: string): string {
   const { ino, mtimeMs, size } = statSync(path, { throwIfNoEntry: false }) ?? {};
   return `${ino} ${mtimeMs} ${size}`;
 }
 
-/** Writes what `change` makes of the latest record. */
+/** Replaces the file, under a lock, by what `change` makes of its latest content, so gateways and `parley pins` can write at the same time. */
 export function updatePinFile(path: string, change: (latest: PinRecord | undefined) => PinRecord): Promise<PinRecord> {
   const onLate = () => new GatewayError('BAD_OPTION', { option: 'pins', reason: `another process holds ${path}` });
   return withFileLock({ path: `${path}.lock`, waitMs: WAIT_MS, onLate }, async () => {
@@ -273,12 +278,4 @@ export function withoutValues(record: PinRecord): PinRecord {
 
 function bare<T extends { value?: unknown }>({ value: _, ...rest }: T): Omit<T, 'value'> {
   return rest;
-}
-
-function isRecord(value: unknown): value is PinRecord {
-  if (!isObject(value)) return false;
-  const { gateway, server, address, known, pins } = value;
-  const isPin = (one: unknown): boolean => isObject(one) && typeof one.name === 'string' && Array.isArray(one.kinds);
-  const isNamed = typeof gateway === 'string' && typeof server === 'string' && typeof address === 'string';
-  return isNamed && Array.isArray(known) && isObject(pins) && Object.values(pins).every(isPin);
 }

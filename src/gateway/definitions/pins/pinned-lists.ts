@@ -5,8 +5,8 @@
 // 4. If the file cannot be used, pins last as long as the process.
 import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { ClientView } from '../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import type { ServerView } from '../../../protocol/server-view.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';

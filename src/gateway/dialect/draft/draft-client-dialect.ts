@@ -5,14 +5,14 @@ import type { Implementation } from '@modelcontextprotocol/client';
 import { deriveExchange } from '../../../protocol/derived-exchange.ts';
 import type { Ask, ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { pages } from '../../../protocol/pages.ts';
-import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
-import type { ProtocolError } from '../../../shared/errors.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import type { ProtocolError } from '../../../shared/errors.ts';
 import { toHandshakeEntry } from '../handshake/results.ts';
 import { splitMeta } from '../meta.ts';
 import { plainError, toWire } from '../plain-error.ts';
@@ -140,10 +140,6 @@ export class DraftClientDialect implements ClientDialect {
   }
 }
 
-function toAdded(tool: { name: string; description?: string | undefined }): JsonObject {
-  return isObject(tool) && tool.description === undefined ? { name: tool.name } : { ...tool };
-}
-
 /** Reads all pages of a list, because the dialect's bare arrays have no cursor. */
 async function listDraftEntries(exchange: Exchange, target: Target, key: string): Promise<JsonObject[]> {
   const entries: JsonObject[] = [];
@@ -151,4 +147,8 @@ async function listDraftEntries(exchange: Exchange, target: Target, key: string)
     toPlainObject(await target.handle(deriveExchange(exchange, { params: { ...exchange.params, ...page } })));
   for await (const page of pages({ key, fetch })) entries.push(...(page[key] as JsonObject[]));
   return entries.map((entry) => toHandshakeEntry(entry, featuresOf(DRAFT_VERSION)));
+}
+
+function toAdded(tool: { name: string; description?: string | undefined }): JsonObject {
+  return isObject(tool) && tool.description === undefined ? { name: tool.name } : { ...tool };
 }

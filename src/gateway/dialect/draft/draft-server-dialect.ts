@@ -1,7 +1,7 @@
 // Talks to servers of the `draft` dialect: tools are invoked, lists are bare arrays, and change notifications carry the
 // difference.
-import type { JsonObject, NotificationMessage, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';

@@ -2,8 +2,8 @@
 // `inputRequests`, cache hints or error codes of the stateless era.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, WireError } from '../../../protocol/message.ts';
 import { isObject, toNotification, MISSING, toInvalid } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, WireError } from '../../../protocol/message.ts';
 import { TASK_METHODS } from '../../../protocol/methods.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
@@ -12,13 +12,13 @@ import { missingCapability } from '../ask.ts';
 import { META, splitMeta, TASKS_EXTENSION } from '../meta.ts';
 import { isLogLevel, writeLog, writeProgress } from '../notifications.ts';
 import { plainError, toWire } from '../plain-error.ts';
-import type { Features } from '../revisions.ts';
 import { NEWEST_HANDSHAKE, featuresOf } from '../revisions.ts';
+import type { Features } from '../revisions.ts';
 import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
 import type { Conversation } from '../serve/conversation.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
-import type { OlderAsk } from './older-asks.ts';
 import { toOlderAsk } from './older-asks.ts';
+import type { OlderAsk } from './older-asks.ts';
 import { toTask, toHandshakeResult } from './results.ts';
 
 /** Methods of other dialects. */

@@ -1,8 +1,7 @@
 // Talks to servers of the handshake era. Results pass through unchanged, except that fields which only the newest form
 // has are added.
-import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification } from '../../../protocol/message.ts';
-import { CancelledByPeer } from '../../../shared/cancellation.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../protocol/raw/raw-object.ts';
@@ -17,6 +16,7 @@ import type {
 import type { Change } from '../../../protocol/target.ts';
 import { EncodedParams } from '../../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../../protocol/raw/encoded-params.ts';
+import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { rejectOnAbort } from '../../../shared/timing.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';

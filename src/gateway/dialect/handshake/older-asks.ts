@@ -1,8 +1,8 @@
 // Converts questions to a client's revision. If the answer must be converted back, the function for that is returned
 // too.
 import type { Ask } from '../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Features } from '../revisions.ts';

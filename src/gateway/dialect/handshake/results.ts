@@ -1,10 +1,10 @@
 // Converts results to a handshake revision: drops or converts what the revision lacks. The newest revision gets its
 // result untouched where nothing changes, and unparsed where it came that way.
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject, present } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { copyNumbers } from '../../../protocol/raw/exact-numbers.ts';
-import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { RawObject } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { withoutEnvelope, withoutStatelessKeys } from '../meta.ts';
@@ -76,41 +76,6 @@ export function toTask(task: TaskState): JsonObject {
   };
 }
 
-function toCallResult(result: JsonObject, features: Features): JsonObject {
-  const shaped = result.structuredContent === undefined ? result : wrapStructured(result, features);
-  if (features.structured || !Array.isArray(shaped.content)) return shaped;
-  const content = shaped.content as JsonObject[];
-  const older = toOlderContent(content, features);
-  return older === content ? shaped : { ...shaped, content: older };
-}
-
-function toListResult(result: JsonObject, key: string, features: Features): JsonObject {
-  const plain = withoutCacheHints(result);
-  return { ...plain, [key]: (plain[key] as JsonObject[]).map((entry) => toHandshakeEntry(entry, features)) };
-}
-
-function withoutCacheHints(result: JsonObject): JsonObject {
-  if (result.ttlMs === undefined && result.cacheScope === undefined) return result;
-  const { ttlMs, cacheScope, ...rest } = result;
-  return rest;
-}
-
-function toPromptResult(result: JsonObject, features: Features): JsonObject {
-  if (features.structured) return result;
-  const messages = (result.messages as JsonObject[]).map((message) => {
-    const [content] = toOlderContent([message.content as JsonObject], features);
-    return content === message.content ? message : { ...message, content };
-  });
-  return { ...result, messages };
-}
-
-/** Completion values are strings on every revision but the oldest. */
-export function toPlainCompletion(result: JsonObject): JsonObject {
-  const completion = result.completion as JsonObject;
-  const values = (completion.values as unknown[]).map((value) => (isObject(value) ? value.value : value));
-  return { ...result, completion: { ...completion, values } };
-}
-
 /** Converts a task of 2025-11-25 to the neutral form. */
 export function fromTask(task: JsonObject): TaskState {
   const { ttl, pollInterval, ...rest } = task;
@@ -119,6 +84,31 @@ export function fromTask(task: JsonObject): TaskState {
     ttlMs: typeof ttl === 'number' ? ttl : null,
     ...(typeof pollInterval === 'number' && { pollIntervalMs: pollInterval }),
   };
+}
+
+function toCallResult(result: JsonObject, features: Features): JsonObject {
+  const shaped = result.structuredContent === undefined ? result : wrapStructured(result, features);
+  if (features.structured || !Array.isArray(shaped.content)) return shaped;
+  const content = shaped.content as JsonObject[];
+  const older = toOlderContent(content, features);
+  return older === content ? shaped : { ...shaped, content: older };
+}
+
+/**
+ * For a result that has structured content. 2024-11-05 and 2025-03-26 lack it, later revisions require an object: any
+ * other value is wrapped as `result`, as the official SDK does.
+ */
+function wrapStructured(result: JsonObject, features: Features): JsonObject {
+  if (features.structured && isObject(result.structuredContent)) return result;
+  const { structuredContent: dropped, ...rest } = result;
+  const content = withText(Array.isArray(rest.content) ? (rest.content as JsonObject[]) : [], dropped);
+  return features.structured ? { ...rest, content, structuredContent: { result: dropped } } : { ...rest, content };
+}
+
+/** For clients without structured content, adds it as text. */
+function withText(content: JsonObject[], value: unknown): JsonObject[] {
+  if (content.some((block) => block.type === 'text')) return content;
+  return [...content, { type: 'text', text: JSON.stringify(value) }];
 }
 
 /**
@@ -153,6 +143,17 @@ function linkText({ name, uri, mimeType }: JsonObject): string {
   return `${String(name ?? uri)} — ${String(uri)}${type}`;
 }
 
+function toListResult(result: JsonObject, key: string, features: Features): JsonObject {
+  const plain = withoutCacheHints(result);
+  return { ...plain, [key]: (plain[key] as JsonObject[]).map((entry) => toHandshakeEntry(entry, features)) };
+}
+
+function withoutCacheHints(result: JsonObject): JsonObject {
+  if (result.ttlMs === undefined && result.cacheScope === undefined) return result;
+  const { ttlMs, cacheScope, ...rest } = result;
+  return rest;
+}
+
 const known = new Map<Features, WeakMap<JsonObject, JsonObject>>();
 
 /**
@@ -182,17 +183,6 @@ function shape(entry: JsonObject, features: Features): JsonObject {
 }
 
 /**
- * For a result that has structured content. 2024-11-05 and 2025-03-26 lack it, later revisions require an object: any
- * other value is wrapped as `result`, as the official SDK does.
- */
-function wrapStructured(result: JsonObject, features: Features): JsonObject {
-  if (features.structured && isObject(result.structuredContent)) return result;
-  const { structuredContent: dropped, ...rest } = result;
-  const content = withText(Array.isArray(rest.content) ? (rest.content as JsonObject[]) : [], dropped);
-  return features.structured ? { ...rest, content, structuredContent: { result: dropped } } : { ...rest, content };
-}
-
-/**
  * The schema of the wrapped value; undefined if the value may or may not be an object, because no single schema
  * describes both the wrapped and the plain form.
  */
@@ -208,15 +198,12 @@ export function wrapOutputSchema(schema: unknown): unknown {
   };
 }
 
-/** For clients without structured content, adds it as text. */
-function withText(content: JsonObject[], value: unknown): JsonObject[] {
-  if (content.some((block) => block.type === 'text')) return content;
-  return [...content, { type: 'text', text: JSON.stringify(value) }];
-}
-
 function mayBeObject(type: unknown): boolean {
   return type === undefined || (Array.isArray(type) && type.includes('object'));
 }
+
+const MAP_KEYWORDS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
 
 /** Moves local references one level down; data keywords and embedded documents are left alone. */
 function reroot(schema: unknown): unknown {
@@ -237,5 +224,18 @@ function rerootAll(schemas: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, reroot(schema)]));
 }
 
-const MAP_KEYWORDS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
-const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
+function toPromptResult(result: JsonObject, features: Features): JsonObject {
+  if (features.structured) return result;
+  const messages = (result.messages as JsonObject[]).map((message) => {
+    const [content] = toOlderContent([message.content as JsonObject], features);
+    return content === message.content ? message : { ...message, content };
+  });
+  return { ...result, messages };
+}
+
+/** Completion values are strings on every revision but the oldest. */
+export function toPlainCompletion(result: JsonObject): JsonObject {
+  const completion = result.completion as JsonObject;
+  const values = (completion.values as unknown[]).map((value) => (isObject(value) ? value.value : value));
+  return { ...result, completion: { ...completion, values } };
+}

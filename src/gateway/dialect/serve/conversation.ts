@@ -6,6 +6,7 @@
 // 3. Nothing is sent to the client after close().
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Ask, ClientConnection, ClientView, LogEntry, Progress } from '../../../protocol/exchange.ts';
+import { isNotification, isRequest, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type {
   JsonObject,
   Message,
@@ -14,7 +15,6 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../../protocol/message.ts';
-import { isNotification, isRequest, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
@@ -22,14 +22,14 @@ import { GatewayError, toError } from '../../../shared/errors.ts';
 import { ShortLivedMap } from '../../../shared/containers/short-lived-map.ts';
 import { arrivedVia, runVia } from '../../../shared/via.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
-import type { ServeContext } from './serve-context.ts';
-import { INITIALIZED, OPEN_METHODS, chooseClientDialect } from './initialize.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
 import { isWithinAny, isAtLeast, isLogLevel, PROGRESS } from '../notifications.ts';
+import { plainError } from '../plain-error.ts';
+import type { ServeContext } from './serve-context.ts';
+import { INITIALIZED, OPEN_METHODS, chooseClientDialect } from './initialize.ts';
 import { logFailure, ServedExchange } from './served-exchange.ts';
 import type { Outlet } from './served-exchange.ts';
 import { PendingAsks } from './pending-asks.ts';
-import { plainError } from '../plain-error.ts';
 import type { ClientDialect } from './client-dialect.ts';
 
 /** Carries messages that belong to no request. */

@@ -1,10 +1,10 @@
-// Decides which era a message belongs to, and reads what its client says about itself. The body decides the era, except
-// that a live session or a handshake version header overrides it: some clients negotiate 2025-11-25 and still send the
-// stateless `_meta` keys. Also checks the version header of the handshake era.
+// Decides which era a message belongs to, reads what its client says about itself, and checks the version header of the handshake era. The body decides
+// the era, except that a live session or a handshake version header overrides it: some clients negotiate 2025-11-25 and still send the stateless `_meta`
+// keys.
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
-import type { JsonObject, Message } from '../../../protocol/message.ts';
 import { isObject, roughBytes, readOptionalObject, toInvalid } from '../../../protocol/message.ts';
+import type { JsonObject, Message } from '../../../protocol/message.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { META, forwardedMeta } from '../meta.ts';
@@ -29,6 +29,13 @@ export function isStatelessMessage(message: Message, evidence: Evidence): boolea
   return message.method === 'initialize' ? isStateless(claimed) : true;
 }
 
+/** The version in the envelope, known or not: an unknown one must get the stateless era's error. */
+function claimedVersion(params: unknown): string | undefined {
+  if (!isObject(params) || !isObject(params._meta)) return undefined;
+  const claimed = params._meta[META.protocolVersion];
+  return typeof claimed === 'string' ? claimed : undefined;
+}
+
 /** What the first message says about the client; undefined if nothing. */
 export function openingOf(message: Message): ClientOpening | undefined {
   if (!('method' in message) || !isObject(message.params)) return undefined;
@@ -41,29 +48,6 @@ export function openingOf(message: Message): ClientOpening | undefined {
   const meta = isObject(params._meta) ? params._meta : {};
   const capabilities = meta[META.clientCapabilities];
   return isObject(capabilities) ? { dialect: 'stateless', capabilities } : undefined;
-}
-
-/** The version in the envelope, known or not: an unknown one must get the stateless era's error. */
-function claimedVersion(params: unknown): string | undefined {
-  if (!isObject(params) || !isObject(params._meta)) return undefined;
-  const claimed = params._meta[META.protocolVersion];
-  return typeof claimed === 'string' ? claimed : undefined;
-}
-
-/** Without a session, any handshake revision is accepted. */
-export function checkOpeningVersion(header: string | undefined, { revisions }: ServeContext): void {
-  if (header === undefined || isHandshake(header)) return;
-  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: revisions });
-}
-
-/**
- * The header may be missing, and it may name another handshake revision than the session's: like official servers, we accept that and keep the
- * negotiated revision.
- */
-export function checkSessionVersion(header: string | undefined, { dialect, context }: Conversation): void {
-  if (header === undefined || !dialect || dialect.client.dialect === 'draft') return;
-  if (isHandshake(header) && context.revisions.includes(header)) return;
-  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: context.revisions });
 }
 
 /**
@@ -94,4 +78,20 @@ const MAX_BYTES = 64 * 1024;
 /** What a client says is kept for each client, and servers with other declarations have processes of their own. */
 export function checkIntroductionSize(said: unknown, parameter: string): void {
   if (roughBytes(said, MAX_BYTES) > MAX_BYTES) throw toInvalid(parameter, `Must be at most ${MAX_BYTES} bytes`);
+}
+
+/** Without a session, any handshake revision is accepted. */
+export function checkOpeningVersion(header: string | undefined, { revisions }: ServeContext): void {
+  if (header === undefined || isHandshake(header)) return;
+  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: revisions });
+}
+
+/**
+ * The header may be missing, and it may name another handshake revision than the session's: like official servers, we accept that and keep the
+ * negotiated revision.
+ */
+export function checkSessionVersion(header: string | undefined, { dialect, context }: Conversation): void {
+  if (header === undefined || !dialect || dialect.client.dialect === 'draft') return;
+  if (isHandshake(header) && context.revisions.includes(header)) return;
+  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: context.revisions });
 }

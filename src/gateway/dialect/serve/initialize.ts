@@ -1,13 +1,13 @@
 // Chooses the dialect of a connection by its `initialize`. A string `protocolVersion` means MCP at that
 // revision, else a string `mcpVersion` means draft; the two forms share no required key, so the choice is certain.
-import type { JsonObject } from '../../../protocol/message.ts';
 import { MISSING, readOptionalObject, toInvalid } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Conversation } from './conversation.ts';
-import { checkIntroductionSize, readClientInfo, readIntroduction } from './detect.ts';
 import { DraftClientDialect } from '../draft/draft-client-dialect.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
 import { DRAFT, DRAFT_VERSION, negotiateRevision } from '../revisions.ts';
+import type { Conversation } from './conversation.ts';
+import { checkIntroductionSize, readClientInfo, readIntroduction } from './detect.ts';
 
 /** Served before the handshake: health check and the Flow declaration. */
 export const OPEN_METHODS: ReadonlySet<string> = new Set(['ping', 'capabilities', 'initialize']);

@@ -2,8 +2,8 @@
 // restores the session. A second answer, or one that nothing waits for, is reported to the caller and changes nothing.
 // 1. Questions are held back until the client has confirmed its initialization.
 // 2. A question lives no longer than the exchange that asked it.
-import type { JsonObject, RequestId, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isError, isObject, toNotification } from '../../../protocol/message.ts';
+import type { JsonObject, RequestId, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import type { Ask } from '../../../protocol/exchange.ts';
 import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';

@@ -1,12 +1,12 @@
 // The part of an exchange that all dialects share when they serve a client: its identity, its cancellation, and the
 // rule that nothing is sent after its end.
 import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, Message } from '../../../protocol/message.ts';
 import { toNotification } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, Message } from '../../../protocol/message.ts';
 import { CLIENT_GONE, Cancellation } from '../../../shared/cancellation.ts';
 import { createCounter, randomId } from '../../../shared/crypto/ids.ts';
-import type { ProtocolError } from '../../../shared/errors.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import type { ProtocolError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { SplitParams } from '../meta.ts';
 

@@ -2,19 +2,19 @@
 // nothing about eras, and a result without a common version is not a success.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import { flowOf } from '../../../protocol/interaction.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import type { ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { isLoop } from '../../../shared/via.ts';
 import { META, withoutEnvelope } from '../meta.ts';
 import { FLOW_EXTENSION } from '../stateless/flow-extension.ts';
 import { STATELESS, isHandshake } from '../revisions.ts';
-import type { ServerDialect, Wire } from './server-dialect.ts';
 import { toHeaders } from '../stateless/headers.ts';
 import { toEnvelope } from '../stateless/envelope.ts';
 import type { StatelessIdentity } from '../stateless/envelope.ts';
 import { StatelessServerDialect } from '../stateless/stateless-server-dialect.ts';
+import type { ServerDialect, Wire } from './server-dialect.ts';
 
 const UNSUPPORTED_VERSION = -32022;
 /** Statuses about who asks, how often or when; they say nothing about the era. */

@@ -1,16 +1,16 @@
 // Initializes a server of the handshake era or the draft dialect.
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
-import { toClientCapabilities } from './client-capabilities.ts';
+import { isLoop } from '../../../shared/via.ts';
 import { DraftServerDialect } from '../draft/draft-server-dialect.ts';
 import { HandshakeServerDialect } from '../handshake/handshake-server-dialect.ts';
-import { isLoop } from '../../../shared/via.ts';
 import { META } from '../meta.ts';
 import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toRevisionPin } from '../revisions.ts';
 import type { RevisionPin } from '../revisions.ts';
+import { toClientCapabilities } from './client-capabilities.ts';
 import type { ServerDialect, Wire } from './server-dialect.ts';
 
 /** Without a revision, offers the newest and accepts any of the era. */

@@ -2,8 +2,8 @@
 // requests, decodes results, and handles the server's questions and notifications.
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import type { Log } from '../../../shared/log.ts';
 import type { OutgoingCall, SubscribeOptions, Sender, ServerView } from '../../../protocol/server-view.ts';
+import type { Log } from '../../../shared/log.ts';
 import type { WireForm, WireRequest } from './wire-request.ts';
 
 export interface Wire {

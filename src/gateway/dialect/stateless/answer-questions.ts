@@ -2,8 +2,8 @@
 // as it came; answers of earlier rounds are not repeated. A question that cannot be answered ends the call, because the
 // era has no way to tell the server why.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents } from '../../../protocol/server-view.ts';
 import { toSuspended } from '../../../protocol/target.ts';
 import type { ResumedCall, SuspendedCall } from '../../../protocol/target.ts';

@@ -2,8 +2,8 @@
 // remembered between requests.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientConnection, ClientView } from '../../../protocol/exchange.ts';
-import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, MISSING, toInvalid } from '../../../protocol/message.ts';
+import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { EncodedParams } from '../../../protocol/raw/encoded-params.ts';
 import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import type { OutgoingCall } from '../../../protocol/server-view.ts';

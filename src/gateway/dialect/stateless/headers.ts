@@ -1,8 +1,8 @@
 // The HTTP headers of the stateless era. They repeat parts of the body, so that intermediaries can route without parsing
 // it: the version, the method, what it names, and the arguments that a tool's schema annotates with `x-mcp-header`. A
 // header that differs from the body could bypass a policy on the way, so it is refused.
-import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { ToolFacts } from '../../../protocol/tool-facts.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -69,13 +69,6 @@ export function toHeaders(
   return headers;
 }
 
-/** The value for `Mcp-Name`; undefined if the method has no name or the body lacks it (answered as bad params). */
-export function namedBy(method: string, params: JsonObject): string | undefined {
-  const field = NAME_FIELD[method];
-  const value = field && params[field];
-  return typeof value === 'string' ? value : undefined;
-}
-
 const NAME_FIELD: Record<string, string> = dictionary({
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -84,6 +77,13 @@ const NAME_FIELD: Record<string, string> = dictionary({
   'tasks/update': 'taskId',
   'tasks/cancel': 'taskId',
 });
+
+/** The value for `Mcp-Name`; undefined if the method has no name or the body lacks it (answered as bad params). */
+export function namedBy(method: string, params: JsonObject): string | undefined {
+  const field = NAME_FIELD[method];
+  const value = field && params[field];
+  return typeof value === 'string' ? value : undefined;
+}
 
 /**
  * Remembers the input schemas of a server's tools. A tool with invalid annotations must not be used over HTTP, so it is

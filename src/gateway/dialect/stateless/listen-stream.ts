@@ -5,8 +5,8 @@
 //    until the server refuses.
 // 3. Nothing is reported before the acknowledgement or after `stop`.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import type { OutgoingParams } from '../../../protocol/raw/encoded-params.ts';
 import { systemClock, ticksOf } from '../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';

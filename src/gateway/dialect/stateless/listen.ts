@@ -1,8 +1,8 @@
 // `subscriptions/listen`: a long answer that reports the changes a client asked for, each marked with the request id.
 // It begins with an acknowledgement of the accepted filter; nothing else is ever sent.
 import { callerOfClient } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { MISSING, isObject, toInvalid, toNotification, toResult } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ServeContext } from '../serve/serve-context.ts';

@@ -2,8 +2,8 @@
 // call that is parked in memory, which works once, or everything needed to repeat a call. It is sealed and bound to the
 // principal and the request, so it is useless for another call, tool or user.
 import { callerOfClient } from '../../../protocol/exchange.ts';
-import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { RequestMessage } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { MemoryOwnedTable } from '../../../shared/containers/owned-table.ts';

@@ -1,8 +1,8 @@
 // Encodes results for the stateless era: `resultType` on each, cache hints where required, and the server's info.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
 import { RawObject, RawText } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject, EncodedMembers } from '../../../protocol/raw/raw-object.ts';
 import type { Target, TaskState } from '../../../protocol/target.ts';

@@ -1,6 +1,7 @@
 // Serves one message of a stateless client. Of a request it checks headers, envelope, version, standard headers,
 // capabilities and parameter headers, in this order, then calls the target. It keeps no memory of the client.
 import type { ClientConnection } from '../../../protocol/exchange.ts';
+import { isObject, toErrorMessage, toResult, toInvalid } from '../../../protocol/message.ts';
 import type {
   JsonObject,
   Message,
@@ -9,26 +10,25 @@ import type {
   WireError,
   NotificationMessage,
 } from '../../../protocol/message.ts';
-import { isObject, toErrorMessage, toResult, toInvalid } from '../../../protocol/message.ts';
 import { CALL_METHODS, WIRE_NOTIFICATIONS } from '../../../protocol/methods.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import type { SuspendedCall } from '../../../protocol/target.ts';
 import { readSuspended } from '../../../protocol/target.ts';
+import type { SuspendedCall } from '../../../protocol/target.ts';
 import { GatewayError, ProtocolError, toError } from '../../../shared/errors.ts';
-import type { SplitParams } from '../meta.ts';
 import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
+import type { SplitParams } from '../meta.ts';
 import { withServerWords, plainError, toWire } from '../plain-error.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
-import type { Outlet } from '../serve/served-exchange.ts';
 import { logFailure } from '../serve/served-exchange.ts';
-import type { Envelope } from './envelope.ts';
+import type { Outlet } from '../serve/served-exchange.ts';
 import { readEnvelope, toClient } from './envelope.ts';
+import type { Envelope } from './envelope.ts';
 import { toFlowError } from './flow-extension.ts';
-import type { Headers } from './headers.ts';
 import { checkStandardHeaders, checkVersionHeader, checkParamHeaders } from './headers.ts';
+import type { Headers } from './headers.ts';
 import { listen } from './listen.ts';
-import type { SuspendedState } from './request-state.ts';
 import { openState, sealState } from './request-state.ts';
+import type { SuspendedState } from './request-state.ts';
 import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
 
@@ -58,12 +58,8 @@ const REMOVED = new Set([
   'tools/invoke',
   'shutdown',
 ]);
-const TASK_METHODS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
-/** Whether the answer is a stream that does not end on its own. */
-export function isEndless(message: Message): boolean {
-  return 'method' in message && message.method === 'subscriptions/listen';
-}
+const TASK_METHODS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
 export function serveStateless(
   context: ServeContext,
@@ -81,6 +77,11 @@ export function serveStateless(
     refuse(context, request, outlet, thrown);
     return undefined;
   }
+}
+
+/** Whether the answer is a stream that does not end on its own. */
+export function isEndless(message: Message): boolean {
+  return 'method' in message && message.method === 'subscriptions/listen';
 }
 
 function admit(

@@ -8,10 +8,10 @@
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject, toResult } from '../../../protocol/message.ts';
-import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { CALL_METHODS, CAPABILITY_BY_ASK } from '../../../protocol/methods.ts';
+import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError, toError } from '../../../shared/errors.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';

@@ -1,8 +1,8 @@
 // Talks to servers of the stateless era: every request carries its envelope and headers, questions arrive as results
 // and are answered with a retry, and changes arrive on a stream that we open.
 import type { LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { toNotification } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import type { EncodedParams } from '../../../protocol/raw/encoded-params.ts';
 import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../protocol/raw/raw-object.ts';

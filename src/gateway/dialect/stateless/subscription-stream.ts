@@ -1,8 +1,8 @@
 // Keeps one listen stream open for everything that we subscribe to. A filter cannot be changed, so a new stream opens
 // first and the old one closes once the new one is acknowledged; nothing is missed, and duplicates are removed. Streams
 // change one at a time; a filter that the server refuses leaves the old stream open.
-import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { hasEnded } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';

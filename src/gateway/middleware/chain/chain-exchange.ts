@@ -138,24 +138,24 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
   }
 
   async #askThroughHooks(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
-    let isPut = false;
-    let put = (value: Ask): Promise<JsonObject> => {
-      isPut = true;
+    let isAsked = false;
+    let pass = (value: Ask): Promise<JsonObject> => {
+      isAsked = true;
       return super.ask(value, signal);
     };
     for (const { step, hooks } of this.#hooks ?? []) {
-      const next = put;
-      if (hooks.ask) put = (value) => attempt(step, () => hooks.ask!(value, next));
-      const passed = put;
+      const next = pass;
+      if (hooks.ask) pass = (value) => attempt(step, () => hooks.ask!(value, next));
+      const passed = pass;
       if (hooks.asked) {
-        put = async (value) => {
+        pass = async (value) => {
           await attempt(step, async () => hooks.asked!(value));
           return passed(value);
         };
       }
     }
-    const answer = await put(ask);
-    if (!isPut) ask.onAnswered?.('step');
+    const answer = await pass(ask);
+    if (!isAsked) ask.onAnswered?.('step');
     return answer;
   }
 

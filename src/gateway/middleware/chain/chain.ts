@@ -8,10 +8,10 @@ import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { OriginOf, Step } from '../../../protocol/step.ts';
 import { createCounter } from '../../../shared/crypto/ids.ts';
+import { toError } from '../../../shared/errors.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
-import { toError } from '../../../shared/errors.ts';
 import { originBehind } from './server-initiated.ts';
 import type { ChainContext, OwnerOf } from './chain-exchange.ts';
 import { toStepOutcome, resultIn } from './outcome.ts';
@@ -38,14 +38,14 @@ export interface ChainOptions {
   again?: ChainContext['again'] | undefined;
 }
 
-export function createScope(): string {
-  return nextScope();
-}
-
 export function createChain(steps: readonly Step[], last: Handle, options: ChainOptions = {}): Handle {
   const handling = steps.filter((step) => step.handle);
   if (handling.length === 0) return last;
   return new Chain(handling, last, options).handle;
+}
+
+export function createScope(): string {
+  return nextScope();
 }
 
 class Chain implements ChainContext {

@@ -1,7 +1,7 @@
 // Makes steps of functions: of those that a gateway is given, and for some methods only, so that other methods bypass them at no cost.
 import type { Step, StepFunction, StepFunctionOf, StepMethod } from '../../../protocol/step.ts';
-import { GatewayError } from '../../../shared/errors.ts';
 import { LIST_METHODS } from '../../../protocol/methods.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 
 /** Names functions for errors and logs, and rejects anything else at once, because JavaScript programs have no types to do so. */
 export function toStep(step: Step | StepFunction, index: number): Step {

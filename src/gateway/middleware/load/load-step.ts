@@ -4,8 +4,8 @@ import { basename, extname } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Step, StepFunction } from '../../../protocol/step.ts';
-import { importFresh, describeImportError } from './import-fresh.ts';
 import { badOption } from '../chain/step-options.ts';
+import { importFresh, describeImportError } from './import-fresh.ts';
 
 /** By name, because the package cannot import itself while it is built. */
 const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];

@@ -6,8 +6,8 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError, toError } from '../../../shared/errors.ts';
 import { arrivedVia, isLoop, writeVia } from '../../../shared/via.ts';
 import { unlessLate } from '../../../shared/timing.ts';
-import { Backoff } from './backoff.ts';
 import type { ConnectedServer } from '../connected-server.ts';
+import { Backoff } from './backoff.ts';
 
 export interface SupervisedConnectionOptions {
   clock: Clock;

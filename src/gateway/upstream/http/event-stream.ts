@@ -1,19 +1,18 @@
-// Reads event streams. The end of a connection is never an error here (closed, broken or aborted): the reader of the events knows whether the
-// stream was complete. `followStream` follows one logical stream over several connections. Invariants:
-// 1. Each later connection resumes after the last event id.
-// 2. The server's `retry:` is honoured, but a failing server is retried ever more slowly.
-// 3. It never throws: it ends when it is done, aborted, refused, or has failed too often, and reports which.
-// It knows nothing of messages: `isDone` tells it that the expected one has arrived.
+// Reads event streams: one connection, or one logical stream over several. The end of a connection is never an error here (closed, broken or aborted):
+// the reader of the events knows whether the stream was complete.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toSignal } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
+import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import type { HeldShare } from '../../../shared/held-bytes.ts';
 import { PacedReader } from '../../codec/paced-reader.ts';
-import { SseReader, type SseEvent } from '../../codec/sse.ts';
+import { SseReader } from '../../codec/sse.ts';
+import type { SseEvent } from '../../codec/sse.ts';
 import type { Backoff } from '../connections/backoff.ts';
 import type { Inbox } from '../links/inbox.ts';
-import { OVER_BUDGET, mediaType, toRefusal, type ResponseBody } from './http-body.ts';
+import { OVER_BUDGET, mediaType, toRefusal } from './http-body.ts';
+import type { ResponseBody } from './http-body.ts';
 import type { HttpClient, UpstreamRequest } from './http-client.ts';
 import { HttpRefusal } from './http-refusal.ts';
 
@@ -122,9 +121,13 @@ type FollowEnd = { kind: 'done' } | { kind: 'aborted' } | { kind: 'lost'; reason
 /** Keeps a server's `retry:` from overflowing a timer, and `retry: 0` from asking it hundreds of times a second. */
 const MAX_RETRY_MS = 10 * 60_000;
 const MIN_RETRY_MS = 100;
-/** Statuses that may pass: the server is busy, or still holds our old connection (409). */
-const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 
+/**
+ * Follows one logical stream over several connections. It knows nothing of messages: `isDone` tells it that the expected one has arrived.
+ * 1. Each later connection resumes after the last event id.
+ * 2. The server's `retry:` is honoured, but a failing server is retried ever more slowly.
+ * 3. It never throws: it ends when it is done, aborted, refused, or has failed too often, and reports which.
+ */
 export async function followStream(options: FollowStreamOptions): Promise<FollowEnd> {
   const { signal, backoff } = options;
   const place = createPosition();
@@ -152,6 +155,9 @@ async function tryOpen(place: StreamPosition, options: FollowStreamOptions): Pro
     return error instanceof Error ? error : new Error(String(error));
   }
 }
+
+/** Statuses that may pass: the server is busy, or still holds our old connection (409). */
+const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 
 const FINAL = new Set(['UPSTREAM_INVALID', 'UPSTREAM_LOGIN_NEEDED', 'UPSTREAM_LOGIN_FAILED']);
 

@@ -72,12 +72,8 @@ export class ResponseBody {
 
 export type BodyContent = { kind: 'whole'; bytes: Buffer } | { kind: 'oversize' } | { kind: 'broken'; reason: string };
 
-/** An error body in JSON-RPC is evidence for the era probe; any other is an error page. */
-const MAX_ERROR_BYTES = 256 * 1024;
-const MAX_ERROR_CHARS = 2048;
 /** Why something was cut off. */
 export const OVER_BUDGET = 'the process holds too many bytes already (limits.maxHeldBytes)';
-const MAX_DISCARDED_BYTES = 128 * 1024;
 
 /** Calls back once, when the body ends. */
 export function readResponseBody(
@@ -109,10 +105,16 @@ export function readResponseBody(
   });
 }
 
+const MAX_DISCARDED_BYTES = 128 * 1024;
+
 /** Reads and drops the body so that the connection can be reused; closes the connection if the body is long. */
 export function discardBody(body: ResponseBody): Promise<void> {
   return new Promise((resolve) => readResponseBody(body, MAX_DISCARDED_BYTES, () => resolve()));
 }
+
+/** An error body in JSON-RPC is evidence for the era probe; any other is an error page. */
+const MAX_ERROR_BYTES = 256 * 1024;
+const MAX_ERROR_CHARS = 2048;
 
 export async function toRefusal({ statusCode, headers, body }: UpstreamResponse): Promise<HttpRefusal> {
   const content = await new Promise<BodyContent>((resolve) => readResponseBody(body, MAX_ERROR_BYTES, resolve));

@@ -1,16 +1,16 @@
-// The HTTP client of one server: a keep-alive pool, common headers, redirects, and the requests under way. It never follows a redirect to another origin,
-// which would leak our credentials; never puts credentials or a query into an error; and sets no deadline, because a stream may
-// be silent for hours.
+// The HTTP client of one server: a keep-alive pool, common headers, redirects, the login, and the requests under way. It never follows a redirect to
+// another origin, which would leak our credentials; never puts credentials or a query into an error; and sets no deadline, because a stream may be
+// silent for hours.
 import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { VIA_HEADER, arrivedVia, ownVia, viaFrom, writeVia } from '../../../shared/via.ts';
+import type { ServerLogin } from '../login/server-login.ts';
+import { describeNetworkError } from '../links/describe-network-error.ts';
 import { discardBody } from './http-body.ts';
 import { connectionsTo } from './http-exchange.ts';
 import type { HttpConnections, UpstreamResponse, Tls } from './http-exchange.ts';
 import { HttpRefusal } from './http-refusal.ts';
-import type { ServerLogin } from '../login/server-login.ts';
-import { describeNetworkError } from '../links/describe-network-error.ts';
 
 export interface HttpClientOptions {
   url: string | URL;

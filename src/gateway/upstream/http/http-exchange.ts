@@ -4,10 +4,10 @@
 // The first requests use `node:http`, because loading undici would delay a starting program. A caller that makes many requests
 // then gets undici, at half the CPU per request.
 import type { ConnectionOptions } from 'node:tls';
-import type { Abortable } from '../../../shared/cancellation.ts';
-import { ResponseBody } from './http-body.ts';
 import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Abortable } from '../../../shared/cancellation.ts';
+import { ResponseBody } from './http-body.ts';
 
 /** A repeated header is a list. */
 export type HttpHeaders = Record<string, string | string[] | undefined>;
@@ -117,6 +117,16 @@ export class PlainHttp implements HttpConnections {
   }
 }
 
+function limitConnect(request: ClientRequest): void {
+  request.on('socket', (socket) => {
+    if (!socket.connecting) return;
+    const reason = `no connection within ${CONNECT_MS / 1000} s`;
+    const late = setTimeout(() => request.destroy(new Error(reason)), CONNECT_MS);
+    const inTime = (): void => clearTimeout(late);
+    socket.once('connect', inTime).once('close', inTime);
+  });
+}
+
 function tellOf(
   request: ClientRequest,
   signal: Abortable,
@@ -157,14 +167,4 @@ function takeRest(response: IncomingMessage, body: ResponseBody): boolean {
   response.removeAllListeners('data');
   for (let chunk = response.read() as Buffer | null; chunk; chunk = response.read() as Buffer | null) body.push(chunk);
   return response.complete;
-}
-
-function limitConnect(request: ClientRequest): void {
-  request.on('socket', (socket) => {
-    if (!socket.connecting) return;
-    const reason = `no connection within ${CONNECT_MS / 1000} s`;
-    const late = setTimeout(() => request.destroy(new Error(reason)), CONNECT_MS);
-    const inTime = (): void => clearTimeout(late);
-    socket.once('connect', inTime).once('close', inTime);
-  });
 }

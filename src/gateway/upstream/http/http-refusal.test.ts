@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
-import { fromRefusal } from './http-refusal.ts';
-import { HttpRefusal } from './http-refusal.ts';
+import { HttpRefusal, fromRefusal } from './http-refusal.ts';
 
 const body = (code: number, message = 'words', data?: unknown) => ({
   jsonrpc: '2.0',

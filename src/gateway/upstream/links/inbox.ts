@@ -5,8 +5,10 @@
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { HeldShare } from '../../../shared/held-bytes.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../../shared/limits.ts';
-import { readMessage, refuseShape, toParsedInput, type ParsedInput } from '../../codec/json-rpc.ts';
+import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
+import type { Limits } from '../../../shared/limits.ts';
+import { readMessage, refuseShape, toParsedInput } from '../../codec/json-rpc.ts';
+import type { ParsedInput } from '../../codec/json-rpc.ts';
 import { findId } from '../../codec/json-shape.ts';
 import type { ReadLimits, ShapeExcess } from '../../codec/json-shape.ts';
 import { LARGE_BYTES, readRaw } from '../../codec/raw-message.ts';

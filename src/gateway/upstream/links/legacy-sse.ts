@@ -2,15 +2,17 @@
 // for POSTs. Invariants:
 // 1. That URL has the origin of the stream: a server must not direct our credentials and messages elsewhere.
 // 2. The stream is the connection: the link ends with it. It is never resumed, because the server has forgotten the session.
+import type { Message } from '../../../protocol/message.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Message } from '../../../protocol/message.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import type { SseEvent } from '../../codec/sse.ts';
 import { openEventStream, readEvents } from '../http/event-stream.ts';
 import { discardBody, toRefusal } from '../http/http-body.ts';
-import { HttpClient, type HttpClientOptions } from '../http/http-client.ts';
-import { Inbox, type LinkLimits } from './inbox.ts';
+import { HttpClient } from '../http/http-client.ts';
+import type { HttpClientOptions } from '../http/http-client.ts';
+import { Inbox } from './inbox.ts';
+import type { LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
 
 export interface SseLinkOptions extends HttpClientOptions {

@@ -2,7 +2,6 @@
 // 1. `onMessage` gets every message once, in the order in which the server wrote it on its stream.
 // 2. `onClose` is called exactly once, whichever side ends the connection, and nothing is delivered after it.
 // 3. An invalid or oversize message is reported by `onGarbage` and skipped; the connection stays open.
-import type { Abortable } from '../../../shared/cancellation.ts';
 import { toErrorMessage } from '../../../protocol/message.ts';
 import type {
   Message,
@@ -11,6 +10,7 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../../protocol/message.ts';
+import type { Abortable } from '../../../shared/cancellation.ts';
 
 export interface LinkEvents {
   /**

@@ -1,16 +1,18 @@
 // Wraps a transport of the official SDK as a link, for servers in the same process (InMemoryTransport) and for transports that
 // only the SDK has. Adds the guarantees of a link: one end, no message after it, and invalid messages are skipped.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { toSignal } from '../../../shared/cancellation.ts';
-import { isRequest, type Message } from '../../../protocol/message.ts';
+import { isRequest } from '../../../protocol/message.ts';
+import type { Message } from '../../../protocol/message.ts';
 import { toPlainMessage } from '../../../protocol/raw/encoded-params.ts';
+import { toSignal } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { toLostAnswer } from './link.ts';
 import { parseJsonOrText } from '../http/http-body.ts';
-import { describeNetworkError } from './describe-network-error.ts';
-import { Inbox, type LinkLimits } from './inbox.ts';
 import { HttpRefusal } from '../http/http-refusal.ts';
+import { toLostAnswer } from './link.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
+import { describeNetworkError } from './describe-network-error.ts';
+import { Inbox } from './inbox.ts';
+import type { LinkLimits } from './inbox.ts';
 
 export function createTransportLink(transport: Transport, limits?: LinkLimits): Link {
   return new TransportLink(transport, limits);

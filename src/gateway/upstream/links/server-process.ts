@@ -1,12 +1,12 @@
-// The process of a server: a child in a small environment that leads its own process group, started when the server is opened, or while the rest of
-// the program still loads, so that both start-ups overlap (`prestart`). This file imports as little as possible. Invariants:
+// The process of a server: a child in a small environment that leads its own process group. It starts when the server is opened, or while the rest of
+// the program still loads, so that both start-ups overlap (`prestart`); so this file imports as little as possible. Invariants:
 // 1. The child never inherits our whole environment, which holds the secrets of the gateway and of other servers.
 // 2. A group is signalled only while our child lives or right after, so that a reused pid is never hit.
 // 3. No group outlives this process when it exits by itself; a killed process cannot guarantee that.
-import { VIA_VARIABLE, ownVia, writeVia } from '../../../shared/via.ts';
-import type { SandboxOptions } from '../sandbox/sandbox.ts';
-import { settledWithin } from '../../../shared/timing.ts';
 import type * as ChildProcess from 'node:child_process';
+import { VIA_VARIABLE, ownVia, writeVia } from '../../../shared/via.ts';
+import { settledWithin } from '../../../shared/timing.ts';
+import type { SandboxOptions } from '../sandbox/sandbox.ts';
 
 export interface ServerCommand {
   command: string;
@@ -17,51 +17,6 @@ export interface ServerCommand {
   sandbox?: SandboxOptions | boolean | undefined;
   /** The id of the gateway that starts it (shared/via.ts). */
   id?: string | undefined;
-}
-
-/** How long the process may take to exit after its stdin closes, and again after SIGTERM. */
-const STOP_MS = 2000;
-
-const ahead = new Map<string, ProcessGroup>();
-
-/** Starts only one of several identical commands. */
-export function prestart(command: ServerCommand): void {
-  if (command.sandbox) return; // what finds one is loaded late
-  const key = keyOf(command);
-  if (ahead.has(key)) return;
-  try {
-    const group = new ProcessGroup(command);
-    if (group.child.pid !== undefined) ahead.set(key, group);
-    else group.child.once('error', () => {});
-  } catch {
-    // opening the server fails in the same way and reports it; other servers are not affected
-  }
-}
-
-/** Returns the prestarted process, once, if it still runs. */
-export function takePrestarted(command: ServerCommand): ProcessGroup | undefined {
-  if (ahead.size === 0) return undefined;
-  const key = keyOf(command);
-  const group = ahead.get(key);
-  ahead.delete(key);
-  return group?.child.exitCode === null && group.child.signalCode === null ? group : undefined;
-}
-
-/** Ends the processes that no link has taken over. */
-export async function stopUnusedPrestarted(): Promise<void> {
-  const left = [...ahead.values()];
-  ahead.clear();
-  await Promise.all(left.map(leave));
-}
-
-async function leave(group: ProcessGroup): Promise<void> {
-  group.child.stdin.on('error', () => {}).end(); // it may have exited already
-  await settledWithin(group.exited, STOP_MS);
-  await group.stop(STOP_MS);
-}
-
-function keyOf({ command, args = [], env = {}, cwd }: ServerCommand): string {
-  return JSON.stringify([command, args, env, cwd]);
 }
 
 const isWindows = process.platform === 'win32';
@@ -146,6 +101,11 @@ export class ProcessGroup {
   }
 }
 
+/** Quotes one word for cmd.exe, the shell on Windows. */
+function quote(word: string): string {
+  return /^[\w.:\\/@=-]+$/.test(word) ? word : `"${word.replaceAll('"', '""')}"`;
+}
+
 /** Loaded late: servers behind a URL do not need it. */
 function childProcess(): typeof ChildProcess {
   return process.getBuiltinModule('node:child_process');
@@ -160,12 +120,8 @@ function remember(group: ProcessGroup): void {
   });
 }
 
-/** Quotes one word for cmd.exe, the shell on Windows. */
-function quote(word: string): string {
-  return /^[\w.:\\/@=-]+$/.test(word) ? word : `"${word.replaceAll('"', '""')}"`;
-}
-
 const POSIX = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TERM', 'SHELL', 'TMPDIR', 'TZ'];
+
 const WINDOWS = [
   'APPDATA',
   'COMSPEC',
@@ -205,4 +161,49 @@ function isInherited(name: string, value: string, platform: NodeJS.Platform): bo
   if (value.startsWith('()')) return false;
   if (platform === 'win32') return WINDOWS.includes(name.toUpperCase());
   return POSIX.includes(name) || name.startsWith('LC_');
+}
+
+/** How long the process may take to exit after its stdin closes, and again after SIGTERM. */
+const STOP_MS = 2000;
+/** Prestarted processes that no link has taken yet. */
+const ahead = new Map<string, ProcessGroup>();
+
+/** Starts the command before its server is opened; only one of several identical ones. */
+export function prestart(command: ServerCommand): void {
+  if (command.sandbox) return; // what finds one is loaded late
+  const key = keyOf(command);
+  if (ahead.has(key)) return;
+  try {
+    const group = new ProcessGroup(command);
+    if (group.child.pid !== undefined) ahead.set(key, group);
+    else group.child.once('error', () => {});
+  } catch {
+    // opening the server fails in the same way and reports it; other servers are not affected
+  }
+}
+
+/** Returns the prestarted process, once, if it still runs. */
+export function takePrestarted(command: ServerCommand): ProcessGroup | undefined {
+  if (ahead.size === 0) return undefined;
+  const key = keyOf(command);
+  const group = ahead.get(key);
+  ahead.delete(key);
+  return group?.child.exitCode === null && group.child.signalCode === null ? group : undefined;
+}
+
+/** Ends the processes that no link has taken over. */
+export async function stopUnusedPrestarted(): Promise<void> {
+  const left = [...ahead.values()];
+  ahead.clear();
+  await Promise.all(left.map(leave));
+}
+
+async function leave(group: ProcessGroup): Promise<void> {
+  group.child.stdin.on('error', () => {}).end(); // it may have exited already
+  await settledWithin(group.exited, STOP_MS);
+  await group.stop(STOP_MS);
+}
+
+function keyOf({ command, args = [], env = {}, cwd }: ServerCommand): string {
+  return JSON.stringify([command, args, env, cwd]);
 }

@@ -5,11 +5,14 @@
 // The child's stderr explains its exit, and is never read as messages.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
 import type { Message } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HeldShare } from '../../../shared/held-bytes.ts';
 import type { Log } from '../../../shared/log.ts';
+import { settledWithin, unlessAborted } from '../../../shared/timing.ts';
+import { MASKED, Secrets, secrets } from '../../../shared/secrets/secrets.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { LineReader } from '../../codec/lines.ts';
 import { PacedReader } from '../../codec/paced-reader.ts';
@@ -20,9 +23,6 @@ import { Inbox } from './inbox.ts';
 import type { LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
 import { UnreadQueue } from './unread-queue.ts';
-import { settledWithin, unlessAborted } from '../../../shared/timing.ts';
-import { StringDecoder } from 'node:string_decoder';
-import { MASKED, Secrets, secrets } from '../../../shared/secrets/secrets.ts';
 
 /** `env` is added to the few inherited variables. */
 export interface StdioLinkOptions extends ServerCommand {
@@ -245,6 +245,9 @@ function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioLink
 const MAX_CHARS = 4096;
 const MAX_LINES = 20;
 const MIN_SECRET_CHARS = 8;
+/** Of JavaScript and Python. */
+const STACK_FRAME = /^\s+at .+|^\s+File ".+", line \d+/;
+const CREDENTIALS = /(\b[a-z][\w+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi;
 
 /**
  * The end of the child's stderr, for the message that says why it exited. Only the tail is kept: a server may write gigabytes, which must neither fill
@@ -293,7 +296,3 @@ export class StderrTail {
     return this.#given.mask(secrets.mask(text));
   }
 }
-
-/** Of JavaScript and Python. */
-const STACK_FRAME = /^\s+at .+|^\s+File ".+", line \d+/;
-const CREDENTIALS = /(\b[a-z][\w+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi;

@@ -4,19 +4,24 @@
 //    and could not be resumed. Aborted requests, and those open at `close`, get none.
 // 2. The server's session id goes with every later request, until the server drops the session.
 // 3. Nothing outlives `close`: no socket, no timer, no listener on a caller's signal.
+import { isRequest } from '../../../protocol/message.ts';
+import type { Message, RequestId } from '../../../protocol/message.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
-import { isRequest, type Message, type RequestId } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
-import { Backoff, type BackoffOptions } from '../connections/backoff.ts';
+import { Backoff } from '../connections/backoff.ts';
+import type { BackoffOptions } from '../connections/backoff.ts';
 import { followStream, openEventStream } from '../http/event-stream.ts';
 import { discardBody, mediaType, readResponseBody, toRefusal } from '../http/http-body.ts';
 import type { BodyContent, ResponseBody } from '../http/http-body.ts';
-import { HttpClient, type HttpClientOptions, type OpenRequest } from '../http/http-client.ts';
+import { HttpClient } from '../http/http-client.ts';
+import type { HttpClientOptions, OpenRequest } from '../http/http-client.ts';
 import type { UpstreamResponse } from '../http/http-exchange.ts';
-import { Inbox, type LinkLimits } from './inbox.ts';
-import { toLostAnswer, type Link, type LinkEvents, type SendOptions } from './link.ts';
+import { Inbox } from './inbox.ts';
+import type { LinkLimits } from './inbox.ts';
+import { toLostAnswer } from './link.ts';
+import type { Link, LinkEvents, SendOptions } from './link.ts';
 
 export interface HttpLinkOptions extends HttpClientOptions {
   limits?: LinkLimits | undefined;

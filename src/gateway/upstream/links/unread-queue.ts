@@ -1,7 +1,8 @@
 // What waits for a server: it counts against the byte budget of the process. While too much waits, the server gets no large message, so
 // that a burst of one client costs its other clients nothing; if it takes nothing meanwhile, it does not read, and is given up.
 import { GatewayError } from '../../../shared/errors.ts';
-import { UNCOUNTED_BYTES, type HeldShare } from '../../../shared/held-bytes.ts';
+import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
+import type { HeldShare } from '../../../shared/held-bytes.ts';
 import type { Inbox } from './inbox.ts';
 
 /** How long a server with a full queue may take nothing. */

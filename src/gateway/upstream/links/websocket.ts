@@ -12,17 +12,17 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { VIA_HEADER, ownVia, writeVia } from '../../../shared/via.ts';
+import { settledWithin } from '../../../shared/timing.ts';
 import { answerPings, keepAlive } from '../../codec/websocket-pings.ts';
 import { PacedReader } from '../../codec/paced-reader.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
+import { MAX_IN_STREAM, toPieces } from '../../codec/write-batcher.ts';
+import { HttpRefusal } from '../http/http-refusal.ts';
 import { describeNetworkError } from './describe-network-error.ts';
 import { Inbox } from './inbox.ts';
 import type { LinkLimits } from './inbox.ts';
-import { HttpRefusal } from '../http/http-refusal.ts';
 import type { Link, LinkEvents } from './link.ts';
 import { UnreadQueue } from './unread-queue.ts';
-import { settledWithin } from '../../../shared/timing.ts';
-import { MAX_IN_STREAM, toPieces } from '../../codec/write-batcher.ts';
 
 export interface WebSocketLinkOptions {
   url: string | URL;

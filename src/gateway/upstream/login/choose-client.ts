@@ -1,14 +1,13 @@
-// Decides which client we are at an authorization server: one registered by hand, one with a metadata document, the one that was
-// registered here before, and as a last resort a newly registered one; and where the
-// browser comes back to it. A client is never used at another issuer.
+// Decides which client we are at an authorization server, how it proves that, and where the browser comes back to. In this order: a client registered
+// by hand, one with a metadata document, the one of an earlier login, and as a last resort a newly registered one. A client is never used at another issuer.
 import * as oauth from 'oauth4webapi';
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { smallDigest } from '../../../shared/short-name.ts';
 import type { LoginClient } from './login-store.ts';
 import type { LoginOptions } from './server-login.ts';
 import type { OAuthRequests } from './oauth-requests.ts';
-import { smallDigest } from '../../../shared/short-name.ts';
 
 interface ClientChoice {
   server: AuthorizationServer;

@@ -1,6 +1,6 @@
-// Finds out who logs people in for a server, and what it demands: its refusal (WWW-Authenticate) and its protected-resource metadata (RFC 9728) name the authorization server, whose own
-// metadata (RFC 8414 or OpenID) names the endpoints. A server of 2025-03-26 has no such metadata and is its own authorization
-// server. Everything here comes from strangers: it is fetched with the guarded fetch and checked against the server's URL, and what is malformed is left out.
+// Finds out who logs people in for a server, and what it demands: its refusal (WWW-Authenticate) names its protected-resource metadata (RFC 9728), which
+// names the authorization server, whose own metadata (RFC 8414 or OpenID) names the endpoints. A server of 2025-03-26 has no such metadata and is its own
+// authorization server. All of it comes from strangers: it is fetched with the guarded fetch and checked against the server's URL.
 import type { AuthorizationServer } from 'oauth4webapi';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -16,6 +16,8 @@ export interface LoginAuthority {
   scopesSupported: string[] | undefined;
   requiresDpop: boolean;
 }
+
+const NO_RESOURCE = { resource: undefined, scopesSupported: undefined, requiresDpop: false };
 
 export async function discoverAuthority(
   url: URL,
@@ -36,8 +38,6 @@ export async function discoverAuthority(
     requiresDpop: resource.dpop_bound_access_tokens_required === true,
   };
 }
-
-const NO_RESOURCE = { resource: undefined, scopesSupported: undefined, requiresDpop: false };
 
 async function fetchResourceMetadata(
   url: URL,
@@ -138,6 +138,7 @@ const MAX_CHARS = 8192;
 /** A scheme, or a parameter: name, then a quoted text or a token. */
 const PART = /([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+)))?/g;
 
+/** Leaves out what is malformed. */
 export function readChallenge(headers: HttpHeaders): LoginChallenge {
   const given = [headers['www-authenticate'] ?? []].flat().join(', ').slice(0, MAX_CHARS);
   const challenge: LoginChallenge = { schemes: [] };

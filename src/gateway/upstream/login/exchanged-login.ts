@@ -2,10 +2,10 @@
 // endpoint of the configuration and nowhere else: neither to the server, nor to what the server names. It keeps the token
 // of one account until shortly before it expires.
 import * as oauth from 'oauth4webapi';
-import type { Account } from '../account-target.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { createGuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import { isLoopbackHost } from '../../../shared/net/address-kind.ts';
+import type { Account } from '../account-target.ts';
 import { loginFailure, OAuthRequests } from './oauth-requests.ts';
 import type { LoginTokens } from './login-store.ts';
 import type { LoginOptions, LoginRefusal, TokenExchange } from './server-login.ts';

@@ -1,15 +1,15 @@
-// The login of a gateway at one of its servers, or that of one of its users: by a person, whose tokens the program keeps, else memory; by the exchange of
-// the token with which the user called; or by headers that the program gives.
+// The login at a server, of the gateway or of one of its users: by a person, whose tokens are kept by the program or else in memory; by exchanging the
+// token with which the user called; or by headers that the program gives.
 import type { RecordAudit } from '../../../protocol/audit.ts';
+import type { Identity } from '../../../protocol/exchange.ts';
+import { isAnonymous } from '../../../shared/anonymous.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import type { Account } from '../account-target.ts';
 import type { Address } from '../address.ts';
-import { isAnonymous } from '../../../shared/anonymous.ts';
 import { createMemoryLogins } from './login-store.ts';
 import { createServerLogin, loginAddress } from './server-login.ts';
 import type { LoginOptions, ServerLogin } from './server-login.ts';
-import { GatewayError } from '../../../shared/errors.ts';
 import type { TokenExchanger, TokenExchangerOptions } from './exchanged-login.ts';
-import type { Identity } from '../../../protocol/exchange.ts';
 
 /** A server that the gateway may have to log in at. */
 export interface LoginTarget {

@@ -4,10 +4,10 @@ import * as oauth from 'oauth4webapi';
 import type { AuthorizationServer, ClientAuth, DPoPHandle, TokenEndpointResponse } from 'oauth4webapi';
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
-import type { LoginTokens } from './login-store.ts';
-import type { EnterpriseLogin } from './server-login.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten, printableLine } from '../../../shared/visible.ts';
+import type { LoginTokens } from './login-store.ts';
+import type { EnterpriseLogin } from './server-login.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';

@@ -1,8 +1,8 @@
 // The login of the gateway (or of `connect`) at one server, as its HTTP connections see it. This file loads nothing of OAuth: that
 // happens when the server refuses a request, when a login is configured, or when tokens of an earlier login are stored.
+import type { RecordAudit } from '../../../protocol/audit.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
-import type { RecordAudit } from '../../../protocol/audit.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Address } from '../address.ts';

@@ -1,16 +1,16 @@
-// Puts the command of a server into a sandbox that the machine has: Anthropic's sandbox-runtime (srt), else bubblewrap; or docker, if an image is named. Parley
-// has no sandbox of its own. Loaded only for servers with `sandbox`. Invariants:
+// Puts the command of a server into a sandbox that the machine has: Anthropic's sandbox-runtime (srt), else bubblewrap; or docker, if an image is
+// named. Parley has no sandbox of its own. Loaded only for servers with `sandbox`. Invariants:
 // 1. A server whose sandbox is not there does not start, unless `optional` says so.
 // 2. What does not hold is said (`ServerSandbox.holds`), in the log and in the status.
 import { createRequire } from 'node:module';
 import { existsSync, readFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, isAbsolute, sep } from 'node:path';
+import { tmpdir } from 'node:os';
 import { GatewayError } from '../../../shared/errors.ts';
+import { ownFolders } from '../../../shared/secrets/own-folders.ts';
+import type { ServerCommand } from '../links/server-process.ts';
 import { checkPaths } from './fixed-paths.ts';
 import { findOnPath } from './find-on-path.ts';
-import type { ServerCommand } from '../links/server-process.ts';
-import { ownFolders } from '../../../shared/secrets/own-folders.ts';
-import { tmpdir } from 'node:os';
 
 export interface SandboxOptions {
   /** Files and folders that the server may change. Everything else can only be read. */
@@ -38,6 +38,9 @@ interface ServerSandbox {
   isWhole: boolean;
   wrap(command: ServerCommand): SandboxedCommand;
 }
+
+const RUNTIME = '@anthropic-ai/sandbox-runtime';
+const PROGRAM = join('dist', 'cli.js');
 
 export function chooseSandbox(sandbox: SandboxOptions | true): ServerSandbox {
   const wanted = sandbox === true ? {} : sandbox;
@@ -101,8 +104,50 @@ function isForThisNode(folder: string): boolean {
   return ours > major || (ours === major && part >= minor);
 }
 
-const RUNTIME = '@anthropic-ai/sandbox-runtime';
-const PROGRAM = join('dist', 'cli.js');
+/**
+ * Anthropic's sandbox-runtime (Linux, macOS, Windows): its command `srt` runs the server, with settings and a temporary folder of its own. It lets
+ * programs reach the named hosts by way of a proxy, which they have to use: HTTP_PROXY and the like are set.
+ */
+function toRuntime(srt: readonly string[], server: ServerCommand, wanted: SandboxOptions): SandboxedCommand {
+  const [program = '', ...before] = srt;
+  const { command, args = [], cwd } = server;
+  const folder = folderOf(JSON.stringify([command, args, cwd, wanted]));
+  const settings = join(folder, 'settings.json');
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary, { recursive: true });
+  writeFileSync(settings, JSON.stringify(toSettings(wanted, temporary)), { mode: 0o600 });
+  return {
+    command: program,
+    args: [...before, '--settings', settings, '--', ...withoutCapabilities(), command, ...args],
+    env: { NODE_USE_ENV_PROXY: '1', CLAUDE_CODE_TMPDIR: temporary },
+  };
+}
+
+/** The runtime leaves root its capabilities, and with them the right to mount what is read-only as writable. On Linux it needs bubblewrap, which takes them. */
+function withoutCapabilities(): string[] {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return [];
+  return [findOnPath('bwrap') ?? 'bwrap', '--cap-drop', 'ALL', '--die-with-parent', '--dev-bind', '/', '/', '--'];
+}
+
+function toSettings({ write = [], hosts = [] }: SandboxOptions, temporary: string): object {
+  const denyRead = ownFolders().filter((path) => existsSync(path));
+  return {
+    network: { allowedDomains: hosts, deniedDomains: [] },
+    filesystem: { denyRead, allowRead: [], allowWrite: [...write, temporary], denyWrite: [] },
+  };
+}
+
+/** One for each server, until this process ends. */
+const folders = new Map<string, string>();
+
+function folderOf(server: string): string {
+  const known = folders.get(server);
+  if (known !== undefined && existsSync(known)) return known;
+  const made = mkdtempSync(join(tmpdir(), 'parley-sandbox-'));
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  folders.set(server, made);
+  return made;
+}
 
 /** Other programs have sockets there. The names of hosts are looked up by way of the last one. */
 const SHARED = ['/tmp', '/run'];
@@ -181,49 +226,4 @@ function toDocker(docker: string, server: ServerCommand, wanted: SandboxOptions)
       ...args,
     ],
   };
-}
-
-/**
- * Anthropic's sandbox-runtime (Linux, macOS, Windows): its command `srt` runs the server, with settings and a temporary folder of its own. It lets
- * programs reach the named hosts by way of a proxy, which they have to use: HTTP_PROXY and the like are set.
- */
-function toRuntime(srt: readonly string[], server: ServerCommand, wanted: SandboxOptions): SandboxedCommand {
-  const [program = '', ...before] = srt;
-  const { command, args = [], cwd } = server;
-  const folder = folderOf(JSON.stringify([command, args, cwd, wanted]));
-  const settings = join(folder, 'settings.json');
-  const temporary = join(folder, 'tmp');
-  mkdirSync(temporary, { recursive: true });
-  writeFileSync(settings, JSON.stringify(toSettings(wanted, temporary)), { mode: 0o600 });
-  return {
-    command: program,
-    args: [...before, '--settings', settings, '--', ...withoutCapabilities(), command, ...args],
-    env: { NODE_USE_ENV_PROXY: '1', CLAUDE_CODE_TMPDIR: temporary },
-  };
-}
-
-/** The runtime leaves root its capabilities, and with them the right to mount what is read-only as writable. On Linux it needs bubblewrap, which takes them. */
-function withoutCapabilities(): string[] {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return [];
-  return [findOnPath('bwrap') ?? 'bwrap', '--cap-drop', 'ALL', '--die-with-parent', '--dev-bind', '/', '/', '--'];
-}
-
-function toSettings({ write = [], hosts = [] }: SandboxOptions, temporary: string): object {
-  const denyRead = ownFolders().filter((path) => existsSync(path));
-  return {
-    network: { allowedDomains: hosts, deniedDomains: [] },
-    filesystem: { denyRead, allowRead: [], allowWrite: [...write, temporary], denyWrite: [] },
-  };
-}
-
-/** One for each server, until this process ends. */
-const folders = new Map<string, string>();
-
-function folderOf(server: string): string {
-  const known = folders.get(server);
-  if (known !== undefined && existsSync(known)) return known;
-  const made = mkdtempSync(join(tmpdir(), 'parley-sandbox-'));
-  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-  folders.set(server, made);
-  return made;
 }

@@ -1,7 +1,7 @@
 // For tests only (the build leaves `*.contract.ts` out): handshake servers in memory, one link per process or session. The test
 // drives each tool step by step. Every message of a tool names its call, so that a wrong delivery is detected.
-import type { Message, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
+import type { Message, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import { toPlainMessage } from '../../../protocol/raw/encoded-params.ts';
 import type { Link, LinkEvents, SendOptions } from '../links/link.ts';
 

@@ -12,19 +12,19 @@ import { pages } from '../../../protocol/pages.ts';
 import type { ToolFacts } from '../../../protocol/tool-facts.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Limits } from '../../../shared/limits.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { Cancellation } from '../../../shared/cancellation.ts';
+import type { Abortable } from '../../../shared/cancellation.ts';
+import { onAbort } from '../../../shared/timing.ts';
 import { featuresOf } from '../../dialect/revisions.ts';
 import { followTask } from '../../tasks/follow-task.ts';
 import { Tasks } from '../../tasks/tasks.ts';
+import { META } from '../../dialect/meta.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
 import { ServerCall } from '../server-call.ts';
 import type { CallContext } from '../server-call.ts';
 import { isCrossing, runsTasks } from './task-support.ts';
-import type { Clock } from '../../../shared/clock.ts';
-import { META } from '../../dialect/meta.ts';
-import { Cancellation } from '../../../shared/cancellation.ts';
-import type { Abortable } from '../../../shared/cancellation.ts';
-import { onAbort } from '../../../shared/timing.ts';
 
 interface TaskBridgeOptions {
   /** The tools as this client sees them. */

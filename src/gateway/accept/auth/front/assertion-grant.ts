@@ -3,13 +3,12 @@
 import type Provider from 'oidc-provider';
 import type { errors as Errors } from 'oidc-provider';
 import type { JWTPayload } from 'jose';
-import { isResource } from '../well-known.ts';
-import type { FrontAdapter, FrontStore } from './front-store.ts';
-import { decodeJwt } from 'jose';
 import type { Clock } from '../../../../shared/clock.ts';
 import type { Log } from '../../../../shared/log.ts';
+import { isResource } from '../well-known.ts';
 import { Issuer } from '../issuer.ts';
-import { verifyJwt } from '../token-verifier.ts';
+import { readIssuer, verifyJwt } from '../token-verifier.ts';
+import type { FrontAdapter, FrontStore } from './front-store.ts';
 
 interface AssertionGrant extends AssertionRules {
   endpoint: string;
@@ -19,6 +18,16 @@ interface AssertionGrant extends AssertionRules {
   accounts: FrontAdapter;
   /** Of oidc-provider, which is loaded only where it is used. */
   errors: typeof Errors;
+}
+
+interface AssertionRules {
+  /** The identity providers that are trusted. */
+  issuers: readonly string[];
+  /** How the assertion names this authorization server. */
+  audience: string;
+  store: FrontStore;
+  clock: Clock;
+  log: Log;
 }
 
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -81,27 +90,17 @@ function resourceOf(claims: JWTPayload, asked: unknown, endpoint: string): strin
   return named === undefined || named === resource ? resource : undefined;
 }
 
+/** Undefined if it does not count, without a reason. */
+type TakeAssertion = (assertion: string, clientId: string) => Promise<JWTPayload | undefined>;
+
 const MAX_CHARS = 16 * 1024;
 /** Longer ones would have to be remembered for longer. */
 const MAX_AGE_S = 3600;
 
-interface AssertionRules {
-  /** The identity providers that are trusted. */
-  issuers: readonly string[];
-  /** How the assertion names this authorization server. */
-  audience: string;
-  store: FrontStore;
-  clock: Clock;
-  log: Log;
-}
-
-/** Undefined if it does not count, without a reason. */
-type TakeAssertion = (assertion: string, clientId: string) => Promise<JWTPayload | undefined>;
-
 function createTakeAssertion({ issuers, audience, store, clock, log }: AssertionRules): TakeAssertion {
   const known = new Map(issuers.map((issuer) => [issuer, new Issuer({ issuer }, { clock, log })]));
   return async (assertion, clientId) => {
-    const issuer = assertion.length <= MAX_CHARS ? known.get(issuerOf(assertion)) : undefined;
+    const issuer = assertion.length <= MAX_CHARS ? known.get(readIssuer(assertion) ?? '') : undefined;
     if (!issuer) return undefined;
     const claims = await verifyJwt(assertion, issuer, { clock, isKind: (typ) => typ === 'oauth-id-jag+jwt' }).catch(
       (error: unknown) => {
@@ -117,12 +116,4 @@ function createTakeAssertion({ issuers, audience, store, clock, log }: Assertion
     if (typeof jti !== 'string' || jti === '' || jti.length > 256) return undefined;
     return (await store.take(`Assertion:${claims.iss} ${jti}`)) ? claims : undefined;
   };
-}
-
-function issuerOf(assertion: string): string {
-  try {
-    return decodeJwt(assertion).iss ?? '';
-  } catch {
-    return '';
-  }
 }

@@ -3,12 +3,12 @@
 import type Provider from 'oidc-provider';
 import type { Interaction } from 'oidc-provider';
 import type { RecordAudit } from '../../../../protocol/audit.ts';
+import type { FrontPages } from '../../../../protocol/login-pages.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { lazyCrypto, sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { cookiesNamed, isOwnOrigin, toSetCookie, readPost } from '../../../../shared/net/browser-request.ts';
 import type { Sealer } from '../../../../shared/crypto/seal.ts';
-import type { FrontPages } from '../../../../protocol/login-pages.ts';
 import type { NodeVisit } from './front.ts';
 import type { FrontAdapter } from './front-store.ts';
 import { RefusedPerson } from './person-login.ts';

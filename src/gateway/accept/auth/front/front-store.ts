@@ -4,13 +4,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { open, readFile, readdir, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { exportJWK, generateKeyPair } from 'jose';
+import type { JWK } from 'jose';
 import type { Clock } from '../../../../shared/clock.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { sha256, lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
 import { randomId } from '../../../../shared/crypto/ids.ts';
 import type { Sealer } from '../../../../shared/crypto/seal.ts';
-import { exportJWK, generateKeyPair } from 'jose';
-import type { JWK } from 'jose';
 import { readIfThere } from '../../../../shared/files/private-file.ts';
 
 /** Keeps records under names. */
@@ -31,28 +31,13 @@ interface KeptRecord {
 /** For each pool; the longest unused ones are dropped. */
 const MAX_RECORDS = 20_000;
 
-/** Strangers can make clients and visits, but they push out nothing else: not what people have logged in for. */
-type Pool = 'client' | 'visit' | 'login' | 'brief';
-const OF_LOGINS = /^(?:Agreed|Account|Grant|RefreshToken|AuthorizationCode|AccessToken)(?::| of grant:)/;
-
-/** The longest unused ones go first, so each use counts. */
-const OF_CLIENTS = /^(?:Client|Agreed):/;
-
-/** These live for ten minutes. */
-const BRIEF = /^(?:Interaction|Attempt):/;
-
-function poolOf(name: string): Pool {
-  if (name.startsWith('Client:')) return 'client';
-  if (BRIEF.test(name)) return 'brief';
-  return OF_LOGINS.test(name) ? 'login' : 'visit';
-}
-const SWEEP_EVERY = 500;
-const SWEEP_MS = 5 * 60_000;
-
 /** `maxRecords`: of each pool; tests pass their own. */
 export function createFrontStore(folder: string | undefined, sealer: Sealer, maxRecords = MAX_RECORDS): FrontStore {
   return folder === undefined ? new MemoryStore(maxRecords) : new FolderStore(folder, sealer, maxRecords);
 }
+
+/** Strangers can make clients and visits, but they push out nothing else: not what people have logged in for. */
+type Pool = 'client' | 'visit' | 'login' | 'brief';
 
 class MemoryStore implements FrontStore {
   readonly #pools: Record<Pool, BoundedMap<string, KeptRecord>>;
@@ -81,6 +66,15 @@ class MemoryStore implements FrontStore {
     return isFirst;
   }
 }
+
+const PURPOSE = 'front';
+const FILE = /^(client|visit|login|brief)-[\w-]{43}\.record/;
+const UNUSED_MS = 90 * 24 * 60 * 60_000;
+const BRIEF_MS = 15 * 60_000;
+const SWEEP_EVERY = 500;
+const SWEEP_MS = 5 * 60_000;
+/** The longest unused ones go first, so each use counts. */
+const OF_CLIENTS = /^(?:Client|Agreed):/;
 
 class FolderStore implements FrontStore {
   readonly #folder: string;
@@ -158,10 +152,17 @@ class FolderStore implements FrontStore {
   }
 }
 
-const PURPOSE = 'front';
-const FILE = /^(client|visit|login|brief)-[\w-]{43}\.record/;
-const UNUSED_MS = 90 * 24 * 60 * 60_000;
-const BRIEF_MS = 15 * 60_000;
+const OF_LOGINS = /^(?:Agreed|Account|Grant|RefreshToken|AuthorizationCode|AccessToken)(?::| of grant:)/;
+/** These live for ten minutes. */
+const BRIEF = /^(?:Interaction|Attempt):/;
+
+function poolOf(name: string): Pool {
+  if (name.startsWith('Client:')) return 'client';
+  if (BRIEF.test(name)) return 'brief';
+  return OF_LOGINS.test(name) ? 'login' : 'visit';
+}
+
+const MAX_MEMBERS = 1000;
 
 /** The store as oidc-provider wants it, one for each kind of record. */
 export class FrontAdapter implements Adapter {
@@ -249,8 +250,6 @@ function agreedNameOf(clientId: string): string {
   return `Agreed:${clientId}`;
 }
 
-const MAX_MEMBERS = 1000;
-
 /** What signs tokens and cookies, and what seals records. Made once, and kept in the folder. */
 export interface FrontKeys {
   /** With its private part. */
@@ -279,11 +278,11 @@ export async function frontKeys(folder: string | undefined): Promise<FrontKeys> 
   return readKeys(path)!;
 }
 
-export function toPublic({ kty, crv, x, y, kid, alg, use }: JWK): JWK {
-  return { kty, crv, x, y, kid, alg, use } as JWK;
-}
-
 function readKeys(path: string): FrontKeys | undefined {
   const text = readIfThere(path);
   return text === undefined ? undefined : (JSON.parse(text) as FrontKeys);
+}
+
+export function toPublic({ kty, crv, x, y, kid, alg, use }: JWK): JWK {
+  return { kty, crv, x, y, kid, alg, use } as JWK;
 }

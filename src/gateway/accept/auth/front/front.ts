@@ -5,19 +5,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
 import type { RecordAudit } from '../../../../protocol/audit.ts';
+import type { LoadFrontPages } from '../../../../protocol/login-pages.ts';
 import type { Clock } from '../../../../shared/clock.ts';
-import type { HttpRequest } from '../../../../shared/http.ts';
 import { addressOf, networkOf } from '../../../../shared/http.ts';
+import type { HttpRequest } from '../../../../shared/http.ts';
 import { createGuardedFetch } from '../../../../shared/net/guarded-fetch.ts';
 import type { Log } from '../../../../shared/log.ts';
 import { createSealer } from '../../../../shared/crypto/seal.ts';
 import { isResource } from '../well-known.ts';
+import { FRONT_PATH, loadFrontEngine } from '../auth-options.ts';
+import type { FrontOptions } from '../auth-options.ts';
 import { Consent } from './consent.ts';
 import { frontKeys, toPublic, FrontAdapter, createFrontStore } from './front-store.ts';
 import type { FrontKeys, FrontStore } from './front-store.ts';
-import { FRONT_PATH, loadFrontEngine } from '../auth-options.ts';
-import type { FrontOptions } from '../auth-options.ts';
-import type { LoadFrontPages } from '../../../../protocol/login-pages.ts';
 import { OpenVisits, Registrations, checkVisit, isRedirectAllowed } from './stranger-limits.ts';
 import { PersonLogin } from './person-login.ts';
 import type { PersonClaims } from './person-login.ts';
@@ -37,6 +37,11 @@ interface FrontContext {
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export interface NodeVisit {
+  request: IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
+  response: ServerResponse;
+}
 
 const REFRESH_S = 14 * 86_400;
 const DAY_S = 86_400;
@@ -88,11 +93,6 @@ export class Front {
     request.url = wanted;
     await this.#handle(request, response);
   }
-}
-
-export interface NodeVisit {
-  request: IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
-  response: ServerResponse;
 }
 
 export async function createFront(options: FrontOptions, context: FrontContext): Promise<Front> {

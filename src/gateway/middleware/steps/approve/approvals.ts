@@ -3,21 +3,21 @@
 import { writeExactly, membersOf } from '../../../../protocol/raw/exact-numbers.ts';
 import type { AnswerWay, Ask } from '../../../../protocol/exchange.ts';
 import type { StepExchange } from '../../../../protocol/step.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
 import { loggedPrincipal } from '../../../../shared/anonymous.ts';
 import { ticksOf, DeadlineList } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
-import { ChainExchange } from '../../chain/chain-exchange.ts';
-import type { JudgedTool } from './approval-rule.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+import { randomId } from '../../../../shared/crypto/ids.ts';
+import { visible } from '../../../../shared/visible.ts';
+import { ChainExchange } from '../../chain/chain-exchange.ts';
 import { Deadline } from '../../chain/deadline.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
 import { badOption, checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
-import type { JsonObject } from '../../../../protocol/message.ts';
-import { isObject } from '../../../../protocol/message.ts';
-import { randomId } from '../../../../shared/crypto/ids.ts';
-import { visible } from '../../../../shared/visible.ts';
+import type { JudgedTool } from './approval-rule.ts';
 
 /** How long a yes holds, and whether for the same arguments or for the tool with any arguments. */
 export interface Remember {
@@ -41,6 +41,9 @@ export interface Decision {
   /** The reason of a refusal; absent for a yes. */
   refusal?: string | undefined;
 }
+
+/** `{tool}`, `{server}` and `{arguments}` are placeholders. */
+export const DEFAULT_MESSAGE = 'Call {tool} of {server}?\n\n{arguments}';
 
 const MAX_KEPT = 10_000;
 /** The answers by call, for all approving steps; undefined means approved. */
@@ -82,7 +85,7 @@ export class Approvals {
     if (known) return known;
     const given: Omit<Decision, 'refusal'> = { way: 'client' };
     const onAnswered: Ask['onAnswered'] = (way, who, shown) => void Object.assign(given, { way, who, shown });
-    const asked = this.#put(tool, exchange, onAnswered).then((refusal) => {
+    const asked = this.#askPerson(tool, exchange, onAnswered).then((refusal) => {
       logDecision(tool, exchange, { ...given, refusal });
       if (refusal === undefined && this.#remember) {
         this.#given.set(lasting, ticksOf(this.#options.clock) + this.#remember.ms);
@@ -93,14 +96,14 @@ export class Approvals {
     return asked;
   }
 
-  async #put(
+  async #askPerson(
     tool: string,
     exchange: StepExchange,
     onAnswered: NonNullable<Ask['onAnswered']>,
   ): Promise<string | undefined> {
     const calling = { tool, server: exchange.owner, arguments: exchange.params.arguments };
     const question = { ...toApprovalQuestion(calling, this.#options.message, this.#note), onAnswered };
-    return putToPerson(question, exchange, this.#limit);
+    return askPerson(question, exchange, this.#limit);
   }
 
   get #note(): string {
@@ -111,21 +114,22 @@ export class Approvals {
   }
 }
 
-/** Puts a yes-or-no question to a person. Resolves with the reason of a refusal, or undefined for a yes. */
-export async function putToPerson(
-  question: Ask,
-  exchange: StepExchange,
-  limit: DeadlineOptions,
-): Promise<string | undefined> {
-  const { signal } = exchange;
-  const deadline = new Deadline(limit, signal);
-  try {
-    const late = () => new GatewayError('ASK_REFUSED', { reason: 'there was no answer in time' });
-    const asked = exchange.ask({ ...question, waitsMs: limit.ms }, deadline.signal);
-    return refusalIn(await deadline.race(asked, late));
-  } catch (thrown) {
-    return toRefusal(thrown, signal);
-  }
+function readRemember(remember: Remember): Required<Remember> {
+  const { ms, per } = withDefaults('approve.remember', remember, { ms: 0, per: 'arguments' });
+  checkOptionChoice('approve.remember.per', per, ['arguments', 'tool']);
+  if (ms === 0) throw badOption('approve.remember.ms', 'must be more than 0');
+  return { ms, per };
+}
+
+/** Digests the arguments exactly as sent: two large ids may be the same JavaScript number but different arguments. */
+function digestOf({ params }: StepExchange): string {
+  const written = params.arguments === undefined ? '' : writeExactly(params.arguments);
+  return sha256(written, 'base64url');
+}
+
+/** A call that starts over with other steps is not asked about again. */
+function lineageOf(exchange: StepExchange): string {
+  return exchange instanceof ChainExchange ? exchange.chain.lineage : exchange.scope;
 }
 
 /** As a warning, so that approvals are logged at the default level. */
@@ -154,44 +158,6 @@ export function logDecision(tool: string, exchange: StepExchange, decision: Deci
   else gatewayLog.warn({ ...about, reason: refusal }, 'approval.refused');
 }
 
-const EXPLAINED: ReadonlySet<string> = new Set(['NO_PERSON', 'NO_PAGE', 'TOO_LONG_TO_SHOW']);
-
-/** A question without an answer counts as a no. */
-function toRefusal(thrown: unknown, signal: AbortSignal): string {
-  if (!(thrown instanceof GatewayError) || signal.aborted) throw thrown;
-  if (thrown.code === 'ASK_REFUSED') return String(thrown.details.reason);
-  if (thrown.code === 'CANCELLED') return 'the question was cancelled';
-  if (EXPLAINED.has(thrown.code)) return `${thrown.message}. ${thrown.row.hint}`;
-  throw thrown;
-}
-
-function readRemember(remember: Remember): Required<Remember> {
-  const { ms, per } = withDefaults('approve.remember', remember, { ms: 0, per: 'arguments' });
-  checkOptionChoice('approve.remember.per', per, ['arguments', 'tool']);
-  if (ms === 0) throw badOption('approve.remember.ms', 'must be more than 0');
-  return { ms, per };
-}
-
-/** A call that starts over with other steps is not asked about again. */
-function lineageOf(exchange: StepExchange): string {
-  return exchange instanceof ChainExchange ? exchange.chain.lineage : exchange.scope;
-}
-
-/** Digests the arguments exactly as sent: two large ids may be the same JavaScript number but different arguments. */
-function digestOf({ params }: StepExchange): string {
-  const written = params.arguments === undefined ? '' : writeExactly(params.arguments);
-  return sha256(written, 'base64url');
-}
-
-// Writes the question whether a call may be made, and reads the answer.
-// 1. It shows the tool, its server and every argument, whole: nothing is cut, left out or redacted, because a person approves only what
-//    they have seen. A question that is too long to be shown is refused where it is put (limits.maxShownChars).
-// 2. Names and values come from a model: they can neither imitate other lines of the question nor hide what follows.
-// 3. The form is never empty or prefilled: a client that accepts every question has not said yes.
-
-/** `{tool}`, `{server}` and `{arguments}` are placeholders. */
-export const DEFAULT_MESSAGE = 'Call {tool} of {server}?\n\n{arguments}';
-
 const MAX_NAME = 80;
 
 interface CallToApprove {
@@ -200,6 +166,13 @@ interface CallToApprove {
   arguments: unknown;
 }
 
+/**
+ * Asks whether a call may be made.
+ * 1. It shows the tool, its server and every argument, whole: nothing is cut, left out or redacted, because a person approves only what they have seen.
+ *    A question that is too long to be shown is refused where it is asked (limits.maxShownChars).
+ * 2. Names and values come from a model: they can neither imitate other lines of the question nor hide what follows.
+ * 3. The form is never empty or prefilled: a client that accepts every question has not said yes.
+ */
 function toApprovalQuestion(calling: CallToApprove, message: string, note: string): Ask {
   const words: Record<string, string> = {
     tool: toLine(calling.tool, MAX_NAME),
@@ -217,12 +190,10 @@ function toApprovalQuestion(calling: CallToApprove, message: string, note: strin
   return { method: 'elicitation/create', params, key: randomId('approve_'), human: true, ofGateway: true };
 }
 
-/** The reason of a refusal; undefined for a yes. */
-function refusalIn({ action, content }: JsonObject): string | undefined {
-  if (action === 'accept' && isObject(content) && content.approve === true) return undefined;
-  if (action === 'accept' && isObject(content) && content.approve === false) return 'the user said no';
-  if (action === 'accept') return 'the answer says neither yes nor no';
-  return action === 'decline' ? 'the user said no' : 'the question was closed without an answer';
+function toLine(text: string, max: number): string {
+  const line = visible(text);
+  if (line.length <= max) return line;
+  return `${line.slice(0, max)}… (${line.length} characters in all)`;
 }
 
 function toLines({ arguments: given }: CallToApprove): string {
@@ -239,8 +210,38 @@ function toLines({ arguments: given }: CallToApprove): string {
   return lines.join('\n');
 }
 
-function toLine(text: string, max: number): string {
-  const line = visible(text);
-  if (line.length <= max) return line;
-  return `${line.slice(0, max)}… (${line.length} characters in all)`;
+/** Asks a person a yes-or-no question. Resolves with the reason of a refusal, or undefined for a yes. */
+export async function askPerson(
+  question: Ask,
+  exchange: StepExchange,
+  limit: DeadlineOptions,
+): Promise<string | undefined> {
+  const { signal } = exchange;
+  const deadline = new Deadline(limit, signal);
+  try {
+    const late = () => new GatewayError('ASK_REFUSED', { reason: 'there was no answer in time' });
+    const asked = exchange.ask({ ...question, waitsMs: limit.ms }, deadline.signal);
+    return refusalIn(await deadline.race(asked, late));
+  } catch (thrown) {
+    return toRefusal(thrown, signal);
+  }
+}
+
+/** The reason of a refusal; undefined for a yes. */
+function refusalIn({ action, content }: JsonObject): string | undefined {
+  if (action === 'accept' && isObject(content) && content.approve === true) return undefined;
+  if (action === 'accept' && isObject(content) && content.approve === false) return 'the user said no';
+  if (action === 'accept') return 'the answer says neither yes nor no';
+  return action === 'decline' ? 'the user said no' : 'the question was closed without an answer';
+}
+
+const EXPLAINED: ReadonlySet<string> = new Set(['NO_PERSON', 'NO_PAGE', 'TOO_LONG_TO_SHOW']);
+
+/** A question without an answer counts as a no. */
+function toRefusal(thrown: unknown, signal: AbortSignal): string {
+  if (!(thrown instanceof GatewayError) || signal.aborted) throw thrown;
+  if (thrown.code === 'ASK_REFUSED') return String(thrown.details.reason);
+  if (thrown.code === 'CANCELLED') return 'the question was cancelled';
+  if (EXPLAINED.has(thrown.code)) return `${thrown.message}. ${thrown.row.hint}`;
+  throw thrown;
 }

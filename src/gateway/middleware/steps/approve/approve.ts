@@ -1,19 +1,19 @@
 // Asks a person before a tool is called, through any channel that reaches the client's user. Nothing reaches the server before a
 // yes. Anything else, including silence, is a no, which the model gets as a readable result. A call is asked about only once,
 // however often an outer step retries it and however many rules apply.
-import type { JsonObject } from '../../../../protocol/message.ts';
 import { readString } from '../../../../protocol/message.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
-import { DEFAULT_MESSAGE, Approvals, logDecision } from './approvals.ts';
-import { readRule } from './approval-rule.ts';
-import type { ApprovalRule, ApproveWhen, Judge } from './approval-rule.ts';
-import type { ApprovalsOptions, Remember } from './approvals.ts';
 import { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import { respond } from '../../chain/outcome.ts';
 import { withDefaults } from '../../chain/step-options.ts';
+import { DEFAULT_MESSAGE, Approvals, logDecision } from './approvals.ts';
+import type { ApprovalsOptions, Remember } from './approvals.ts';
+import { readRule } from './approval-rule.ts';
+import type { ApprovalRule, ApproveWhen, Judge } from './approval-rule.ts';
 
 export interface ApproveOptions {
   /** The tools: `destructive` (the default), `always`, globs, or a rule that combines them. */

@@ -1,15 +1,15 @@
 // Steps that edit calls, and the listed input schemas of tools, by configured arguments.
-import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import { RUN_METHODS } from '../../../../protocol/methods.ts';
 import type { Next, Origin, Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
 import { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import { toListEntries } from '../../chain/list-entries.ts';
 import type { ListEntry } from '../../chain/list-entries.ts';
+import { badOption } from '../../chain/step-options.ts';
 import type { ChainLookup } from '../names/map-names.ts';
 import { toNameRule, toToolRules } from '../filter/name-rule.ts';
-import { badOption } from '../../chain/step-options.ts';
 
 /** By name or glob of the tool; later entries win. */
 type ToolArguments = Record<string, JsonObject>;

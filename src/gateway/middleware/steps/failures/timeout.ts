@@ -4,8 +4,8 @@ import type { Step } from '../../../../protocol/step.ts';
 import { DeadlineList, systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { StepDeadline } from '../../chain/deadline.ts';
-import { toNameRule, toToolRules } from '../filter/name-rule.ts';
 import { withDefaults } from '../../chain/step-options.ts';
+import { toNameRule, toToolRules } from '../filter/name-rule.ts';
 
 interface TimeoutOptions {
   ms?: number | undefined;

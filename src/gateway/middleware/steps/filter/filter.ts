@@ -2,16 +2,16 @@
 // exist; a denied resource is refused. Deny wins over allow; an allow list denies everything else.
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step, LookUp, Next, OriginOf, Outcome, StepExchange, StepFunction } from '../../../../protocol/step.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { withDefaults } from '../../chain/step-options.ts';
 import { mapNamesByMethod, byMethod } from '../names/map-names.ts';
+import type { MethodStep } from '../names/map-names.ts';
 import { toNameRule, toPermission, toToolRules } from './name-rule.ts';
 import type { NameRule } from './name-rule.ts';
 import { toUriRule } from './uri-rule.ts';
-import { withDefaults } from '../../chain/step-options.ts';
-import { isObject } from '../../../../protocol/message.ts';
-import { GatewayError } from '../../../../shared/errors.ts';
-import type { MethodStep } from '../names/map-names.ts';
-import { completedArguments, expandTemplate, withValues } from './completed-values.ts';
 import type { UriRule } from './uri-rule.ts';
+import { completedArguments, expandTemplate, withValues } from './completed-values.ts';
 
 /** Globs over names or URIs. */
 export interface Rule {
@@ -86,9 +86,8 @@ interface List {
 }
 
 /**
- * Filters resources: lists, reads, subscriptions, completion and notifications. A request is checked twice: as it is written, and
- * again with the server and URI that it is routed to (`resourceGuard`).
- * `named` handles tools and prompts.
+ * Filters resources: lists, reads, subscriptions, completion and notifications. A request is checked twice: as it is written, and again with the
+ * server and URI that it is routed to (`resourceGuard`). `named` handles tools and prompts.
  */
 function filterResources({ handlers, ...named }: MethodStep, isAllowed: UriRule): Step {
   const passes = (uri: unknown, originOf?: OriginOf): boolean =>

@@ -8,6 +8,19 @@ import { toMatcher, qualifiedName } from './name-rule.ts';
 /** `origin`: the server and its URI; undefined while unknown. */
 export type UriRule = (uri: string, origin?: Origin) => boolean;
 
+/**
+ * All forms of a URI that a server may treat as the same: `file:///data/../etc`, `file:///%65tc`, `file:////etc`. A rule on URIs has to hold for all
+ * of them.
+ */
+export interface UriForms {
+  /** The URI and its equivalents. A rule that permits has to permit each of them. */
+  same: string[];
+  /** The forms without query and fragment, if there are any. */
+  cut: string[];
+  /** Forms that a careless server may read instead. Only rules that forbid use them. */
+  loose: string[];
+}
+
 /** Compares all forms of a URI with patterns. */
 export type UriPattern = (forms: UriForms, origin: Origin | undefined) => boolean;
 
@@ -71,19 +84,6 @@ function encoded(pattern: string): string {
 function decodePattern(pattern: string): string {
   const kept = pattern.replaceAll(/%(2a|3f)/gi, '%25$1');
   return decodeUri(kept) ?? pattern;
-}
-
-/**
- * Finds all forms of a URI that a server may treat as the same: `file:///data/../etc`, `file:///%65tc`, `file:////etc`. A rule on
- * URIs has to hold for all of them.
- */
-export interface UriForms {
-  /** The URI and its equivalents. A rule that permits has to permit each of them. */
-  same: string[];
-  /** The forms without query and fragment, if there are any. */
-  cut: string[];
-  /** Forms that a careless server may read instead. Only rules that forbid use them. */
-  loose: string[];
 }
 
 /** Scheme, authority, and the rest. */
@@ -163,6 +163,7 @@ const STEPS: readonly ((uri: string) => string | undefined)[] = [
   resolveAll,
   (uri) => uri.replace(/^([a-z][a-z0-9+.-]*:)\/(?!\/)/i, '$1///'),
 ];
+
 const LOOSE_STEPS: typeof STEPS = [
   lowerHost,
   withoutQuery,

@@ -15,14 +15,14 @@ import type {
   OriginOf,
   Origin,
 } from '../../../../protocol/step.ts';
-import { GatewayError } from '../../../../shared/errors.ts';
-import { toListEntries, listAllEntries } from '../../chain/list-entries.ts';
-import { respond } from '../../chain/outcome.ts';
 import type { Change } from '../../../../protocol/target.ts';
-import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
-import type { ListEntry } from '../../chain/list-entries.ts';
-import { misuseError } from '../../chain/step-error.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+import { toListEntries, listAllEntries } from '../../chain/list-entries.ts';
+import type { ListEntry } from '../../chain/list-entries.ts';
+import { respond } from '../../chain/outcome.ts';
+import { misuseError } from '../../chain/step-error.ts';
 
 interface NameMapping {
   /** The name of the step, for errors. */

@@ -1,10 +1,10 @@
 // Shows tools and prompts under other names (`rename`, `prefix`) or with other descriptions (`describe`).
 import type { Origin, Step } from '../../../../protocol/step.ts';
 import { toShortName } from '../../../../shared/short-name.ts';
-import { mapNames } from './map-names.ts';
-import { qualifiedName, toToolRules, toNameRule } from '../filter/name-rule.ts';
-import type { MapEntry } from './map-names.ts';
 import { badOption, withDefaults } from '../../chain/step-options.ts';
+import { qualifiedName, toToolRules, toNameRule } from '../filter/name-rule.ts';
+import { mapNames } from './map-names.ts';
+import type { MapEntry } from './map-names.ts';
 
 interface RenameOptions {
   tools?: Record<string, string> | undefined;

@@ -3,9 +3,9 @@
 import type { Ask, Progress } from '../../../../protocol/exchange.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
 import { LIST_METHODS } from '../../../../protocol/methods.ts';
-import { withDefaults, badOption } from '../../chain/step-options.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
+import { withDefaults, badOption } from '../../chain/step-options.ts';
 import { toMatcher } from '../filter/name-rule.ts';
 
 export interface RedactOptions {

@@ -8,9 +8,9 @@ import type { Change } from '../../../../protocol/target.ts';
 import { LIST_METHODS } from '../../../../protocol/methods.ts';
 import { systemClock, ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { respond, resultIn } from '../../chain/outcome.ts';
 import { withDefaults } from '../../chain/step-options.ts';
-import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 
 export interface CacheOptions {
   /** For results without `ttlMs`. */

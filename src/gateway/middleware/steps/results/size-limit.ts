@@ -1,7 +1,7 @@
 // Keeps results from flooding a model. An oversize tool result is replaced by an error result that the model can read, or cut
 // with a note. Oversize resources and prompts become errors.
-import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
 import { RawObject } from '../../../../protocol/raw/raw-object.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
@@ -21,7 +21,7 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
   const { maxBytes, over } = withDefaults('sizeLimit', options, DEFAULTS);
   checkOptionChoice('sizeLimit.over', over, ['error', 'truncate']);
   const toLimited = (result: JsonObject): JsonObject => {
-    const bytes = byteLength(result);
+    const bytes = sizeOf(result);
     if (bytes <= maxBytes) return result;
     const text = `The result has ${bytes} bytes; the limit is ${maxBytes}.`;
     const cut = over === 'truncate' ? truncate(result, maxBytes, `[Cut: ${text}]`) : undefined;
@@ -38,8 +38,8 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
       if (exchange.method === 'tools/call' || exchange.method === 'tasks/result') outcome.result = toLimited(result);
       else if (exchange.method === 'tasks/get') {
         if (isObject(result.result)) outcome.result = { ...result, result: toLimited(result.result) };
-      } else if (byteLength(result) > maxBytes) {
-        const reason = `a result of ${byteLength(result)} bytes; the limit is ${maxBytes}`;
+      } else if (sizeOf(result) > maxBytes) {
+        const reason = `a result of ${sizeOf(result)} bytes; the limit is ${maxBytes}`;
         throw new GatewayError('UPSTREAM_INVALID', { server: exchange.server ?? 'The server', reason });
       }
       return outcome;
@@ -47,13 +47,9 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
   } satisfies Step;
 }
 
-function byteLength(result: JsonObject): number {
-  return Buffer.byteLength(JSON.stringify(result));
-}
-
 /**
- * Cuts a tool result to a size: whole blocks while they fit, then the beginning of a text, then a note.
- * Undefined for structured content, which has to match its schema.
+ * Cuts a tool result to a size: whole blocks while they fit, then the beginning of a text, then a note. Undefined for structured content, which has to
+ * match its schema.
  */
 function truncate(result: JsonObject, maxBytes: number, note: string): JsonObject | undefined {
   if (result.structuredContent !== undefined || !Array.isArray(result.content)) return undefined;

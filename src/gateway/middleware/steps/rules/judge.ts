@@ -6,19 +6,19 @@
 import type { RuleDecision } from '../../../../protocol/audit.ts';
 import { missingScopes, namesOfCaller } from '../../../../protocol/exchange.ts';
 import type { ClientView } from '../../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
 import type { Origin } from '../../../../protocol/step.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
-import type { UriForms } from '../filter/uri-rule.ts';
+import { toShortName } from '../../../../shared/short-name.ts';
 import { uriForms } from '../filter/uri-rule.ts';
+import type { UriForms } from '../filter/uri-rule.ts';
+import { qualifiedName } from '../filter/name-rule.ts';
 import type { Expression, ExpressionFacts } from './expression.ts';
 import type { ReadyRule } from './read-rules.ts';
+import { nameOfPrincipal } from './rule.ts';
 import type { RuleAnnotation, RuleMark } from './rule.ts';
 import type { RuleHistory } from './rule-history.ts';
-import { nameOfPrincipal } from './rule.ts';
-import { toShortName } from '../../../../shared/short-name.ts';
-import { qualifiedName } from '../filter/name-rule.ts';
 
 type UseKind = 'tool' | 'prompt' | 'resource' | 'other';
 
@@ -62,11 +62,6 @@ export interface RuleJudgement {
   marks: readonly RuleMark[];
 }
 
-/** Whether it may be used, perhaps after a question. */
-export function mayBeUsed(decision: RuleDecision | undefined): boolean {
-  return decision === undefined || decision.effect === 'allow' || decision.effect === 'ask';
-}
-
 /** A use with what is worked out once for all rules. */
 interface Case {
   use: Use;
@@ -77,9 +72,18 @@ interface Case {
   facts?: ExpressionFacts;
 }
 
-const MAX_KNOWN = 10_000;
+interface Candidates {
+  deciding: readonly ReadyRule[];
+  marking: readonly ReadyRule[];
+}
+
 /** In a list, an expression about arguments may be true or false. */
 type Truth = boolean | 'maybe' | 'failed';
+
+const MAX_KNOWN = 10_000;
+const NO_MARKS: readonly RuleMark[] = [];
+/** A URI that can be read in several ways is not judged by its text. */
+const UNCLEAR: RuleDecision = { rule: 'rules', effect: 'deny' };
 
 export class RuleJudge {
   readonly #options: JudgeOptions;
@@ -201,24 +205,10 @@ export class RuleJudge {
   }
 }
 
-function toNamed({ principal, connection }: ClientView): Pick<ExpressionFacts, 'principal' | 'key' | 'user'> {
-  const key = connection?.identity?.key ?? '';
-  const name = nameOfPrincipal(principal);
-  return {
-    principal: key === '' ? name : `key:${key}`,
-    key,
-    user: name === 'anonymous' ? '' : name.replace(/^key:/, ''),
-  };
+/** Whether it may be used, perhaps after a question. */
+export function mayBeUsed(decision: RuleDecision | undefined): boolean {
+  return decision === undefined || decision.effect === 'allow' || decision.effect === 'ask';
 }
-
-interface Candidates {
-  deciding: readonly ReadyRule[];
-  marking: readonly ReadyRule[];
-}
-
-const NO_MARKS: readonly RuleMark[] = [];
-/** A URI that can be read in several ways is not judged by its text. */
-const UNCLEAR: RuleDecision = { rule: 'rules', effect: 'deny' };
 
 /** Whether the rules for it are found by its name, once. */
 function isNamed({ kind, origin }: Use): boolean {
@@ -228,15 +218,6 @@ function isNamed({ kind, origin }: Use): boolean {
 /** In a list, what some arguments make callable counts; for what runs, what some arguments would forbid. */
 function decidesMaybe({ effect }: ReadyRule, { mustBeSure }: Use): boolean {
   return mustBeSure ? effect !== 'allow' : effect === 'allow' || effect === 'ask';
-}
-
-const HIDDEN_KEYS = 'the arguments have a key "__proto__", which a server may take for keys that no rule has seen';
-
-/** Many programs take `{"__proto__": {"path": …}}` for an object with a path. */
-function hasHiddenKeys(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(hasHiddenKeys);
-  if (!isObject(value)) return false;
-  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasHiddenKeys);
 }
 
 function matchesCaller({ principal, group, scope }: ReadyRule, client: ClientView): boolean {
@@ -267,6 +248,25 @@ function claims(annotations: JsonObject, word: RuleAnnotation, isBelieved: boole
     return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
   }
   return word === 'readOnly' ? readOnlyHint === true : idempotentHint === true;
+}
+
+const HIDDEN_KEYS = 'the arguments have a key "__proto__", which a server may take for keys that no rule has seen';
+
+/** Many programs take `{"__proto__": {"path": …}}` for an object with a path. */
+function hasHiddenKeys(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasHiddenKeys);
+  if (!isObject(value)) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasHiddenKeys);
+}
+
+function toNamed({ principal, connection }: ClientView): Pick<ExpressionFacts, 'principal' | 'key' | 'user'> {
+  const key = connection?.identity?.key ?? '';
+  const name = nameOfPrincipal(principal);
+  return {
+    principal: key === '' ? name : `key:${key}`,
+    key,
+    user: name === 'anonymous' ? '' : name.replace(/^key:/, ''),
+  };
 }
 
 type Named = Pick<Origin, 'server' | 'name'>;

@@ -1,9 +1,9 @@
 // What each principal, and each session, has read: one time per mark, set when the call starts, so that calls in flight count.
 // The table is bounded. Marks of a forgotten entry count for everybody until they are too old, so nobody sheds a mark by filling it.
+import type { ClientView } from '../../../../protocol/exchange.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
-import type { ClientView } from '../../../../protocol/exchange.ts';
 import { nameOfPrincipal } from './rule.ts';
 import type { RuleMark } from './rule.ts';
 

@@ -5,18 +5,21 @@
 // 3. What is hidden looks as if it did not exist.
 import type { Outcome, Next, StepExchange, StepFunction } from '../../../../protocol/step.ts';
 import type { Exchange } from '../../../../protocol/exchange.ts';
-import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject, readString } from '../../../../protocol/message.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
 import { LIST_METHOD_BY_AREA } from '../../../../protocol/methods.ts';
 import { isFollowUp } from '../../../../protocol/interaction.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
+import type { Change } from '../../../../protocol/target.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { respond } from '../../chain/outcome.ts';
 import { toUnknownTool } from '../../chain/tool-annotations.ts';
+import { listAllEntries, toListEntries } from '../../chain/list-entries.ts';
 import type { ChainLookup } from '../names/map-names.ts';
-import { AskByRule } from './ask-by-rule.ts';
 import { completedArguments, withValues } from '../filter/completed-values.ts';
+import { AskByRule } from './ask-by-rule.ts';
 import type { Expression } from './expression.ts';
 import { withoutNames } from './gateway-rules.ts';
 import type { KeptHistory, RulesSetup, RulesStep } from './gateway-rules.ts';
@@ -26,9 +29,6 @@ import { readRules } from './read-rules.ts';
 import { ResourceUse } from './resource-use.ts';
 import { RuleHistory } from './rule-history.ts';
 import { BegunUses, rulesDigest, RunningUse } from './running-use.ts';
-import type { Change } from '../../../../protocol/target.ts';
-import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
-import { listAllEntries, toListEntries } from '../../chain/list-entries.ts';
 
 export async function createRulesStep(setup: RulesSetup, kept: KeptHistory): Promise<RulesStep> {
   const { servers, believed, clock, log } = setup;
@@ -58,9 +58,12 @@ const LISTS: Readonly<Record<string, { area: string; key: string; kind: Use['kin
   [LIST_METHOD_BY_AREA.resources]: { area: 'resources', key: 'uri', kind: 'resource' },
   [LIST_METHOD_BY_AREA.resourceTemplates]: { area: 'resourceTemplates', key: 'uriTemplate', kind: 'resource' },
 });
+
 /** How each kind is used; other ways to use it are judged the same. */
 export const USED_BY = { tool: 'tools/call', prompt: 'prompts/get', resource: 'resources/read' } as const;
 const SERVER = 'mcp-parley/server';
+
+type Kind = 'tool' | 'prompt';
 
 /** A request at its place in the chain. */
 interface RuledRequest {
@@ -121,7 +124,7 @@ class Ruling implements RulesStep {
     }
   };
 
-  #named(kind: 'tool' | 'prompt', name: string, { exchange, next, around }: RuledRequest) {
+  #named(kind: Kind, name: string, { exchange, next, around }: RuledRequest) {
     // The gateway's own tool only delivers an answer.
     if (kind === 'tool' && exchange.ownTool?.name === name) return next();
     const known = this.#listed.find(kind, name, exchange);
@@ -133,7 +136,7 @@ class Ruling implements RulesStep {
   }
 
   /** Why it is not listed, unless it would be hidden anyway. */
-  #unlisted(kind: 'tool' | 'prompt', name: string, exchange: StepExchange, around: ChainLookup): Error {
+  #unlisted(kind: Kind, name: string, exchange: StepExchange, around: ChainLookup): Error {
     const reason = around.originOf?.(`${kind}s`, name)?.away?.();
     const use = reason && this.#toUse(kind, name, exchange, { around, annotations: {} });
     const isHidden = use && this.judge.judge(use, exchange.client).decision?.effect === 'hide';
@@ -141,7 +144,7 @@ class Ruling implements RulesStep {
   }
 
   #toUse(
-    kind: 'tool' | 'prompt',
+    kind: Kind,
     name: string,
     exchange: StepExchange,
     { around, annotations }: { around: ChainLookup; annotations: JsonObject },
@@ -270,8 +273,6 @@ function refused(what: string): JsonObject {
   const { message } = new GatewayError('FORBIDDEN_BY_RULE', { what });
   return { content: [{ type: 'text', text: `${message}. It was not called. Do not try again.` }], isError: true };
 }
-
-type Kind = 'tool' | 'prompt';
 
 const MAX_NAMES = 10_000;
 const NO_CLAIMS: JsonObject = {};

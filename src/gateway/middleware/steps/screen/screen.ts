@@ -1,21 +1,21 @@
 // Checks what a server answers before a model reads it: with offline checks, and with a function of the user. What is found is flagged, which changes
 // nothing, or held: then a person is asked, with the whole text before them, and a no replaces the answer. The tool has run by then.
-import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
 import { toPlainObject } from '../../../../protocol/raw/raw-object.ts';
 import type { Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
+import type { Ask } from '../../../../protocol/exchange.ts';
 import { systemClock, DeadlineList } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { hasCovert, hasHidden, withoutCovert, withoutHidden } from '../../../../shared/text/hidden.ts';
 import { suspiciousIn } from '../../../../shared/text/suspicious.ts';
+import { randomId } from '../../../../shared/crypto/ids.ts';
+import { shorten, visible } from '../../../../shared/visible.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
 import { resultIn } from '../../chain/outcome.ts';
 import { badOption, checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
-import type { Ask } from '../../../../protocol/exchange.ts';
-import { randomId } from '../../../../shared/crypto/ids.ts';
-import { shorten, visible } from '../../../../shared/visible.ts';
-import { logDecision, putToPerson } from '../approve/approvals.ts';
+import { askPerson, logDecision } from '../approve/approvals.ts';
 import type { Decision } from '../approve/approvals.ts';
 
 export interface ScreenOptions {
@@ -31,7 +31,12 @@ export interface ScreenOptions {
   clock?: Clock | undefined;
 }
 
-type ScreenVerdict = 'pass' | 'flag' | 'hold';
+/** One text on its way to a model. */
+interface ScreenPart {
+  /** `data`: structured content as JSON; `error`: the message of an error. */
+  kind: 'text' | 'data' | 'error';
+  text: string;
+}
 
 interface ScreenContext {
   method: string;
@@ -40,6 +45,8 @@ interface ScreenContext {
   server: string | undefined;
   principal: string;
 }
+
+type ScreenVerdict = 'pass' | 'flag' | 'hold';
 
 const DEFAULTS = { by: undefined, results: 'flag', timeoutMs: 600_000, clock: systemClock };
 const VERDICTS = ['pass', 'flag', 'hold'];
@@ -146,13 +153,6 @@ function toError(reason: string, exchange: StepExchange): GatewayError {
   return new GatewayError('ANSWER_HELD', { name: toContext(exchange).name, reason });
 }
 
-/** One text on its way to a model. */
-interface ScreenPart {
-  /** `data`: structured content as JSON; `error`: the message of an error. */
-  kind: 'text' | 'data' | 'error';
-  text: string;
-}
-
 /** The members of results that hold what models read. */
 const HOLDERS = ['content', 'contents', 'messages'] as const;
 const BYTES = new Set(['data', 'blob']);
@@ -165,16 +165,6 @@ function partsOf(result: JsonObject): ScreenPart[] {
   return data === undefined ? parts : [...parts, { kind: 'data', text: JSON.stringify(data) }];
 }
 
-/** Without hidden characters; the same object if there are none. */
-function withoutHiddenParts(result: JsonObject): JsonObject {
-  const changed: JsonObject = {};
-  for (const key of [...HOLDERS, 'structuredContent']) {
-    const clean = cleaned(result[key]);
-    if (clean !== result[key]) changed[key] = clean;
-  }
-  return Object.keys(changed).length > 0 ? { ...result, ...changed } : result;
-}
-
 function textsIn(value: unknown): string[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((block: unknown) => {
@@ -183,6 +173,16 @@ function textsIn(value: unknown): string[] {
     const own = [text, title, name, description].filter((one) => typeof one === 'string');
     return [...own, ...textsIn([resource, content])];
   });
+}
+
+/** Without hidden characters; the same object if there are none. */
+function withoutHiddenParts(result: JsonObject): JsonObject {
+  const changed: JsonObject = {};
+  for (const key of [...HOLDERS, 'structuredContent']) {
+    const clean = cleaned(result[key]);
+    if (clean !== result[key]) changed[key] = clean;
+  }
+  return Object.keys(changed).length > 0 ? { ...result, ...changed } : result;
 }
 
 function cleaned(value: unknown): unknown {
@@ -204,9 +204,8 @@ interface HeldAnswer {
 }
 
 /**
- * Asks a person whether a model may read an answer. It is a question that only a person may answer, put by the same means as an approval, and it
- * shows every held part whole: what is too long to be shown is not passed on.
- * Resolves with the reason of a refusal, or undefined if it may pass.
+ * Asks a person whether a model may read an answer. It is a question that only a person may answer, asked in the same way as for an approval, and it
+ * shows every held part whole: what is too long to be shown is not passed on. Resolves with the reason of a refusal, or undefined if it may pass.
  */
 async function reviewByPerson(
   held: HeldAnswer,
@@ -215,15 +214,9 @@ async function reviewByPerson(
 ): Promise<string | undefined> {
   const given: Omit<Decision, 'refusal'> = { way: 'client' };
   const onAnswered: Ask['onAnswered'] = (way, who, shown) => void Object.assign(given, { way, who, shown });
-  const refusal = await putToPerson({ ...toQuestion(held), onAnswered }, exchange, limit);
+  const refusal = await askPerson({ ...toQuestion(held), onAnswered }, exchange, limit);
   logDecision(held.name, exchange, { ...given, refusal });
   return refusal;
-}
-
-/** Line by line, so that no line can pass for one of ours. */
-function quoted(text: string): string {
-  const lines = text.split(/\r\n|[\n\r]/);
-  return lines.map((line) => `> ${visible(line)}`).join('\n');
 }
 
 function toQuestion({ name, server, findings, parts }: HeldAnswer): Ask {
@@ -234,4 +227,10 @@ function toQuestion({ name, server, findings, parts }: HeldAnswer): Ask {
   const requestedSchema = { type: 'object', properties: { approve }, required: ['approve'] };
   const params = { mode: 'form', message, requestedSchema };
   return { method: 'elicitation/create', params, key: randomId('review_'), human: true, ofGateway: true };
+}
+
+/** Line by line, so that no line can pass for one of ours. */
+function quoted(text: string): string {
+  const lines = text.split(/\r\n|[\n\r]/);
+  return lines.map((line) => `> ${visible(line)}`).join('\n');
 }

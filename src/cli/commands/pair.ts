@@ -81,38 +81,6 @@ function pageOf({ url, publicUrl }: { url?: string | undefined; publicUrl?: stri
   return publicUrl === undefined ? url?.replace(/\/mcp$/, '/ask') : `${publicUrl.replace(/\/+$/, '')}/ask`;
 }
 
-function list({ json }: PairCommand, { browsers }: PairingRecords, print: Printer): number {
-  if (json) {
-    print.line(JSON.stringify(browsers.map(({ hash: _, ...shown }) => shown)));
-    return 0;
-  }
-  if (browsers.length === 0) print.line('No browser is paired. To pair one: parley pair');
-  else {
-    const rows = browsers.map(({ name, gateway, user = '-', created }) => [
-      name,
-      user,
-      created.slice(0, 10),
-      displayPath(gateway),
-    ]);
-    for (const line of toTable([['BROWSER', 'USER', 'PAIRED', 'GATEWAY'], ...rows])) print.line(line);
-  }
-  return 0;
-}
-
-function remove(
-  { browser }: PairCommand,
-  { file, kept }: { file: string; kept: PairingRecords },
-  print: Printer,
-): number {
-  const browsers = kept.browsers.filter(({ name }) => name !== browser);
-  if (browsers.length === kept.browsers.length) {
-    print.problem(`there is no browser called "${browser}". To see them: parley pair ls`);
-    return 1;
-  }
-  writePairingFile(file, { ...kept, browsers });
-  return 0;
-}
-
 /**
  * Why `--user` can be nobody. Where callers log in at an issuer, a user is that issuer with the `sub` of its tokens; a name alone is the user of an
  * API key. Undefined if it can be somebody, or if nothing is known. `path`: the configuration of the gateway.
@@ -147,4 +115,36 @@ function keysIn(file: string): ReturnType<typeof readKeyFile> {
   } catch {
     return [];
   }
+}
+
+function list({ json }: PairCommand, { browsers }: PairingRecords, print: Printer): number {
+  if (json) {
+    print.line(JSON.stringify(browsers.map(({ hash: _, ...shown }) => shown)));
+    return 0;
+  }
+  if (browsers.length === 0) print.line('No browser is paired. To pair one: parley pair');
+  else {
+    const rows = browsers.map(({ name, gateway, user = '-', created }) => [
+      name,
+      user,
+      created.slice(0, 10),
+      displayPath(gateway),
+    ]);
+    for (const line of toTable([['BROWSER', 'USER', 'PAIRED', 'GATEWAY'], ...rows])) print.line(line);
+  }
+  return 0;
+}
+
+function remove(
+  { browser }: PairCommand,
+  { file, kept }: { file: string; kept: PairingRecords },
+  print: Printer,
+): number {
+  const browsers = kept.browsers.filter(({ name }) => name !== browser);
+  if (browsers.length === kept.browsers.length) {
+    print.problem(`there is no browser called "${browser}". To see them: parley pair ls`);
+    return 1;
+  }
+  writePairingFile(file, { ...kept, browsers });
+  return 0;
 }

@@ -46,11 +46,6 @@ export function interpolate(
   return { value: Object.fromEntries(entries), filled, missing, used };
 }
 
-/** The variable that gives Parley a value for which VS Code would ask. */
-function inputVariable(id: string): string {
-  return `PARLEY_INPUT_${id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`;
-}
-
 /** `inputs` are what is filled in, and keys of other programs may hold anything. */
 function isOurs(key: string): boolean {
   return key !== 'inputs' && TOP_KEYS.includes(key);
@@ -193,6 +188,11 @@ function closing(text: string, from: number): number {
     else if (text[at] === '}' && --open === 0) return at;
   }
   return -1;
+}
+
+/** The variable that gives Parley a value for which VS Code would ask. */
+function inputVariable(id: string): string {
+  return `PARLEY_INPUT_${id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`;
 }
 
 /** A disabled server needs no variables. */

@@ -1,5 +1,5 @@
-// What comes to a body: the entries that it has not received yet, in journal order, and whether each answer and event fits what the body asks
-// now, and which value the body gets for it.
+// What comes to a body: the entries that it has not received yet, in journal order; whether each answer and event fits what the body asks
+// now; and which value the body gets for it.
 import { AskError } from '../authoring/ask-failure.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { findAddressee } from '../fold.ts';
@@ -43,13 +43,15 @@ export interface IncomingEvent {
   verdict?: 'accepted' | Complaint | undefined;
 }
 
-type AnswerMatch = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
+/** An answer or event that has just arrived. */
+type Fresh = IncomingAnswer | IncomingEvent;
 
+type AnswerMatch = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
 type EventMatch = { value: unknown; entry?: EventEntry } | { error: Error; entry?: EventEntry };
 
 /** Undefined if it does not fit what the body asks now. */
 export function matchEntry(
-  told: AnswerEntry | EventEntry | IncomingAnswer | IncomingEvent,
+  told: AnswerEntry | EventEntry | Fresh,
   want: PendingAsk,
   run: BodyRun,
 ): AnswerMatch | EventMatch | undefined {
@@ -210,18 +212,12 @@ function toEventEntry(arriving: IncomingEvent, ts: number): EventEntry {
   return { t: 'evt', k, ...(v !== undefined && { v }), ts };
 }
 
-/** An answer or event that has just arrived. */
-type Fresh = IncomingAnswer | IncomingEvent;
-
 interface Wanted {
   has(key: string): boolean;
 }
 
 /** The entry of an answer or event that has just arrived, and that the body does not ask for now. */
-export function toKeptEntry(
-  incoming: IncomingAnswer | IncomingEvent,
-  now: number,
-): AnswerEntry | EventEntry | undefined {
+export function toKeptEntry(incoming: Fresh, now: number): AnswerEntry | EventEntry | undefined {
   return incoming.t === 'arr' ? toEventEntry(incoming, now) : toUnaskedEntry(incoming, now);
 }
 

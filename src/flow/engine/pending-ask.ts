@@ -5,48 +5,6 @@ import type { StepOptions, StepContext } from '../authoring/step.ts';
 import type { StepEntry } from '../journal.ts';
 import type { QuestionSpec } from './question-spec.ts';
 
-type Handler = ((value: never) => unknown) | null | undefined;
-
-/** Knows whether it is awaited: `await`, `then` and `Promise.all` all read its constructor. */
-export class AskPromise extends Promise<unknown> {
-  interest = new Interest();
-
-  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
-  override then<A = unknown, B = never>(
-    onFulfilled?: ((value: unknown) => A | PromiseLike<A>) | null,
-    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    this.interest.join(onFulfilled, onRejected);
-    return unseen(this, () => super.then(onFulfilled, onRejected));
-  }
-
-  /** A derived promise that counts as the same use. */
-  seenAs(onFulfilled: Handler, onRejected: Handler): AskPromise {
-    const seen = new AskPromise((resolve, reject) => {
-      const then = () => super.then(onFulfilled as never, onRejected as never);
-      unseen(this, then).then(resolve, reject);
-    });
-    seen.interest = this.interest;
-    // The body may await it later; Node must not report an unhandled rejection until then.
-    void unseen(seen, () => Promise.prototype.then.call(seen, undefined, () => {}));
-    return seen;
-  }
-}
-void Object.defineProperty(AskPromise.prototype, 'constructor', {
-  get(this: AskPromise) {
-    this.interest.looks++;
-    return Promise;
-  },
-});
-
-/** `then` itself reads the constructor, which must not count. */
-function unseen<T>({ interest }: AskPromise, work: () => T): T {
-  const { looks } = interest;
-  const done = work();
-  interest.looks = looks;
-  return done;
-}
-
 export interface StepSpec {
   key: string;
   kind: 'step';
@@ -115,32 +73,46 @@ export type PendingStep = PendingAsk<StepSpec>;
 /** A wait needs no work from this process. */
 export type PendingWait = PendingAsk<SleepSpec | EventSpec>;
 
-function isPendingStep(want: PendingAsk): want is PendingStep {
-  return want.spec.kind === 'step';
+type Handler = ((value: never) => unknown) | null | undefined;
+
+/** Knows whether it is awaited: `await`, `then` and `Promise.all` all read its constructor. */
+export class AskPromise extends Promise<unknown> {
+  interest = new Interest();
+
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
+  override then<A = unknown, B = never>(
+    onFulfilled?: ((value: unknown) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.interest.join(onFulfilled, onRejected);
+    return unseen(this, () => super.then(onFulfilled, onRejected));
+  }
+
+  /** A derived promise that counts as the same use. */
+  seenAs(onFulfilled: Handler, onRejected: Handler): AskPromise {
+    const seen = new AskPromise((resolve, reject) => {
+      const then = () => super.then(onFulfilled as never, onRejected as never);
+      unseen(this, then).then(resolve, reject);
+    });
+    seen.interest = this.interest;
+    // The body may await it later; Node must not report an unhandled rejection until then.
+    void unseen(seen, () => Promise.prototype.then.call(seen, undefined, () => {}));
+    return seen;
+  }
 }
+void Object.defineProperty(AskPromise.prototype, 'constructor', {
+  get(this: AskPromise) {
+    this.interest.looks++;
+    return Promise;
+  },
+});
 
-function isPendingWait(want: PendingAsk): want is PendingWait {
-  return want.spec.kind === 'sleep' || want.spec.kind === 'event';
-}
-
-/** What the entries of the journal, and what has just arrived, are for. */
-export const JOURNAL_KINDS = {
-  ans: 'a question',
-  in: 'a question',
-  step: 'a step',
-  evt: 'an event',
-  arr: 'an event',
-} as const;
-
-/** A sleep is a step in the journal. */
-export function toJournalKind({ kind }: AskSpec): (typeof JOURNAL_KINDS)[keyof typeof JOURNAL_KINDS] {
-  if (kind === 'step' || kind === 'sleep') return 'a step';
-  return kind === 'event' ? 'an event' : 'a question';
-}
-
-export function describeAsk({ key, kind }: AskSpec): string {
-  const known: Partial<Record<AskSpec['kind'], string>> = { step: 'the step', sleep: 'the sleep', event: 'the event' };
-  return `${known[kind] ?? 'the question'} ${key}`;
+/** `then` itself reads the constructor, which must not count. */
+function unseen<T>({ interest }: AskPromise, work: () => T): T {
+  const { looks } = interest;
+  const done = work();
+  interest.looks = looks;
+  return done;
 }
 
 /** One `Promise.race` or `Promise.any`: its members pass their outcome to the same function. */
@@ -207,6 +179,26 @@ function toJoint(onFulfilled: unknown, onRejected: unknown): Joint | undefined {
 
 function end(joint: Joint, how: 'fulfilled' | 'rejected'): void {
   joint.isOver ||= how === 'fulfilled' || joint.isRace;
+}
+
+/** What the entries of the journal, and what has just arrived, are for. */
+export const JOURNAL_KINDS = {
+  ans: 'a question',
+  in: 'a question',
+  step: 'a step',
+  evt: 'an event',
+  arr: 'an event',
+} as const;
+
+/** A sleep is a step in the journal. */
+export function toJournalKind({ kind }: AskSpec): (typeof JOURNAL_KINDS)[keyof typeof JOURNAL_KINDS] {
+  if (kind === 'step' || kind === 'sleep') return 'a step';
+  return kind === 'event' ? 'an event' : 'a question';
+}
+
+export function describeAsk({ key, kind }: AskSpec): string {
+  const known: Partial<Record<AskSpec['kind'], string>> = { step: 'the step', sleep: 'the sleep', event: 'the event' };
+  return `${known[kind] ?? 'the question'} ${key}`;
 }
 
 /** What is open, by kind. */
@@ -282,6 +274,14 @@ export class PendingAskTable {
     }
     return open;
   }
+}
+
+function isPendingStep(want: PendingAsk): want is PendingStep {
+  return want.spec.kind === 'step';
+}
+
+function isPendingWait(want: PendingAsk): want is PendingWait {
+  return want.spec.kind === 'sleep' || want.spec.kind === 'event';
 }
 
 /** Of all that is open beside steps, in one text. */

@@ -70,16 +70,6 @@ const TYPES: Record<Kind, PromptType> = {
   form: 'custom',
 };
 
-function toPromptMessage({ key, options }: Pick<QuestionSpec, 'key' | 'options'>): Words {
-  return options.message ?? options.label ?? toLabel(key);
-}
-
-/** A fingerprint of the text that a yes agrees to; undefined where the text does not matter. */
-export function toConsentPin(spec: QuestionSpec): string | undefined {
-  const matters = spec.kind === 'confirm' || spec.options.by === 'human';
-  return matters ? fingerprint(toPromptMessage(spec)) : undefined;
-}
-
 export function toQuestionField(spec: QuestionSpec, localization: Localization): Field {
   const { options, kind } = spec;
   const prompt: Prompt = {
@@ -98,19 +88,8 @@ export function toQuestionField(spec: QuestionSpec, localization: Localization):
   return field;
 }
 
-export function toQuestionFields(fields: FormFields, localization: Localization): Record<string, Field> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([key, { kind, options, choices }]) => [
-      key,
-      toQuestionField({ key, kind, options, choices }, localization),
-    ]),
-  );
-}
-
-/** The pin of the question as the body asks it now. */
-export function pinOf(spec: QuestionSpec, localization: Localization): string {
-  const fields = spec.fields && toQuestionFields(spec.fields, localization);
-  return toQuestionPin({ ...toQuestionField(spec, localization), fields }, spec.loops);
+function toPromptMessage({ key, options }: Pick<QuestionSpec, 'key' | 'options'>): Words {
+  return options.message ?? options.label ?? toLabel(key);
 }
 
 /** `firstName` and `first_name` are "First name", `pears.count` is "Pears count". */
@@ -166,6 +145,27 @@ function toSchema(schema: AnySchema, key: string): JsonObject {
   const json = toJsonSchema(schema, { side: 'input', option: `schema of question ${key}` });
   schemas.set(schema, json);
   return json;
+}
+
+export function toQuestionFields(fields: FormFields, localization: Localization): Record<string, Field> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, { kind, options, choices }]) => [
+      key,
+      toQuestionField({ key, kind, options, choices }, localization),
+    ]),
+  );
+}
+
+/** The pin of the question as the body asks it now. */
+export function pinOf(spec: QuestionSpec, localization: Localization): string {
+  const fields = spec.fields && toQuestionFields(spec.fields, localization);
+  return toQuestionPin({ ...toQuestionField(spec, localization), fields }, spec.loops);
+}
+
+/** A fingerprint of the text that a yes agrees to; undefined where the text does not matter. */
+export function toConsentPin(spec: QuestionSpec): string | undefined {
+  const matters = spec.kind === 'confirm' || spec.options.by === 'human';
+  return matters ? fingerprint(toPromptMessage(spec)) : undefined;
 }
 
 type CheckedFlowAnswer =
@@ -273,21 +273,6 @@ function ahead(run: BodyRun, asked: QuestionSpec[]): QuestionSpec[] {
   return specs;
 }
 
-/** A secret must not be a declared argument, because arguments are stored in the journal. */
-function notDeclared({ input: { flow } }: BodyRun, key: string): true {
-  const declared = flow.input?.json['properties'];
-  if (!isObject(declared) || !Object.hasOwn(declared, key)) return true;
-  throw new GatewayError('FLOW_MISUSED', {
-    flow: flow.name,
-    reason: `the secret ${key} as an argument of its input; leave it out there`,
-  });
-}
-
-/** The person is notified at once. */
-function toAddressee({ input, turn }: BodyRun, { key, person }: QuestionSpec): Addressee {
-  return { ...person!, principal: findAddressee(input.folded, key, person!.principal), tellAt: turn.now };
-}
-
 function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Complaint): Question {
   const { key, options } = spec;
   const { folded, flow, locale } = run.input;
@@ -318,4 +303,19 @@ function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Complaint):
   const consent = toConsentPin(spec);
   if (consent !== undefined) question.consent = consent;
   return question;
+}
+
+/** A secret must not be a declared argument, because arguments are stored in the journal. */
+function notDeclared({ input: { flow } }: BodyRun, key: string): true {
+  const declared = flow.input?.json['properties'];
+  if (!isObject(declared) || !Object.hasOwn(declared, key)) return true;
+  throw new GatewayError('FLOW_MISUSED', {
+    flow: flow.name,
+    reason: `the secret ${key} as an argument of its input; leave it out there`,
+  });
+}
+
+/** The person is notified at once. */
+function toAddressee({ input, turn }: BodyRun, { key, person }: QuestionSpec): Addressee {
+  return { ...person!, principal: findAddressee(input.folded, key, person!.principal), tellAt: turn.now };
 }

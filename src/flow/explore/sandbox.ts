@@ -33,6 +33,17 @@ const PASSING = /^node:(?:fs|internal\/fs\/)/;
 /** Parts of Node that cannot be loaded: they need a flag, or are not built in. */
 const ABSENT = /^ERR_(?:UNKNOWN_BUILTIN_MODULE|INSPECTOR_NOT_AVAILABLE)/;
 
+const OURS = ['mcp-parley', 'mcp-parley/flow'];
+
+export const NO_FLOWS = 'exports no flow: make one with flow() of mcp-parley/flow and export it';
+
+/** Loads what the loader needs, then closes the sandbox. */
+export async function enterSandbox(): Promise<Sandbox> {
+  // Would otherwise be loaded at first use, inside the sandbox.
+  await Promise.all([import('jiti'), ...OURS.map((name) => import(name) as Promise<unknown>)]);
+  return createSandbox([dirname(createRequire(import.meta.url).resolve('jiti/package.json')) + sep]);
+}
+
 /** `loaders`: files whose code may read other files, as it loads them. */
 export function createSandbox(loaders: readonly string[]): Sandbox {
   let first: SandboxViolation | undefined;
@@ -156,17 +167,6 @@ function toPlace(files: readonly Caller[]): string {
   const own = foreign.find(({ file }) => !file.includes('/node_modules/') && !file.includes('\\node_modules\\'));
   if (!nearest) return 'an unknown place';
   return own && own !== nearest ? `${nearest.place}, called from ${own.place}` : nearest.place;
-}
-
-const OURS = ['mcp-parley', 'mcp-parley/flow'];
-
-export const NO_FLOWS = 'exports no flow: make one with flow() of mcp-parley/flow and export it';
-
-/** Loads what the loader needs, then closes the sandbox. */
-export async function enterSandbox(): Promise<Sandbox> {
-  // Would otherwise be loaded at first use, inside the sandbox.
-  await Promise.all([import('jiti'), ...OURS.map((name) => import(name) as Promise<unknown>)]);
-  return createSandbox([dirname(createRequire(import.meta.url).resolve('jiti/package.json')) + sep]);
 }
 
 /** Loads the flows of a file. */

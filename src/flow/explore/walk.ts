@@ -7,7 +7,7 @@ import { BodyRun } from '../engine/body-run.ts';
 import type { RunState, AskSpec, PendingStep } from '../engine/pending-ask.ts';
 import { toQuestionField } from '../engine/question-spec.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
-import { findAuthorLine } from '../engine/unjournaled.ts';
+import { authorLineOf, findAuthorLine } from '../engine/unjournaled.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, JournalEntry } from '../journal.ts';
 import type { Stop } from './exploration.ts';
@@ -89,8 +89,8 @@ export async function walk(
 }
 
 function toFailed(error: unknown): Stop {
-  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
-  return { why: 'failed', error: message, where: findAuthorLine(stack.split('\n')) };
+  const failure = error instanceof Error ? error : new Error(String(error));
+  return { why: 'failed', error: failure.message, where: authorLineOf(failure) };
 }
 
 /** Undefined if their text depends on a step. */

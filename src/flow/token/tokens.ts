@@ -105,27 +105,6 @@ export function createTokens(options: TokenOptions): Tokens {
   return { seal, open, spend };
 }
 
-type Blobs = Pick<FlowStore, 'putBlob' | 'getBlob'>;
-
-async function spill(store: Blobs, rows: CompactRow[], ms: number): Promise<Uint8Array> {
-  const bytes = toCbor(rows);
-  const digest = createHash('sha256').update(bytes).digest();
-  await store.putBlob(digest.toString('hex'), bytes, ms);
-  return Uint8Array.from(digest);
-}
-
-async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<CompactRow[] | undefined> {
-  if (!store)
-    throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, but this server has none' });
-  const bytes = await store.getBlob(Buffer.from(digest).toString('hex'));
-  return bytes && (fromCbor(bytes) as CompactRow[]);
-}
-
-function digestBinding(audience: string, { principal, method, tool, args }: TokenBinding): Buffer {
-  const salient = [audience, principal, method, tool, args ?? null];
-  return Buffer.from(hash('sha256', canonicalJson(salient), 'hex'), 'hex');
-}
-
 const MAX_KNOWN_DIGESTS = 1000;
 
 /** `digestBinding` for one audience. Digests of requests without arguments are cached; arguments are never kept. */
@@ -146,6 +125,27 @@ function createDigests(audience: string): (binding: TokenBinding) => Buffer {
 function hasNothing(args: unknown): boolean {
   if (args === undefined || args === null) return true;
   return isObject(args) && Object.keys(args).length === 0;
+}
+
+function digestBinding(audience: string, { principal, method, tool, args }: TokenBinding): Buffer {
+  const salient = [audience, principal, method, tool, args ?? null];
+  return Buffer.from(hash('sha256', canonicalJson(salient), 'hex'), 'hex');
+}
+
+type Blobs = Pick<FlowStore, 'putBlob' | 'getBlob'>;
+
+async function spill(store: Blobs, rows: CompactRow[], ms: number): Promise<Uint8Array> {
+  const bytes = toCbor(rows);
+  const digest = createHash('sha256').update(bytes).digest();
+  await store.putBlob(digest.toString('hex'), bytes, ms);
+  return Uint8Array.from(digest);
+}
+
+async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<CompactRow[] | undefined> {
+  if (!store)
+    throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, but this server has none' });
+  const bytes = await store.getBlob(Buffer.from(digest).toString('hex'));
+  return bytes && (fromCbor(bytes) as CompactRow[]);
 }
 
 const KINDS: Partial<Record<JournalEntry['t'], string>> = {

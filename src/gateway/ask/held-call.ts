@@ -1,8 +1,5 @@
-// How a call asks people by rounds of questions.
-// `HeldCall`: its request is answered with the round, once, and the answers may come from the page or the model. A server asks one question
-// after the other, so those that arrive together form one round.
-// `askOnPage`: the call waits while its client opens the page, because it opens URLs but shows no forms. Its confirmation is not the answer;
-// the page brings it. `askAside`: the gateway notifies the person, and the client does not learn of the question.
+// How a call asks people by rounds of questions: it is held until the answers come, or it waits for the page, which its client opens or the
+// gateway tells the person about.
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -23,6 +20,10 @@ interface Open extends RoundQuestion {
 const TOGETHER_MS = 40;
 const KEY = 'q1';
 
+/**
+ * The request is answered with the round, once, and the answers may come from the page or the model. A server asks one question after the
+ * other, so those that arrive together form one round.
+ */
 export class HeldCall implements AskingCall {
   readonly #call: AskableCall;
   readonly #channels: AskChannels;
@@ -125,6 +126,10 @@ export class HeldCall implements AskingCall {
   }
 }
 
+/**
+ * The call waits while its client opens the page, because it opens URLs but shows no forms. Its confirmation is not the answer; the page
+ * brings it.
+ */
 export function askOnPage(
   ask: Ask,
   exchange: Exchange,
@@ -144,6 +149,7 @@ export function askOnPage(
   });
 }
 
+/** The gateway notifies the person, and the client does not learn of the question. */
 export function askAside(
   ask: Ask,
   exchange: Exchange,

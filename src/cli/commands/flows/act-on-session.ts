@@ -21,6 +21,11 @@ import { formatText } from './format.ts';
 import type { FlowsContext } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
 
+const LOOK_MS = 200;
+/** Default time to wait for a server, and then for the steps that it runs. */
+const TAKE_MS = 15_000;
+const AT_WORK_MS = 3000;
+
 export async function actOnSession(open: OpenStore, listed: ListedSession, context: FlowsContext): Promise<number> {
   const { command, clock } = context;
   const outside = { store: open.store, clock };
@@ -28,6 +33,22 @@ export async function actOnSession(open: OpenStore, listed: ListedSession, conte
   const asked = await handOver(outside, listed.header, command);
   if (sessions) await doHere(sessions, listed.header.id);
   return awaitOutcome(outside, asked, { ...context, isDone: sessions !== undefined });
+}
+
+/** These sessions do nothing on their own, so the others in the store are not touched. */
+async function sessionsHere(
+  open: OpenStore,
+  { header }: ListedSession,
+  { code, sealKeys }: FlowsCommand,
+): Promise<Sessions> {
+  const { store, keys, flows, options } = open;
+  if (!flows.some(({ name }) => name === header.tool)) throw new Error(`${code} exports no flow ${header.tool}.`);
+  const sessions = new Sessions(flows, { ...options, store, keys, sweep: false, log: createCliLog('error') });
+  const stored = await store.load(header.id);
+  const shut = stored ? await findUnopenable(sessions.context, stored) : [];
+  if (shut.length === 0) return sessions;
+  const how = sealKeys.length > 0 ? 'with these keys' : 'without a key: name the variable that has it with --seal-key';
+  throw new Error(`${header.id} cannot continue here: ${shut.join(' and ')} cannot be opened ${how}.`);
 }
 
 /** A request in the store: the session when it was left, and the questions that it answers. */
@@ -119,22 +140,6 @@ function openWords(questions: Question[]): string {
   return questions.length === 0 ? 'it asks nothing now.' : `it asks ${questions.map(({ key }) => key).join(', ')}.`;
 }
 
-/** These sessions do nothing on their own, so the others in the store are not touched. */
-async function sessionsHere(
-  open: OpenStore,
-  { header }: ListedSession,
-  { code, sealKeys }: FlowsCommand,
-): Promise<Sessions> {
-  const { store, keys, flows, options } = open;
-  if (!flows.some(({ name }) => name === header.tool)) throw new Error(`${code} exports no flow ${header.tool}.`);
-  const sessions = new Sessions(flows, { ...options, store, keys, sweep: false, log: createCliLog('error') });
-  const stored = await store.load(header.id);
-  const shut = stored ? await findUnopenable(sessions.context, stored) : [];
-  if (shut.length === 0) return sessions;
-  const how = sealKeys.length > 0 ? 'with these keys' : 'without a key: name the variable that has it with --seal-key';
-  throw new Error(`${header.id} cannot continue here: ${shut.join(' and ')} cannot be opened ${how}.`);
-}
-
 async function doHere(sessions: Sessions, id: string): Promise<void> {
   const turns: Turn[] = [];
   const stop = sessions.on((event) => {
@@ -148,11 +153,6 @@ async function doHere(sessions: Sessions, id: string): Promise<void> {
     await sessions.close();
   }
 }
-
-const LOOK_MS = 200;
-/** Default time to wait for a server, and then for the steps that it runs. */
-const TAKE_MS = 15_000;
-const AT_WORK_MS = 3000;
 
 type Outcome = { status: number; words: string };
 

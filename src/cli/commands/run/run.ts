@@ -36,6 +36,8 @@ const UNREACHABLE_BASE = 'https://flows.invalid';
 /** Somebody waits for the command to end, so undoing is not retried for long. */
 const UNDO_ATTEMPTS = 3;
 
+const OURS = ['mcp-parley', 'mcp-parley/flow'];
+
 export async function runFlowFile(command: RunCommand, print: Printer): Promise<number> {
   let sessions: Sessions | undefined;
   // Timers of sessions do not keep the process alive, and a flow may wait for nothing else: a sleep, or a pause before a retry.
@@ -61,6 +63,57 @@ export async function runFlowFile(command: RunCommand, print: Printer): Promise<
     await sessions?.close();
     clearInterval(alive);
   }
+}
+
+/** From the user's file: the named flow, the default export, or the only one. */
+async function loadFlow(file: string, name: string | undefined): Promise<AnyFlow> {
+  const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: file, reason });
+  const path = resolve(file);
+  if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);
+  const module = await importFresh(path, OURS).catch((thrown: unknown) => {
+    throw bad(describeImportError(thrown));
+  });
+  const exported = isObject(module) ? module : {};
+  const flows = findExportedFlows(exported);
+  if (name !== undefined) {
+    const found = flows.find((flow) => flow.name === name);
+    if (!found) throw bad(`has no flow ${name}${flows.length > 0 ? `; it has ${namesOf(flows)}` : ''}`);
+    return found;
+  }
+  if (isFlow(exported.default)) return exported.default;
+  if (flows.length === 0) throw bad('exports no flow: make one with flow() of mcp-parley/flow and export it');
+  if (flows.length > 1) throw bad(`has several flows: name one of ${namesOf(flows)} with --flow`);
+  return flows[0]!;
+}
+
+function namesOf(flows: AnyFlow[]): string {
+  return flows.map(({ name }) => name).join(', ');
+}
+
+function readAnswers(path: string): JsonObject {
+  const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: `--answers ${path}`, reason });
+  let answers: unknown;
+  try {
+    answers = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (thrown) {
+    throw bad((thrown as Error).message.replaceAll(/\s+/g, ' ')); // the message may quote lines of the file
+  }
+  if (!isObject(answers)) throw bad('must be a JSON object with answers by the names of the questions');
+  return answers;
+}
+
+interface Screen {
+  /** A question is on the screen. */
+  isAsking: boolean;
+}
+
+/** Prints the progress of steps, unless a question is on the screen. */
+function tellProgress(sessions: Sessions, screen: Screen, print: Printer): void {
+  sessions.on((event) => {
+    if (event.kind !== 'progress' || screen.isAsking) return;
+    const { current, total, message } = event.progress;
+    print.note(toProgressLine({ progress: current, total, message }));
+  });
 }
 
 /** The schema decides whether 3 is a number or text. Undeclared arguments need exploration to find their questions. */
@@ -91,13 +144,6 @@ function tellUnknown({ name: flow }: AnyFlow, args: RunCommand['args'], known: s
   }
 }
 
-function tellUnused({ name: flow }: AnyFlow, given: string[], asked: ReadonlySet<string>, print: Printer): void {
-  const unused = given.filter((name) => !asked.has(name));
-  if (unused.length === 0) return;
-  const what = asked.size === 0 ? 'nothing' : [...asked].join(', ');
-  print.problem(`--answers: ${flow} did not ask for ${unused.join(', ')}. It asked for ${what}.`);
-}
-
 interface FlowPlay {
   sessions: Sessions;
   args: JsonObject;
@@ -109,11 +155,6 @@ interface FlowPlay {
   refused: Map<string, Complaint>;
   screen: Screen;
   print: Printer;
-}
-
-interface Screen {
-  /** A question is on the screen. */
-  isAsking: boolean;
 }
 
 /** Plays the flow to its end. Cancels it on a signal, or when a question has no answer. */
@@ -133,15 +174,6 @@ async function play(flow: AnyFlow, playing: FlowPlay): Promise<Turn> {
   } finally {
     moves.close();
   }
-}
-
-/** Prints the progress of steps, unless a question is on the screen. */
-function tellProgress(sessions: Sessions, screen: Screen, print: Printer): void {
-  sessions.on((event) => {
-    if (event.kind !== 'progress' || screen.isAsking) return;
-    const { current, total, message } = event.progress;
-    print.note(toProgressLine({ progress: current, total, message }));
-  });
 }
 
 interface PlaySignals {
@@ -184,21 +216,6 @@ async function playOn(started: Turn, playing: FlowPlay, watched: PlaySignals): P
 function otherOf(turn: Turn, { answers, refused }: FlowPlay): OtherQuestion | undefined {
   const others = findOtherQuestions(turn, refused);
   return others.find(({ question: { key, attempt } }) => attempt === 1 && Object.hasOwn(answers, key)) ?? others[0];
-}
-
-/** An event that does not match its schema is asked for again. */
-async function forOther(
-  turn: Turn,
-  { of, answer }: { of: OtherQuestion; answer: GivenAnswer },
-  { sessions, refused }: FlowPlay,
-): Promise<Turn> {
-  try {
-    return await answerForOther(sessions, turn, { of, answer });
-  } catch (thrown) {
-    if (!(thrown instanceof GatewayError) || thrown.code !== 'FLOW_VALIDATION_FAILED') throw thrown;
-    refused.set(of.question.key, { error: String(thrown.details['reason']) });
-    return turn;
-  }
 }
 
 /** Uses each answer once: the same one would be refused again. Leaves out optional answers if nobody can type. */
@@ -245,49 +262,32 @@ async function byHand(
   throw new Error([what, ...open, 'Give them with --arg or --answers.'].join('\n'));
 }
 
+/** An event that does not match its schema is asked for again. */
+async function forOther(
+  turn: Turn,
+  { of, answer }: { of: OtherQuestion; answer: GivenAnswer },
+  { sessions, refused }: FlowPlay,
+): Promise<Turn> {
+  try {
+    return await answerForOther(sessions, turn, { of, answer });
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.code !== 'FLOW_VALIDATION_FAILED') throw thrown;
+    refused.set(of.question.key, { error: String(thrown.details['reason']) });
+    return turn;
+  }
+}
+
+function tellUnused({ name: flow }: AnyFlow, given: string[], asked: ReadonlySet<string>, print: Printer): void {
+  const unused = given.filter((name) => !asked.has(name));
+  if (unused.length === 0) return;
+  const what = asked.size === 0 ? 'nothing' : [...asked].join(', ');
+  print.problem(`--answers: ${flow} did not ask for ${unused.join(', ')}. It asked for ${what}.`);
+}
+
 function finish({ header, failure, result }: Turn, { json }: RunCommand, print: Printer): number {
   if (failure) print.problem(`${header.tool} failed: ${failure.message}`);
   else if (header.state === 'cancelled') print.problem(`${header.tool} was cancelled.`);
   else if (json || typeof result !== 'string') print.line(JSON.stringify(result ?? null, undefined, 2));
   else print.line(result);
   return failure || header.state === 'cancelled' ? 1 : 0;
-}
-
-function readAnswers(path: string): JsonObject {
-  const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: `--answers ${path}`, reason });
-  let answers: unknown;
-  try {
-    answers = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (thrown) {
-    throw bad((thrown as Error).message.replaceAll(/\s+/g, ' ')); // the message may quote lines of the file
-  }
-  if (!isObject(answers)) throw bad('must be a JSON object with answers by the names of the questions');
-  return answers;
-}
-
-const OURS = ['mcp-parley', 'mcp-parley/flow'];
-
-/** From the user's file: the named flow, the default export, or the only one. */
-async function loadFlow(file: string, name: string | undefined): Promise<AnyFlow> {
-  const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: file, reason });
-  const path = resolve(file);
-  if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);
-  const module = await importFresh(path, OURS).catch((thrown: unknown) => {
-    throw bad(describeImportError(thrown));
-  });
-  const exported = isObject(module) ? module : {};
-  const flows = findExportedFlows(exported);
-  if (name !== undefined) {
-    const found = flows.find((flow) => flow.name === name);
-    if (!found) throw bad(`has no flow ${name}${flows.length > 0 ? `; it has ${namesOf(flows)}` : ''}`);
-    return found;
-  }
-  if (isFlow(exported.default)) return exported.default;
-  if (flows.length === 0) throw bad('exports no flow: make one with flow() of mcp-parley/flow and export it');
-  if (flows.length > 1) throw bad(`has several flows: name one of ${namesOf(flows)} with --flow`);
-  return flows[0]!;
-}
-
-function namesOf(flows: AnyFlow[]): string {
-  return flows.map(({ name }) => name).join(', ');
 }

@@ -87,11 +87,42 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   return wrapped.hasFailed ? 1 : status;
 }
 
+/** How people are asked, and which clients may answer for a person. */
+function personOf({ isAsking }: WrapCommand, name: string): HumanChannelOptions {
+  const ask = { notify: tellPerson(), ...(isAsking ? {} : { channels: [] }) };
+  return { ask, stateFolder: ownStateFolder(), pairedAs: `wrap ${name}` };
+}
+
 interface WrapLogin {
   /** Undefined for a server without HTTP. */
   login: ServerLogin | undefined;
   /** The error for clients while nobody has logged in; undefined at all other times. */
   readonly request: string | undefined;
+}
+
+/**
+ * At the first 401 the link is printed and opened. A client that cannot wait that long gets the link, and finds the server ready when it comes back.
+ */
+function createWrapLogin(
+  name: string,
+  server: CommandAddress | UrlAddress,
+  { print, log }: { print: Printer; log: Log },
+): WrapLogin {
+  const { url, auth: login } = loginAddress(server) ?? {};
+  if (url === undefined) return { login: undefined, request: undefined };
+  let request: string | undefined;
+  const show = async (link: string): Promise<void> => {
+    request = `${name} needs a login. Open ${link}, log in, then connect again. The link works for ten minutes, and only while this command runs.`;
+    print.news(`${name} needs a login. Open this link, while this command runs:\n  ${link}`);
+    (await import('../../login/open-browser.ts')).openBrowser(link);
+  };
+  const done = (): void => (request = undefined);
+  return {
+    login: ownLogin({ url, name, login }, { log, show, done }),
+    get request() {
+      return request;
+    },
+  };
 }
 
 interface WrappedParts {
@@ -119,10 +150,29 @@ function toWrapped({ server, startMs, port }: WrapCommand, parts: WrappedParts):
   });
 }
 
-/** How people are asked, and which clients may answer for a person. */
-function personOf({ isAsking }: WrapCommand, name: string): HumanChannelOptions {
-  const ask = { notify: tellPerson(), ...(isAsking ? {} : { channels: [] }) };
-  return { ask, stateFolder: ownStateFolder(), pairedAs: `wrap ${name}` };
+function toLine(client: ClientView, target: UpstreamTarget, over: string): string {
+  const { server, transport = 'stdio' } = target.status;
+  return toBridgeLine({ ...client, transport: over }, { ...(target.viewFor(client) ?? server!), transport });
+}
+
+/** Logs one line for each call. */
+async function createCallLogLayer(name: string): Promise<Layer> {
+  const { CallLog } = await import('../../serving/call-log.ts');
+  const lines = new CallLog();
+  const around = (exchange: Exchange, handle: Handle) => {
+    const work = async () => handle(exchange);
+    return lines.record(exchange, work, { resultOf: (result) => result, serverOf: () => name });
+  };
+  return (next) => new ObservedLayer(next, around);
+}
+
+/** The wrapped server is the one that every call is for. */
+function toAuditLayer(name: string, record: RecordAudit): Layer {
+  return (next) => new AuditLayer(next, { record: (event) => record({ ...event, server: name }), clock: systemClock });
+}
+
+function isThere(server: CommandAddress | UrlAddress): boolean {
+  return !('command' in server) || commandExists(server.command, process.cwd(), { ...process.env, ...server.env });
 }
 
 interface WrapContext {
@@ -155,54 +205,4 @@ function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): 
   const { state, problem } = status;
   const isUnrunnable = problem instanceof GatewayError && problem.code === 'UPSTREAM_UNREACHABLE';
   return 'command' in server && state === 'failing' && isUnrunnable;
-}
-
-/** The wrapped server is the one that every call is for. */
-function toAuditLayer(name: string, record: RecordAudit): Layer {
-  return (next) => new AuditLayer(next, { record: (event) => record({ ...event, server: name }), clock: systemClock });
-}
-
-/** Logs one line for each call. */
-async function createCallLogLayer(name: string): Promise<Layer> {
-  const { CallLog } = await import('../../serving/call-log.ts');
-  const lines = new CallLog();
-  const around = (exchange: Exchange, handle: Handle) => {
-    const work = async () => handle(exchange);
-    return lines.record(exchange, work, { resultOf: (result) => result, serverOf: () => name });
-  };
-  return (next) => new ObservedLayer(next, around);
-}
-
-function toLine(client: ClientView, target: UpstreamTarget, over: string): string {
-  const { server, transport = 'stdio' } = target.status;
-  return toBridgeLine({ ...client, transport: over }, { ...(target.viewFor(client) ?? server!), transport });
-}
-
-function isThere(server: CommandAddress | UrlAddress): boolean {
-  return !('command' in server) || commandExists(server.command, process.cwd(), { ...process.env, ...server.env });
-}
-
-/**
- * At the first 401 the link is printed and opened. A client that cannot wait that long gets the link, and finds the server ready when it comes back.
- */
-function createWrapLogin(
-  name: string,
-  server: CommandAddress | UrlAddress,
-  { print, log }: { print: Printer; log: Log },
-): WrapLogin {
-  const { url, auth: login } = loginAddress(server) ?? {};
-  if (url === undefined) return { login: undefined, request: undefined };
-  let request: string | undefined;
-  const show = async (link: string): Promise<void> => {
-    request = `${name} needs a login. Open ${link}, log in, then connect again. The link works for ten minutes, and only while this command runs.`;
-    print.news(`${name} needs a login. Open this link, while this command runs:\n  ${link}`);
-    (await import('../../login/open-browser.ts')).openBrowser(link);
-  };
-  const done = (): void => (request = undefined);
-  return {
-    login: ownLogin({ url, name, login }, { log, show, done }),
-    get request() {
-      return request;
-    },
-  };
 }

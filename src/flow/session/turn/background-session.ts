@@ -273,6 +273,7 @@ export class BackgroundSession implements LiveSession {
   }
 }
 
+/** The next value, for all who wait for it at that moment. */
 class NextValue<T> {
   #resolve: ((value: T) => void) | undefined;
   #promise: Promise<T> | undefined;

@@ -25,13 +25,6 @@ export interface TurnDraft {
   dueAt?: number | undefined;
 }
 
-/** Progress that must be sent before steps start. Otherwise it goes with the next question. */
-export function takeNewProgress(run: BodyRun): PromptStep | undefined {
-  const { progress, isProgressNew } = run;
-  run.isProgressNew = false;
-  return isProgressNew ? progress : undefined;
-}
-
 /** For a run that has stopped. */
 export function draftTurn(runner: TurnRunner, rest: RunState): TurnDraft | Promise<TurnDraft> {
   if (rest.kind === 'asks') return toAsked(runner, rest);
@@ -146,103 +139,6 @@ function toComplaints(refused: readonly IncomingAnswer[]): ReadonlyMap<string, C
   return refused.length === 0 ? NO_COMPLAINTS : new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
 }
 
-function toCompleted(runner: TurnRunner, value: unknown): TurnDraft | Promise<TurnDraft> {
-  const { output } = runner.input.flow;
-  return output ? toChecked(runner, value, output) : withResult(runner, value);
-}
-
-async function toChecked(
-  runner: TurnRunner,
-  value: unknown,
-  output: NonNullable<AnyFlow['output']>,
-): Promise<TurnDraft> {
-  const { flow } = runner.input;
-  const verdict = await output.check(value);
-  if (verdict.problems) {
-    const reason = `its result does not fit its schema: ${toReason(verdict.problems)}`;
-    return draftFailure(runner, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
-  }
-  return withResult(runner, verdict.value);
-}
-
-function withResult(runner: TurnRunner, result: unknown): TurnDraft {
-  const { flow, context, incoming = [] } = runner.input;
-  const summary = flow.options.summary ?? 'Completed successfully';
-  return {
-    patch: { state: 'completed', current: [], lastActivityAt: context.clock.now() },
-    add: [],
-    turn: { questions: [], result, summary, ...toVerdicts(incoming) },
-  };
-}
-
-export function draftFailure(runner: TurnRunner, error: unknown): TurnDraft {
-  const { flow, context, incoming = [] } = runner.input;
-  if (isMismatch(error)) throw error; // another version may continue it
-  const failure = toFailure(error, flow.name);
-  const session = toShortId(runner.commits.header.id);
-  context.log.warn({ tool: flow.name, session, error, ...findMisuse(error) }, 'flow.failed');
-  return {
-    patch: {
-      state: 'error',
-      current: [],
-      reason: REASONS[failure.name] ?? 'failed',
-      lastActivityAt: context.clock.now(),
-    },
-    add: [],
-    turn: { questions: [], failure, ...toVerdicts(incoming) },
-  };
-}
-
-const REASONS: Record<string, string> = {
-  FLOW_EFFECT_UNKNOWN: 'effect_unknown',
-  FLOW_TIMEOUT: 'timeout',
-  FLOW_LIMIT: 'limit',
-  FLOW_VALIDATION_FAILED: 'attempts',
-};
-
-/** Our errors keep their code. Errors of the author keep their message, which is meant for the user. */
-function toFailure(error: unknown, tool: string): Failure {
-  if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
-  const { name, message, data } = toErrorEntry(error);
-  return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
-}
-
-function toProcessing(runner: TurnRunner): TurnDraft {
-  const { context, incoming = [] } = runner.input;
-  const { header } = runner.commits;
-  const now = context.clock.now();
-  const patch: Partial<Header> = {
-    state: toWorking(runner),
-    current: [],
-    lastActivityAt: now,
-    waits: undefined,
-    busy: undefined,
-    burst: header.burst,
-    reason: undefined,
-    pending: undefined,
-    // The user is not idle now, so only the deadline counts.
-    expiresAt: header.deadline,
-  };
-  return { patch, add: [], turn: { questions: [], ...toVerdicts(incoming) } };
-}
-
-/** The state without open questions: `active` until the first question was asked. */
-function toWorking({ input: { stored }, commits: { header } }: TurnRunner): Header['state'] {
-  return stored && header.state !== 'idle' && header.state !== 'active' ? 'processing' : 'active';
-}
-
-export function toVerdicts(incoming: (IncomingAnswer | IncomingEvent)[]): Pick<Turn, 'accepted' | 'verdicts'> {
-  let accepted: boolean | undefined;
-  const verdicts: Record<string, Verdict> = {};
-  for (const one of incoming) {
-    if (one.t === 'arr' || one.a === 0) continue;
-    const { k, a, verdict } = one;
-    accepted = accepted !== false && !isComplaint(verdict);
-    verdicts[toPromptId(k, a)] = isComplaint(verdict) ? { valid: false, ...verdict } : { valid: true };
-  }
-  return accepted === undefined ? {} : { accepted, verdicts };
-}
-
 interface Put {
   asks: readonly PendingQuestion[];
   questions: Question[];
@@ -287,12 +183,98 @@ function toOver(runner: TurnRunner, { fresh, refused }: Growth): GatewayError | 
   return undefined;
 }
 
-export function isRefused(one: IncomingAnswer | IncomingEvent): one is IncomingAnswer {
-  return one.t === 'in' && isComplaint(one.verdict);
+function toCompleted(runner: TurnRunner, value: unknown): TurnDraft | Promise<TurnDraft> {
+  const { output } = runner.input.flow;
+  return output ? toChecked(runner, value, output) : withResult(runner, value);
 }
 
-function isComplaint(verdict: IncomingAnswer['verdict']): verdict is Complaint {
-  return typeof verdict === 'object';
+async function toChecked(
+  runner: TurnRunner,
+  value: unknown,
+  output: NonNullable<AnyFlow['output']>,
+): Promise<TurnDraft> {
+  const { flow } = runner.input;
+  const verdict = await output.check(value);
+  if (verdict.problems) {
+    const reason = `its result does not fit its schema: ${toReason(verdict.problems)}`;
+    return draftFailure(runner, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
+  }
+  return withResult(runner, verdict.value);
+}
+
+function withResult(runner: TurnRunner, result: unknown): TurnDraft {
+  const { flow, context, incoming = [] } = runner.input;
+  const summary = flow.options.summary ?? 'Completed successfully';
+  return {
+    patch: { state: 'completed', current: [], lastActivityAt: context.clock.now() },
+    add: [],
+    turn: { questions: [], result, summary, ...toVerdicts(incoming) },
+  };
+}
+
+function toProcessing(runner: TurnRunner): TurnDraft {
+  const { context, incoming = [] } = runner.input;
+  const { header } = runner.commits;
+  const now = context.clock.now();
+  const patch: Partial<Header> = {
+    state: toWorking(runner),
+    current: [],
+    lastActivityAt: now,
+    waits: undefined,
+    busy: undefined,
+    burst: header.burst,
+    reason: undefined,
+    pending: undefined,
+    // The user is not idle now, so only the deadline counts.
+    expiresAt: header.deadline,
+  };
+  return { patch, add: [], turn: { questions: [], ...toVerdicts(incoming) } };
+}
+
+/** The state without open questions: `active` until the first question was asked. */
+function toWorking({ input: { stored }, commits: { header } }: TurnRunner): Header['state'] {
+  return stored && header.state !== 'idle' && header.state !== 'active' ? 'processing' : 'active';
+}
+
+export function draftFailure(runner: TurnRunner, error: unknown): TurnDraft {
+  const { flow, context, incoming = [] } = runner.input;
+  if (isMismatch(error)) throw error; // another version may continue it
+  const failure = toFailure(error, flow.name);
+  const session = toShortId(runner.commits.header.id);
+  context.log.warn({ tool: flow.name, session, error, ...findMisuse(error) }, 'flow.failed');
+  return {
+    patch: {
+      state: 'error',
+      current: [],
+      reason: REASONS[failure.name] ?? 'failed',
+      lastActivityAt: context.clock.now(),
+    },
+    add: [],
+    turn: { questions: [], failure, ...toVerdicts(incoming) },
+  };
+}
+
+const REASONS: Record<string, string> = {
+  FLOW_EFFECT_UNKNOWN: 'effect_unknown',
+  FLOW_TIMEOUT: 'timeout',
+  FLOW_LIMIT: 'limit',
+  FLOW_VALIDATION_FAILED: 'attempts',
+};
+
+/** Our errors keep their code. Errors of the author keep their message, which is meant for the user. */
+function toFailure(error: unknown, tool: string): Failure {
+  if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
+  const { name, message, data } = toErrorEntry(error);
+  return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
+}
+
+/** The session is being ended; written before its effects are undone. */
+export function draftEnding({ input, commits }: TurnRunner, ending: EarlyEnd): TurnDraft {
+  const isKnown = earlyEndOf(commits.header) !== undefined;
+  const open = { current: [], waits: undefined, busy: undefined };
+  const patch = { state: 'processing' as const, ...open, pending: ending };
+  const add: JournalEntry[] = isKnown ? [] : [{ t: 'end', why: endReason(ending), ts: input.context.clock.now() }];
+  return { patch, add, turn: { questions: [], ...toVerdicts(input.incoming ?? []) } };
 }
 
 /** The session has ended. */
@@ -306,11 +288,29 @@ export function draftEnded(
   return { patch: { state, reason, current: [], pending: undefined, lastActivityAt, notUndone }, add: [], turn };
 }
 
-/** The session is being ended; written before its effects are undone. */
-export function draftEnding({ input, commits }: TurnRunner, ending: EarlyEnd): TurnDraft {
-  const isKnown = earlyEndOf(commits.header) !== undefined;
-  const open = { current: [], waits: undefined, busy: undefined };
-  const patch = { state: 'processing' as const, ...open, pending: ending };
-  const add: JournalEntry[] = isKnown ? [] : [{ t: 'end', why: endReason(ending), ts: input.context.clock.now() }];
-  return { patch, add, turn: { questions: [], ...toVerdicts(input.incoming ?? []) } };
+export function toVerdicts(incoming: (IncomingAnswer | IncomingEvent)[]): Pick<Turn, 'accepted' | 'verdicts'> {
+  let accepted: boolean | undefined;
+  const verdicts: Record<string, Verdict> = {};
+  for (const one of incoming) {
+    if (one.t === 'arr' || one.a === 0) continue;
+    const { k, a, verdict } = one;
+    accepted = accepted !== false && !isComplaint(verdict);
+    verdicts[toPromptId(k, a)] = isComplaint(verdict) ? { valid: false, ...verdict } : { valid: true };
+  }
+  return accepted === undefined ? {} : { accepted, verdicts };
+}
+
+export function isRefused(one: IncomingAnswer | IncomingEvent): one is IncomingAnswer {
+  return one.t === 'in' && isComplaint(one.verdict);
+}
+
+function isComplaint(verdict: IncomingAnswer['verdict']): verdict is Complaint {
+  return typeof verdict === 'object';
+}
+
+/** Progress that must be sent before steps start. Otherwise it goes with the next question. */
+export function takeNewProgress(run: BodyRun): PromptStep | undefined {
+  const { progress, isProgressNew } = run;
+  run.isProgressNew = false;
+  return isProgressNew ? progress : undefined;
 }

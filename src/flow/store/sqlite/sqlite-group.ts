@@ -2,6 +2,7 @@
 // 1. Work touches only the database, so that it can run again if the transaction fails.
 // 2. Work that throws is rejected alone; the rest runs again without it.
 // 3. It waits for other writing processes without blocking this one.
+// 4. After data was deleted, the write-ahead log, which still has it, is truncated soon.
 import type { Database } from 'libsql';
 import { GatewayError } from '../../../shared/errors.ts';
 
@@ -24,6 +25,9 @@ interface Waiting {
 /** Limits how long one transaction blocks the event loop. */
 const MOST = 256;
 const BUSY_MS = 10_000;
+
+/** Truncating waits for the disk twice. */
+const EVERY_MS = 1000;
 
 export interface WalCleaner {
   /** The current transaction deletes data. */
@@ -161,12 +165,9 @@ function pause(): number {
   return 1 + Math.random() * 4;
 }
 
-/** Truncating waits for the disk twice. */
-const EVERY_MS = 1000;
-
 /**
- * Truncates the write-ahead log after data was deleted. SQLite overwrites deleted data in the file (secure_delete), but the log keeps the old
- * pages until it is reused. It is truncated at once, but at most once a second.
+ * SQLite overwrites deleted data in the file (secure_delete), but the log keeps the old pages until it is reused. It is truncated at once,
+ * but at most once a second.
  */
 export function createWalCleaner(db: Database): WalCleaner {
   // A process that was killed may have left data in the log.

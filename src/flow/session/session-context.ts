@@ -17,7 +17,7 @@ import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
 import type { PersonNotice } from './external/people.ts';
 import type { FlowLimits } from './flow-limits.ts';
 import { WarmBodies } from './turn/turn-runner.ts';
-import { StepLimits } from './turn/run-step.ts';
+import { StepLimits } from './turn/step-limits.ts';
 
 export interface SessionOptions {
   /** Default: the memory of this process. */

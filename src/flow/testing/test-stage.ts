@@ -8,7 +8,7 @@ import { callerQuestions, isEnded } from '../header.ts';
 import type { JournalEntry } from '../journal.ts';
 import { withOutcome } from '../session/ending/ended-record.ts';
 import { Sessions } from '../session/sessions.ts';
-import { toRetryPause } from '../session/turn/run-step.ts';
+import { toRetryPause } from '../session/turn/step-limits.ts';
 import { afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';

@@ -14,7 +14,7 @@ import type { StoredSession } from '../../store/store.ts';
 import type { SessionContext } from '../session-context.ts';
 import { toShortId } from '../session-id.ts';
 import type { Commits } from '../turn/commits.ts';
-import { runWithinTimeout } from '../turn/run-step.ts';
+import { runWithinTimeout } from '../turn/step-attempt.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import type { Turn } from '../turn/turn.ts';
 import { toParkedPatch } from './parking.ts';

@@ -18,7 +18,7 @@ import { findUndoable, unwind } from '../ending/undo-effects.ts';
 import type { SessionContext } from '../session-context.ts';
 import { openStored } from '../verbs/load-session.ts';
 import { isLimitError } from './commits.ts';
-import { RunningSteps } from './run-step.ts';
+import { RunningSteps } from './running-steps.ts';
 import { HolderWatch } from './session-holder.ts';
 import { draftEnded, draftEnding, draftFailure, draftWorking, takeNewProgress } from './turn-changes.ts';
 import type { TurnDraft } from './turn-changes.ts';

@@ -1,0 +1,153 @@
+// The steps of a session that run in this process: which begin, what is written before an effect begins, and the entry that each ends with.
+import type { PromptStep } from '../../../protocol/form/prompt.ts';
+import type { Cancellation } from '../../../shared/cancellation.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { pause } from '../../../shared/timing.ts';
+import type { StepContext } from '../../authoring/step.ts';
+import { toJsonValue } from '../../engine/body-environment.ts';
+import type { BodyRun } from '../../engine/body-run.ts';
+import { findMisuse, toErrorEntry } from '../../engine/misuse.ts';
+import type { StepSpec, RunState, PendingStep } from '../../engine/pending-ask.ts';
+import type { FoldedJournal } from '../../fold.ts';
+import type { StepEntry, JournalEntry } from '../../journal.ts';
+import { toShortId } from '../session-id.ts';
+import { runWithinTimeout, toIdempotencyKey } from './step-attempt.ts';
+import type { StepExecution } from './step-attempt.ts';
+import { toRetryPause } from './step-limits.ts';
+import type { TurnInput } from './turn.ts';
+
+interface Working {
+  run: BodyRun;
+  want: PendingStep;
+  /** The result, until it is written. */
+  entry?: StepEntry | undefined;
+}
+
+/** The signals for steps and for cleanup steps. */
+interface StepSignals {
+  work: Cancellation;
+  cleanup: Cancellation;
+}
+
+/**
+ * The steps that run in this process. When entries of another process come first, the run of the body is replaced by a new one; the steps
+ * continue, and the new run adopts them when it reaches them.
+ */
+export class RunningSteps {
+  /** Keys of the steps that this process has begun. */
+  readonly began = new Set<string>();
+  readonly #input: TurnInput;
+  readonly #signals: StepSignals;
+  readonly #steps = new Map<string, Working>();
+
+  constructor(input: TurnInput, signals: StepSignals) {
+    this.#input = input;
+    this.#signals = signals;
+  }
+
+  /** While the session ends, only cleanup steps start. */
+  start(run: BodyRun, wants: readonly PendingStep[], isEnding: boolean): void {
+    for (const want of wants) {
+      const { key, options } = want.spec;
+      if (this.#steps.has(key)) this.#takeUp(run, want);
+      else if (!isEnding || options.cleanup) this.#begin(run, want);
+    }
+  }
+
+  /** The entries to write before effects begin. */
+  intents(run: BodyRun, rest: RunState | undefined): JournalEntry[] {
+    if (rest?.kind !== 'steps') return [];
+    const { context, header } = this.#input;
+    const begin = rest.steps.filter(({ spec }) => spec.options.effect !== undefined && !this.#steps.has(spec.key));
+    return begin.map(({ spec: { key: k, options } }) => ({
+      t: 'int',
+      k,
+      idem: toIdempotencyKey(header.id, k, run.input.folded),
+      ...(options.undo && !options.cleanup && { undo: true }),
+      ts: context.clock.now(),
+    }));
+  }
+
+  /** The key of an effect whose outcome is unknown and that must not run again. */
+  unknownOf(run: BodyRun, wants: readonly PendingStep[]): string | undefined {
+    const isNew = ({ spec }: PendingStep) => !this.#steps.has(spec.key);
+    return wants.find((want) => isNew(want) && isOutcomeUnknown(want.spec, run.input.folded))?.spec.key;
+  }
+
+  /** The results are written. */
+  written(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) if (entry.t === 'step') this.#steps.delete(entry.k);
+  }
+
+  #begin(run: BodyRun, want: PendingStep): void {
+    const { spec } = want;
+    const { context, header } = this.#input;
+    const step: Working = { run, want };
+    this.#steps.set(spec.key, step);
+    this.began.add(spec.key);
+    run.stepStarted(want);
+    const { id: sessionId, principal } = header;
+    const abort = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
+    const signal = () => abort.signal;
+    const onProgress = (progress: PromptStep) => this.#input.host.emit({ kind: 'progress', header, progress });
+    const { folded } = run.input;
+    void runStep({ context, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
+      step.entry = entry;
+      step.run.stepFinished(step.want, entry);
+    });
+  }
+
+  /** A new run of the body has reached a running step. */
+  #takeUp(run: BodyRun, want: PendingStep): void {
+    const step = this.#steps.get(want.spec.key)!;
+    Object.assign(step, { run, want });
+    run.stepStarted(want);
+    if (step.entry) run.stepFinished(want, step.entry);
+  }
+}
+
+/** Returns the journal entry of a step. Never throws. */
+async function runStep(run: StepExecution): Promise<StepEntry> {
+  const { context, spec, folded } = run;
+  const { limit, retry } = spec.options;
+  const began = context.clock.now();
+  let att = (folded.intents.get(spec.key)?.count ?? 0) + 1;
+  const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
+    t: 'step',
+    k: spec.key,
+    ...outcome,
+    att,
+    ts: context.clock.now(),
+  });
+  const once = () => runWithinTimeout(run, att, work(run, att));
+  for (let tried = 1; ; tried++, att++) {
+    try {
+      const value = await (limit ? context.stepLimits.run(limit, once) : once());
+      const plain = toJsonValue(value, `the result of step ${spec.key}`, context.limits.stepBytes);
+      return done(plain === undefined ? {} : { v: plain });
+    } catch (error) {
+      const misuse = findMisuse(error);
+      if (misuse)
+        context.log.warn({ session: toShortId(run.sessionId), step: spec.key, error, ...misuse }, 'flow.misused');
+      const ms = toRetryPause(retry, { error, tried, elapsedMs: context.clock.now() - began });
+      // The session may end meanwhile.
+      if (ms === undefined || !(await pause(context.clock, ms, run.signal()))) return done({ e: toErrorEntry(error) });
+    }
+  }
+}
+
+/** An effect that must happen once, may have happened, and has no `check`. */
+function isOutcomeUnknown({ key, options }: StepSpec, { intents }: FoldedJournal): boolean {
+  return options.effect === 'once' && options.check === undefined && intents.has(key);
+}
+
+function work({ context, spec }: StepExecution, attempt: number): (step: StepContext) => unknown {
+  const { check, effect } = spec.options;
+  if (effect !== 'once') return spec.work;
+  return async (step) => {
+    const isFirst = attempt === 1 && ((await context.claimOnce?.(step.idempotencyKey)) ?? true);
+    if (isFirst) return spec.work(step);
+    if (!check) throw new GatewayError('FLOW_EFFECT_UNKNOWN', { step: spec.key });
+    return (await check(step)) ?? spec.work(step);
+  };
+}

@@ -13,7 +13,7 @@ import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import type { CallContext } from './server-call.ts';
-import { ServerRequests } from './server-requests.ts';
+import { RequestDispatcher } from './request-dispatcher.ts';
 import { ConnectionEvents } from './connections/connection-events.ts';
 import { Watchers } from './connections/watchers.ts';
 import { isCommandAddress } from './address.ts';
@@ -41,7 +41,7 @@ export class UpstreamTarget implements ServerTarget {
   readonly #events: ConnectionEvents;
   readonly #tasks: TaskBridge;
   readonly #flow: FlowBridge;
-  readonly #requests: ServerRequests;
+  readonly #dispatcher: RequestDispatcher;
   readonly #unlisten: () => void;
 
   constructor(options: UpstreamTargetOptions) {
@@ -69,7 +69,7 @@ export class UpstreamTarget implements ServerTarget {
       calls,
     });
     const shared = { tasks: this.#tasks, flow: this.#flow, completions: new ElicitationCompletions(clock) };
-    this.#requests = new ServerRequests({
+    this.#dispatcher = new RequestDispatcher({
       ...shared,
       name: options.name,
       calls,
@@ -196,7 +196,7 @@ export class UpstreamTarget implements ServerTarget {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> {
-    return this.#requests.handle(exchange);
+    return this.#dispatcher.handle(exchange);
   }
 
   /** Sends a request on a connection that is already open; undefined if none is. */

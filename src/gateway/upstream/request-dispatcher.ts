@@ -26,7 +26,7 @@ import { toTargetError } from './target-errors.ts';
 import type { ListChecks } from './target-options.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 
-interface ServerRequestsOptions {
+interface RequestDispatcherOptions {
   name: string;
   calls: CallContext;
   tasks: TaskBridge;
@@ -40,24 +40,24 @@ interface ServerRequestsOptions {
 /** The one tool of a server that shows nothing until somebody has logged in. Calling it is how a conversation begins the login. */
 const LOGIN_TOOL = 'login';
 
-type AnswerRequest = (exchange: Exchange, server: ViewedServer) => Promise<ResultObject>;
+type AnswerMethod = (exchange: Exchange, server: ViewedServer) => Promise<ResultObject>;
 
 /** A server that was opened at least once. */
 type ViewedServer = KnownServer & { view: ServerView };
 
-export class ServerRequests {
-  readonly #options: ServerRequestsOptions;
+export class RequestDispatcher {
+  readonly #options: RequestDispatcherOptions;
   readonly #connections: ConnectionPool;
   readonly #callOptions: ServerCallOptions & { rules: CallRules };
   /** The methods that are not just sent to the server. */
-  readonly #answers: ReadonlyMap<string, AnswerRequest>;
+  readonly #answers: ReadonlyMap<string, AnswerMethod>;
   /** Undefined if nothing is ever held back. */
   readonly #judge: ListChecks | undefined;
   /** Once the server has asked for one. */
   #pause: ServerPause | undefined;
   #receipts: Receipts | undefined;
 
-  constructor(options: ServerRequestsOptions) {
+  constructor(options: RequestDispatcherOptions) {
     const { definitions, completions, tasks, logIn, calls } = options;
     this.#options = options;
     this.#connections = calls.connections;
@@ -72,12 +72,12 @@ export class ServerRequests {
     this.#answers = this.#createAnswers();
   }
 
-  #createAnswers(): Map<string, AnswerRequest> {
+  #createAnswers(): Map<string, AnswerMethod> {
     const { tasks, flow } = this.#options;
-    const list: AnswerRequest = (exchange, { view }) => this.#checked(exchange, this.#call(exchange), view);
-    const subscription: AnswerRequest = (exchange) =>
+    const list: AnswerMethod = (exchange, { view }) => this.#checked(exchange, this.#call(exchange), view);
+    const subscription: AnswerMethod = (exchange) =>
       this.#connections.home(exchange.client).handleSubscription(exchange);
-    const answers = new Map<string, AnswerRequest>([
+    const answers = new Map<string, AnswerMethod>([
       // Only for the call that opens the server; later ones take the short way in #answer.
       ['tools/call', (exchange, server) => this.#callTool(exchange, server)],
       ['tools/list', (exchange, server) => this.#listTools(exchange, server)],

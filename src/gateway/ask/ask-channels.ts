@@ -21,10 +21,10 @@ import type { IdentifyPerson, NotifyPerson, AnswerTrust, TrustOption } from './t
 export type Channel = 'page' | 'relay';
 
 /** The request that asks, and its signal. */
-export type StandInFor = Pick<Exchange, 'client' | 'signal' | 'id'>;
+export type StandInRequest = Pick<Exchange, 'client' | 'signal' | 'id'>;
 
 /** Resolves with the answer; rejects with a GatewayError. */
-export type StandIn = (ask: Ask, exchange: StandInFor) => Promise<JsonObject>;
+export type StandIn = (ask: Ask, exchange: StandInRequest) => Promise<JsonObject>;
 
 /** Stand-ins answer questions for clients that cannot: from the configuration, or with the operator's model. */
 interface StandIns {

@@ -12,7 +12,7 @@ import type { Log } from '../../../shared/log.ts';
 import { registerSecret } from '../../../shared/secrets/secret-shapes.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
 import { onAbort, openPromise } from '../../../shared/timing.ts';
-import type { StandIn, StandInFor } from '../ask-channels.ts';
+import type { StandIn, StandInRequest } from '../ask-channels.ts';
 import { fromChat, toChat } from './chat-format.ts';
 import type { Chat } from './chat-format.ts';
 
@@ -50,7 +50,7 @@ export function createSampler(options: SamplerOptions): StandIn {
   const models = typeof model === 'string' ? [model] : [...model];
   const endpoint = new ModelEndpoint({ url, key, headers, maxBytes });
   const turns = new PrincipalLimiter(maxConcurrent);
-  return async function sample({ params = {} }: Ask, exchange: StandInFor) {
+  return async function sample({ params = {} }: Ask, exchange: StandInRequest) {
     const chat = toChat(params, { model: choose(models, params.modelPreferences), maxTokens });
     const told = { exchange: exchange.id, principal: exchange.client.principal, model: chat.model };
     const controller = new AbortController();

@@ -51,7 +51,7 @@ export class AskRouting {
   #asking = 0;
   readonly #waiting = new Set<() => void>();
   /** Asks the client that owns this connection, outside of calls. */
-  #client: AskHandler | undefined;
+  #askOwnClient: AskHandler | undefined;
   #isExpecting: boolean;
   /** The client that owns this connection can be asked during its calls only. */
   isAskedInCalls = false;
@@ -77,7 +77,7 @@ export class AskRouting {
   }
 
   get #isOwn(): boolean {
-    return this.#client !== undefined && !this.#options.isShared();
+    return this.#askOwnClient !== undefined && !this.#options.isShared();
   }
 
   /** Whether the call that has this connection to itself has an open question. */
@@ -160,14 +160,14 @@ export class AskRouting {
   }
 
   /** Called when the owner of the connection is present and can be asked outside of calls. */
-  attend(client: AskHandler): void {
-    this.#client = client;
+  attend(askOwnClient: AskHandler): void {
+    this.#askOwnClient = askOwnClient;
     this.#decide();
   }
 
   /** Called when no client will come, or it has left. */
   dismiss(): void {
-    this.#client = undefined;
+    this.#askOwnClient = undefined;
     this.#decide();
   }
 
@@ -204,7 +204,7 @@ export class AskRouting {
   async ping(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (!this.#isOwn) return {};
     try {
-      return await this.#client!(ask, signal);
+      return await this.#askOwnClient!(ask, signal);
     } catch (thrown) {
       if (thrown instanceof GatewayError && thrown.code !== 'ASK_REFUSED') return {};
       throw thrown;
@@ -214,7 +214,7 @@ export class AskRouting {
   /** For a question on the stream of a call that has ended. */
   async routeLate(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (!this.#isOwn) throw abandoned(ask);
-    return this.#client!(ask, signal);
+    return this.#askOwnClient!(ask, signal);
   }
 
   /** The calls that can have asked. A task and the request that waits for its result count as one. */
@@ -252,7 +252,7 @@ export class AskRouting {
   }
 
   async #askClient(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
-    if (this.#isOwn) return this.#client!(ask, signal);
+    if (this.#isOwn) return this.#askOwnClient!(ask, signal);
     if (this.#mayHold(ask) && !signal?.aborted) return this.held.hold(ask, signal);
     if (!this.#isExpecting || signal?.aborted) throw cannotBeAsked(ask);
     await new Promise<void>((resolve) => {

@@ -156,18 +156,18 @@ export class ServerCall implements CallOwner {
   }
 
   #mustTellFirst({ asks }: UpstreamConnection): boolean {
-    return this.exchange.logLevel !== undefined || (this.mayAsk && !asks.held.isEmpty);
+    return this.exchange.logLevel !== undefined || (this.mayAsk && !asks.postponed.isEmpty);
   }
 
   async #prepare(connection: UpstreamConnection): Promise<void> {
     const { logLevel } = this.exchange;
-    const { held } = connection.asks;
+    const { postponed } = connection.asks;
     try {
       this.connected ??= await connection.supervised.get();
       const { dialect, capabilities } = this.connected.server;
       // Stateless servers get the level with each call instead.
       if (logLevel && dialect === 'handshake' && capabilities.logging) await connection.setLevel(logLevel);
-      if (this.mayAsk && !held.isEmpty) await held.release(this.ask);
+      if (this.mayAsk && !postponed.isEmpty) await postponed.askAll(this.ask);
     } catch (thrown) {
       this.release();
       throw thrown;

@@ -152,10 +152,10 @@ describe('a question for roots, to a client that is asked only during its calls'
     const { routing } = own();
     const asked = routing.route(roots);
     await settled();
-    expect(routing.held.isEmpty).toBe(false);
-    await routing.held.release(answers('next call'));
+    expect(routing.postponed.isEmpty).toBe(false);
+    await routing.postponed.askAll(answers('next call'));
     expect(await asked).toEqual({ by: 'next call' });
-    expect(routing.held.isEmpty).toBe(true);
+    expect(routing.postponed.isEmpty).toBe(true);
   });
 
   it('waits for the next call also where the present one ends without an answer', async () => {
@@ -166,8 +166,8 @@ describe('a question for roots, to a client that is asked only during its calls'
     call.onAnswered();
     end(new GatewayError('CANCELLED'));
     await settled();
-    expect(routing.held.isEmpty).toBe(false);
-    await routing.held.release(answers('next call'));
+    expect(routing.postponed.isEmpty).toBe(false);
+    await routing.postponed.askAll(answers('next call'));
     expect(await asked).toEqual({ by: 'next call' });
   });
 
@@ -180,15 +180,15 @@ describe('a question for roots, to a client that is asked only during its calls'
     const cancelled = routing.route(roots, controller.signal);
     controller.abort();
     await expect(cancelled).rejects.toMatchObject(CANNOT);
-    expect(routing.held.isEmpty).toBe(true);
+    expect(routing.postponed.isEmpty).toBe(true);
   });
 
-  it('does not hold other questions, nor more than a few', async () => {
+  it('does not postpone other questions, nor more than a few', async () => {
     const { routing } = own();
     await expect(routing.route(ask)).rejects.toMatchObject(CANNOT);
     const asked = Array.from({ length: 16 }, () => routing.route(roots));
     await expect(routing.route(roots)).rejects.toMatchObject(CANNOT);
-    await routing.held.release(answers('next call'));
+    await routing.postponed.askAll(answers('next call'));
     expect(await Promise.all(asked)).toHaveLength(16);
   });
 });

@@ -56,13 +56,13 @@ export class AskRouting {
   /** The client that owns this connection can be asked during its calls only. */
   isAskedInCalls = false;
   /** Questions that wait for the next of these calls. */
-  readonly held: HeldQuestions;
+  readonly postponed: PostponedQuestions;
   /** Called when a question opens. */
   onAsking: (() => void) | undefined;
 
   constructor(options: AskRoutingOptions) {
     this.#options = options;
-    this.held = new HeldQuestions(options.clock);
+    this.postponed = new PostponedQuestions(options.clock);
     this.#isExpecting = options.isExpecting;
   }
 
@@ -192,12 +192,12 @@ export class AskRouting {
     if (!isOwners && !this.#isDeclared(ask)) throw cannotBeAsked(ask);
     const isLesson = !isOwners || (suspects.length === 1 && ask.method === 'elicitation/create');
     for (const call of suspects) call.learnUnnamed(isLesson);
-    if (isOwners) return held(suspects, () => this.#askOwner(suspects, ask, signal));
+    if (isOwners) return withoutTimeouts(suspects, () => this.#askOwner(suspects, ask, signal));
     const [only] = suspects;
     if (suspects.length > 1 || this.#hasForgotten || !only) throw this.#unclear(ask, suspects);
     if (!only.caller || only.caller.isGone) throw abandoned(ask);
     const { caller } = only;
-    return held([only], () => this.#ask(caller, ask, signal));
+    return withoutTimeouts([only], () => this.#ask(caller, ask, signal));
   }
 
   /** Pings the client that owns the connection. If it cannot be reached, the gateway answers. */
@@ -246,14 +246,14 @@ export class AskRouting {
       // The call has ended, so another call of the same client asked.
       const isOver = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
       const isInFlight = this.#calls.values().some((one) => one.caller === caller && !caller.isGone);
-      if (!isOver || isInFlight || !(this.#isOwn || this.#mayHold(ask))) throw thrown;
+      if (!isOver || isInFlight || !(this.#isOwn || this.#mayPostpone(ask))) throw thrown;
       return this.route(ask, signal);
     }
   }
 
   async #askClient(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     if (this.#isOwn) return this.#askOwnClient!(ask, signal);
-    if (this.#mayHold(ask) && !signal?.aborted) return this.held.hold(ask, signal);
+    if (this.#mayPostpone(ask) && !signal?.aborted) return this.postponed.postpone(ask, signal);
     if (!this.#isExpecting || signal?.aborted) throw cannotBeAsked(ask);
     await new Promise<void>((resolve) => {
       this.#waiting.add(resolve);
@@ -262,8 +262,8 @@ export class AskRouting {
     return this.route(ask, signal);
   }
 
-  #mayHold(ask: Ask): boolean {
-    return this.isAskedInCalls && !this.#options.isShared() && this.held.takes(ask);
+  #mayPostpone(ask: Ask): boolean {
+    return this.isAskedInCalls && !this.#options.isShared() && this.postponed.takes(ask);
   }
 
   async #ask(caller: CallOwner, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
@@ -315,12 +315,12 @@ export class AskRouting {
 }
 
 /** Keeps the calls that can have asked from timing out while a question is open. */
-async function held<T>(calls: readonly OpenCall[], work: () => Promise<T>): Promise<T> {
-  const releases = calls.map((call) => call.hold());
+async function withoutTimeouts<T>(calls: readonly OpenCall[], work: () => Promise<T>): Promise<T> {
+  const resumes = calls.map((call) => call.pauseTimeout());
   try {
     return await work();
   } finally {
-    for (const release of releases) release();
+    for (const resume of resumes) resume();
   }
 }
 
@@ -339,50 +339,50 @@ function abandoned({ method }: Ask): GatewayError {
 }
 
 /** How long the official SDKs wait for an answer. */
-const HOLD_MS = 60_000;
-const MAX_HELD = 16;
+const MAX_WAIT_MS = 60_000;
+const MAX_POSTPONED = 16;
 
 /**
- * Holds questions that a server asks before any call can carry them, such as for roots at its start. A stateless client can be asked only during its
+ * Postpones questions that a server asks before any call can carry them, such as for roots at its start. A stateless client can be asked only during its
  * calls, so the question waits for the next one.
  */
-class HeldQuestions {
+class PostponedQuestions {
   readonly #clock: Clock;
-  readonly #held = new Set<(handler: AskHandler | undefined) => Promise<void>>();
+  readonly #postponed = new Set<(handler: AskHandler | undefined) => Promise<void>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   get isEmpty(): boolean {
-    return this.#held.size === 0;
+    return this.#postponed.size === 0;
   }
 
-  /** Holds only questions for roots: a form that appears during an unrelated call would confuse its user. */
+  /** Postpones only questions for roots: a form that appears during an unrelated call would confuse its user. */
   takes({ method }: Ask): boolean {
-    return method === 'roots/list' && this.#held.size < MAX_HELD;
+    return method === 'roots/list' && this.#postponed.size < MAX_POSTPONED;
   }
 
   /** Rejects when no call comes in time, or when the client refuses. */
-  hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+  postpone(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       const settle = async (handler: AskHandler | undefined): Promise<void> => {
-        this.#held.delete(settle);
+        this.#postponed.delete(settle);
         stop();
         signal?.removeEventListener('abort', giveUp);
         if (!handler) return reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method }));
         await handler(ask, signal).then(resolve, reject);
       };
       const giveUp = (): void => void settle(undefined);
-      const stop = this.#clock.after(HOLD_MS, giveUp);
+      const stop = this.#clock.after(MAX_WAIT_MS, giveUp);
       signal?.addEventListener('abort', giveUp, { once: true });
-      this.#held.add(settle);
+      this.#postponed.add(settle);
     });
   }
 
-  /** Asks all held questions as part of a call. Resolves when the answers have been sent to the server. */
-  async release(handler: AskHandler): Promise<void> {
-    await Promise.all([...this.#held].map((settle) => settle(handler)));
+  /** Asks all postponed questions as part of a call. Resolves when the answers have been sent to the server. */
+  async askAll(handler: AskHandler): Promise<void> {
+    await Promise.all([...this.#postponed].map((settle) => settle(handler)));
     // The answers pass through a few promises first; the call must be sent after them.
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -82,7 +82,7 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   }
 
   /** Stops its timeout until the returned function is called. */
-  hold(): () => void {
+  pauseTimeout(): () => void {
     const request = this.#request;
     request?.pause();
     return () => request?.resume();

@@ -122,7 +122,7 @@ export function spokenEraOf(dialect: Era): SpokenEra {
 }
 
 /** The only revision or era to use with a server. */
-export interface RevisionPin {
+export interface OnlyRevision {
   revision?: string | undefined;
   era?: Era | undefined;
 }
@@ -132,16 +132,16 @@ export function eraOf(revision: string): Era {
   return isHandshake(revision) ? 'handshake' : 'stateless';
 }
 
-/** An era with a single revision pins it; the handshake era leaves its revision open. */
-export function toRevisionPin({ revision, era }: RevisionPin): RevisionPin {
+/** An era with a single revision means that one; the handshake era leaves its revision open. */
+export function toOnlyRevision({ revision, era }: OnlyRevision): OnlyRevision {
   if (revision !== undefined) return { revision, era: eraOf(revision) };
   if (era === 'stateless') return { revision: STATELESS, era };
   return era === 'draft' ? { revision: DRAFT, era } : { era };
 }
 
 /** Which openings to try with a server. */
-export function openingsFor(pin: RevisionPin): { discover: boolean; initialize: boolean } {
-  const { era } = toRevisionPin(pin);
+export function openingsFor(only: OnlyRevision): { discover: boolean; initialize: boolean } {
+  const { era } = toOnlyRevision(only);
   if (era === undefined) return { discover: true, initialize: true };
   return { discover: era === 'stateless', initialize: era !== 'stateless' };
 }

@@ -14,8 +14,8 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { viaFrom } from '../../shared/via.ts';
 import { toClientCapabilities } from '../dialect/speak/client-capabilities.ts';
-import { ALL_REVISIONS, STATELESS, toRevisionPin } from '../dialect/revisions.ts';
-import type { RevisionPin, SpokenEra } from '../dialect/revisions.ts';
+import { ALL_REVISIONS, STATELESS, toOnlyRevision } from '../dialect/revisions.ts';
+import type { OnlyRevision, SpokenEra } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/envelope.ts';
 import { routeTo } from './address.ts';
 import type { Address, Route } from './address.ts';
@@ -27,8 +27,8 @@ import { negotiateConnection, reinitialize } from './negotiate.ts';
 import type { NegotiatedConnection, NegotiateOptions } from './negotiate.ts';
 import { ServerSubscriptions } from './connections/server-subscriptions.ts';
 
-/** A pin is the only revision or era to speak; `draft` means the draft dialect. */
-interface ConnectServerOptions extends RevisionPin {
+/** The era `draft` means the draft dialect. */
+interface ConnectServerOptions extends OnlyRevision {
   info: Implementation;
   capabilities: ClientCapabilities;
   /** The client that introduces itself on its own session; default: `info`. */
@@ -71,7 +71,7 @@ export async function connectServer(address: Address | Route, options: ConnectSe
       info: options.info,
       ...options.introduction,
       capabilities: options.capabilities,
-      ...toRevisionPin(options),
+      ...toOnlyRevision(options),
     },
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
     // Evaluated for the request that causes the opening.

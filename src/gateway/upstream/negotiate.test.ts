@@ -3,7 +3,7 @@ import type { RequestMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { fakeEvents, settled } from '../dialect/fake-wire.contract.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
-import type { RevisionPin, SpokenEra } from '../dialect/revisions.ts';
+import type { OnlyRevision, SpokenEra } from '../dialect/revisions.ts';
 import type { Route } from './address.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
 import { HttpRefusal } from './http/http-refusal.ts';
@@ -20,7 +20,7 @@ const timeoutMs = 1000;
 const legacy: Responder = ({ method }) => (method === 'initialize' ? initialized : new Refuse(-32601));
 const modern: Responder = ({ method }) => (method === 'server/discover' ? discovered : new Refuse(-32601));
 
-interface Given extends RevisionPin {
+interface Given extends OnlyRevision {
   kind?: Link['kind'];
   canReopen?: boolean;
   fallback?: { respond: Responder; startError?: Error };

@@ -54,7 +54,7 @@ export class UpstreamTarget implements ServerTarget {
       assisted: options.assisted,
       waitMs: options.timeoutMs ?? WAIT_MS,
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
-      pin: options,
+      onlyRevision: options,
       open: (connection) => this.#events.supervise(connection),
       hasRoom: (wanted) => this.#events.processes?.hasRoom(wanted) ?? true,
       onClaim: (one, client) => (this.#watchers.hasLeft(client) ? this.#leave(client) : this.#attend(one, client)),

@@ -8,13 +8,13 @@ import { isLoop } from '../../../shared/via.ts';
 import { DraftServerDialect } from '../draft/draft-server-dialect.ts';
 import { HandshakeServerDialect } from '../handshake/handshake-server-dialect.ts';
 import { META } from '../meta.ts';
-import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toRevisionPin } from '../revisions.ts';
-import type { RevisionPin } from '../revisions.ts';
+import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toOnlyRevision } from '../revisions.ts';
+import type { OnlyRevision } from '../revisions.ts';
 import { toClientCapabilities } from './client-capabilities.ts';
 import type { ServerDialect, Wire } from './server-dialect.ts';
 
 /** Without a revision, offers the newest and accepts any of the era. */
-export interface ServerIntroduction extends RevisionPin {
+export interface ServerIntroduction extends OnlyRevision {
   info: Implementation;
   capabilities: ClientCapabilities;
   /** Further fields of the client's opening that the server gets, `_meta` among them. */
@@ -45,7 +45,7 @@ export async function initializeServer(
 }
 
 async function agree(wire: Wire, intro: ServerIntroduction, events: ServerEvents): Promise<InitializedServer> {
-  const { era } = toRevisionPin(intro);
+  const { era } = toOnlyRevision(intro);
   if (era === 'draft') return openDraft(wire, await initializeDraft(wire, intro), events);
   let result;
   try {

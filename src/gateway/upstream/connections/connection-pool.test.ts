@@ -19,7 +19,7 @@ function client(
   return { dialect, revision: 'r', info: { name: 'c', version: '1' }, capabilities, principal };
 }
 
-function setUp({ share = 'auto', pin }: Partial<Pick<ConnectionPoolOptions, 'share' | 'pin'>> = {}) {
+function setUp({ share = 'auto', onlyRevision }: Partial<Pick<ConnectionPoolOptions, 'share' | 'onlyRevision'>> = {}) {
   const opened: UpstreamConnection[] = [];
   const retired: UpstreamConnection[] = [];
   const claimed: UpstreamConnection[] = [];
@@ -27,7 +27,7 @@ function setUp({ share = 'auto', pin }: Partial<Pick<ConnectionPoolOptions, 'sha
   const clock = new FakeClock();
   const connections = new ConnectionPool({
     share,
-    pin,
+    onlyRevision,
     clock,
     waitMs: 100,
     maxPool: 8,
@@ -391,10 +391,10 @@ describe('a server that learns with each call who calls', () => {
 
 describe('an era that is configured', () => {
   it('is spoken for all clients', () => {
-    const { connections } = setUp({ pin: { era: 'handshake' } });
+    const { connections } = setUp({ onlyRevision: { era: 'handshake' } });
     expect(connections.home(client('stateless')).era).toBe('handshake');
     expect(connections.home(client('handshake'))).toBe(connections.home(client('stateless')));
-    const pinned = setUp({ pin: { revision: '2026-07-28' } });
+    const pinned = setUp({ onlyRevision: { revision: '2026-07-28' } });
     expect(pinned.connections.home(client('handshake')).era).toBe('stateless');
   });
 });

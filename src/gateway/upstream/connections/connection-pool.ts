@@ -6,7 +6,7 @@ import type { ClientOpening } from '../../../protocol/target.ts';
 import type { ServerView } from '../../../protocol/server-view.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { eraOf, spokenEraOf } from '../../dialect/revisions.ts';
-import type { RevisionPin, SpokenEra } from '../../dialect/revisions.ts';
+import type { OnlyRevision, SpokenEra } from '../../dialect/revisions.ts';
 import type { KnownServer } from '../known-server.ts';
 import type { Link } from '../links/link.ts';
 import { CallHabits, subjectOf } from '../questions/open-call.ts';
@@ -18,7 +18,7 @@ import type { EraPoolOptions } from './era-pool.ts';
 
 export interface ConnectionPoolOptions extends Omit<EraPoolOptions, 'isOnly'> {
   /** The only era to speak, if one is configured. */
-  pin?: RevisionPin | undefined;
+  onlyRevision?: OnlyRevision | undefined;
 }
 
 /** Methods that never ask the client and do not depend on its earlier requests. */
@@ -46,8 +46,8 @@ export class ConnectionPool {
     this.#hasRoom = options.hasRoom ?? (() => true);
     const toPool = (era: SpokenEra): EraPool =>
       new EraPool(era, { ...options, isOnly: (client) => this.isOnly(client) });
-    const pinned = pinnedEra(options.pin);
-    const only = pinned && toPool(pinned);
+    const era = onlyEraOf(options.onlyRevision);
+    const only = era && toPool(era);
     this.#pools = { handshake: only ?? toPool('handshake'), stateless: only ?? toPool('stateless') };
   }
 
@@ -197,7 +197,7 @@ function keyOf(client: ClientOpening & { principal?: string }): ClientOpening | 
   return client.dialect === 'stateless' ? `${client.principal} ${signatureOf(client)}` : client;
 }
 
-function pinnedEra({ era, revision }: RevisionPin = {}): SpokenEra | undefined {
-  const pinned = revision === undefined ? era : eraOf(revision);
-  return pinned && spokenEraOf(pinned);
+function onlyEraOf({ era, revision }: OnlyRevision = {}): SpokenEra | undefined {
+  const only = revision === undefined ? era : eraOf(revision);
+  return only && spokenEraOf(only);
 }

@@ -53,8 +53,8 @@ const DECLARATION = {
 
 export class FlowLayer extends TargetLayer {
   readonly #options: FlowLayerOptions;
-  readonly #calls: EmulatedSessions;
-  readonly #sessions: UpstreamFlowSessions;
+  readonly #emulated: EmulatedSessions;
+  readonly #played: UpstreamFlowSessions;
   readonly #watchers = new Map<ClientView, Watcher>();
   /** Those among the watching clients whose calls ask by prompts. */
   readonly #prompted = new Set<ClientView>();
@@ -62,8 +62,8 @@ export class FlowLayer extends TargetLayer {
   constructor(target: Target, options: FlowLayerOptions) {
     super(target);
     this.#options = options;
-    const sessions = (this.#sessions = new UpstreamFlowSessions(options.clock));
-    this.#calls = new EmulatedSessions(options.clock, options.limits, (id) => sessions.forget(id));
+    const played = (this.#played = new UpstreamFlowSessions(options.clock));
+    this.#emulated = new EmulatedSessions(options.clock, options.limits, (id) => played.forget(id));
   }
 
   override handle(exchange: Exchange): Result {
@@ -73,7 +73,7 @@ export class FlowLayer extends TargetLayer {
     if (method === 'capabilities') return this.#declare(exchange);
     if (!isInteraction(method)) return this.target.handle(exchange);
     if (method === 'interaction.start') return this.#start(exchange);
-    const call = this.#calls.find(params, client.principal);
+    const call = this.#emulated.find(params, client.principal);
     return call ? this.#goOn(exchange, call) : this.target.handle(exchange);
   }
 
@@ -109,7 +109,7 @@ export class FlowLayer extends TargetLayer {
     } catch (thrown) {
       if (!isNotInteractive(thrown)) throw thrown;
     }
-    return this.#sessions.start(this.#playerFor(exchange.client), async () => this.#begin(exchange));
+    return this.#played.start(this.#playerFor(exchange.client), async () => this.#begin(exchange));
   }
 
   #begin(exchange: Exchange): JsonObject {
@@ -117,7 +117,7 @@ export class FlowLayer extends TargetLayer {
     const args = readOptionalObject(params, 'initialParams') ?? {};
     const tool = readString(params, 'toolName');
     const start = toStart(params, [tool, args]);
-    const before = start && this.#calls.startedAs(start, client.principal);
+    const before = start && this.#emulated.startedAs(start, client.principal);
     if (before) {
       const initialPrompt = before.again();
       return { sessionId: before.options.id, state: 'idle', ...(initialPrompt && { initialPrompt }) };
@@ -130,7 +130,7 @@ export class FlowLayer extends TargetLayer {
   }
 
   #session(about: Pick<NewEmulatedSession, 'tool' | 'timeoutMs' | 'start'>, client: ClientView): EmulatedSession {
-    const call: EmulatedSession = this.#calls.begin({
+    const call: EmulatedSession = this.#emulated.begin({
       ...about,
       principal: client.principal,
       caller: callerOfClient(client),
@@ -140,7 +140,7 @@ export class FlowLayer extends TargetLayer {
       warn: (remainingMs) =>
         this.#notify(call, 'interaction.timeoutWarning', { expiresAt: call.expiresAt, remainingMs }),
     });
-    call.signal.addEventListener('abort', () => this.#sessions.forget(call.options.id));
+    call.signal.addEventListener('abort', () => this.#played.forget(call.options.id));
     return call;
   }
 
@@ -149,7 +149,7 @@ export class FlowLayer extends TargetLayer {
     const { client, params } = exchange;
     const prompts = new PromptChannel(exchange, () => {
       const call = this.#session({ tool: String(params.name), timeoutMs: undefined }, client);
-      void this.#sessions.start(this.#playerFor(client), async () => ({ sessionId: call.options.id }));
+      void this.#played.start(this.#playerFor(client), async () => ({ sessionId: call.options.id }));
       return call;
     });
     return this.#play(prompts.exchange, () => prompts.played);
@@ -174,9 +174,7 @@ export class FlowLayer extends TargetLayer {
 
   async #goOn(exchange: Exchange, call: EmulatedSession): Promise<JsonObject> {
     const { method, params, client } = exchange;
-    return this.#sessions.goOn(this.#playerFor(client), { method, params }, async (given) =>
-      call.handle(method, given),
-    );
+    return this.#played.goOn(this.#playerFor(client), { method, params }, async (given) => call.handle(method, given));
   }
 
   #playerFor(client: ClientView): Player {
@@ -186,7 +184,7 @@ export class FlowLayer extends TargetLayer {
 
   async #tell(told: SessionMessage, call: EmulatedSession): Promise<void> {
     try {
-      await this.#sessions.deliver(told);
+      await this.#played.deliver(told);
       if (told.method === 'interaction.complete') call.acknowledge();
     } catch (error) {
       this.#options.log.debug({ error }, 'flow.untold');
@@ -200,7 +198,7 @@ export class FlowLayer extends TargetLayer {
   }
 
   #notify({ options: { id: sessionId } }: EmulatedSession, method: string, params: JsonObject): void {
-    const client = this.#sessions.playerOf(sessionId)?.client;
+    const client = this.#played.playerOf(sessionId)?.client;
     const watcher = client && this.#watchers.get(client);
     watcher?.notify?.(method, { sessionId, ...params });
   }
@@ -209,9 +207,9 @@ export class FlowLayer extends TargetLayer {
     this.#watchers.delete(client);
     this.#prompted.delete(client);
     if (!isAnonymous(client.principal)) return; // it may come back
-    for (const sessionId of this.#sessions.of(client)) {
-      this.#sessions.forget(sessionId);
-      const call = this.#calls.find({ sessionId }, client.principal);
+    for (const sessionId of this.#played.of(client)) {
+      this.#played.forget(sessionId);
+      const call = this.#emulated.find({ sessionId }, client.principal);
       if (call && !call.hasEnded) call.cancel();
     }
   }

@@ -361,13 +361,13 @@ export class Gateway {
     return [...(isByName ? [onlyListed()] : []), ...scopes, ...serverRulesOf(members), ...ruled];
   }
 
-  /** `isSet`: for all servers or a group, not for a single server. */
-  #chainOf(members: Member[], isSet: boolean): RoutedChain {
+  /** `isMany`: for all servers or a group, not for a single server. */
+  #chainOf(members: Member[], isMany: boolean): RoutedChain {
     const { log, clock, sealer, instructions, startMs, name, audit } = this.#options;
     const who = {
       info: this.#info,
       isNamed: name !== undefined,
-      isSet,
+      isMany,
       isWhole: members === this.#members,
       instructions,
     };

@@ -33,9 +33,10 @@ import { PublicIds } from './public-ids.ts';
 export interface RouterOptions {
   /** The router's name and version; default: those of the only server behind it. */
   info: Implementation;
+  /** Whether the operator has named the gateway; then it never goes by the name of its only server. */
   isNamed?: boolean | undefined;
   /** Whether it serves all servers or a group, and not a single named server. */
-  isSet?: boolean | undefined;
+  isMany?: boolean | undefined;
   /** Whether it serves all servers of the gateway. */
   isWhole?: boolean | undefined;
   instructions?: string | undefined;
@@ -77,7 +78,7 @@ export class Router implements Target {
   constructor(members: readonly Member[], options: RouterOptions, previous?: Router) {
     this.#members = members;
     this.#options = options;
-    this.#isJoined = members.length > 1 || (options.isSet === true && options.names.servers.length > 1);
+    this.#isJoined = members.length > 1 || (options.isMany === true && options.names.servers.length > 1);
     this.#qualified = `${members[0]?.name}${QUALIFIER}`;
     const stay = previous ? members.filter((member) => previous.#has(member)).map(({ name }) => name) : [];
     const servers = members.map(({ name }) => name);

@@ -7,7 +7,7 @@ import type { Registration } from './types.ts';
 
 type Kind = 'tools' | 'prompts' | 'resources';
 type HasEntries = { entries(): Iterable<Definition> };
-type Tracked = { kind: Kind; catalogue: HasEntries };
+type Tracked = { kind: Kind; registry: HasEntries };
 type Difference = { added: Definition[]; removed: Definition[] };
 
 /** Definitions by key and scope; those with equal list entries count as equal. */
@@ -30,16 +30,16 @@ export class Changes {
   }
 
   /** Includes a registry in batches. */
-  track(kind: Kind, catalogue: HasEntries): void {
-    this.#tracked.push({ kind, catalogue });
+  track(kind: Kind, registry: HasEntries): void {
+    this.#tracked.push({ kind, registry });
   }
 
-  register<E extends Definition>(kind: Kind, catalogue: DefinitionRegistry<E>, entry: E): Registration {
-    catalogue.add(entry);
+  register<E extends Definition>(kind: Kind, registry: DefinitionRegistry<E>, entry: E): Registration {
+    registry.add(entry);
     this.#tellOne(kind, { added: [entry], removed: [] });
     return {
       remove: () => {
-        if (catalogue.remove(entry)) this.#tellOne(kind, { added: [], removed: [entry] });
+        if (registry.remove(entry)) this.#tellOne(kind, { added: [], removed: [entry] });
       },
     };
   }
@@ -47,7 +47,7 @@ export class Changes {
   /** A nested batch is part of the outer one. */
   batch(work: () => void, options: { silent?: boolean } = {}): void {
     if (this.#inBatch) return work();
-    const before = this.#tracked.map(({ catalogue }) => toPicture(catalogue));
+    const before = this.#tracked.map(({ registry }) => toPicture(registry));
     this.#inBatch = true;
     try {
       work();
@@ -63,8 +63,8 @@ export class Changes {
 
   #tellDifference(before: Picture[]): void {
     const differences = new Map<Kind, Difference>();
-    for (const [index, { kind, catalogue }] of this.#tracked.entries()) {
-      const { added, removed } = compare(before[index] ?? new Map(), toPicture(catalogue));
+    for (const [index, { kind, registry }] of this.#tracked.entries()) {
+      const { added, removed } = compare(before[index] ?? new Map(), toPicture(registry));
       if (added.length + removed.length === 0) continue;
       const known = differences.get(kind) ?? { added: [], removed: [] };
       differences.set(kind, { added: [...known.added, ...added], removed: [...known.removed, ...removed] });
@@ -73,9 +73,9 @@ export class Changes {
   }
 }
 
-function toPicture(catalogue: HasEntries): Picture {
+function toPicture(registry: HasEntries): Picture {
   const picture: Picture = new Map();
-  for (const entry of catalogue.entries()) {
+  for (const entry of registry.entries()) {
     picture.set(`${toScopeKey(entry.only)} ${entry.key}`, { entry, text: JSON.stringify(entry.listed) });
   }
   return picture;

@@ -19,14 +19,14 @@ interface PromptEntry extends Definition {
 }
 
 export class ServerPrompts {
-  readonly catalogue: DefinitionRegistry<PromptEntry> = new DefinitionRegistry<PromptEntry>('prompt');
+  readonly registry: DefinitionRegistry<PromptEntry> = new DefinitionRegistry<PromptEntry>('prompt');
   readonly #options: ServerOptions;
   readonly #changes: Changes;
 
   constructor(options: ServerOptions, changes: Changes) {
     this.#options = options;
     this.#changes = changes;
-    changes.track('prompts', this.catalogue);
+    changes.track('prompts', this.registry);
   }
 
   add(name: string, options: PromptOptions, get: PromptGetter): Registration {
@@ -34,20 +34,20 @@ export class ServerPrompts {
     const listed = toListEntry({ name }, options, { arguments: options.arguments });
     const required = (options.arguments ?? []).filter((argument) => argument.required).map((argument) => argument.name);
     const entry = { key: name, only, listed, required, description, complete, get };
-    return this.#changes.register('prompts', this.catalogue, entry);
+    return this.#changes.register('prompts', this.registry, entry);
   }
 
   isOffered(client: ClientView): boolean {
-    return this.catalogue.isOffered(client);
+    return this.registry.isOffered(client);
   }
 
   list(exchange: Exchange): JsonObject {
-    return toListResult('prompts', this.catalogue.listed(exchange.client), { exchange, options: this.#options });
+    return toListResult('prompts', this.registry.listed(exchange.client), { exchange, options: this.#options });
   }
 
   async get(exchange: Exchange): Promise<JsonObject> {
     const name = readString(exchange.params, 'name');
-    const prompt = this.catalogue.find(name, exchange.client);
+    const prompt = this.registry.find(name, exchange.client);
     if (prompt === undefined) throw new GatewayError('PROMPT_NOT_FOUND', { name });
     const args = readStrings(exchange.params, 'arguments');
     const missing = prompt.required.find((argument) => !Object.hasOwn(args, argument));

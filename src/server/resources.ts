@@ -42,7 +42,7 @@ export class ServerResources {
   constructor(options: Types.ServerOptions, changes: Changes) {
     this.#options = options;
     this.#changes = changes;
-    for (const catalogue of [this.#resources, this.#providers, this.templates]) changes.track('resources', catalogue);
+    for (const registry of [this.#resources, this.#providers, this.templates]) changes.track('resources', registry);
   }
 
   add(uri: string, options: Types.ResourceOptions, read: Types.ResourceReader): Types.Registration {
@@ -65,7 +65,7 @@ export class ServerResources {
   }
 
   isOffered(client: ClientView): boolean {
-    return [this.#resources, this.#providers, this.templates].some((catalogue) => catalogue.isOffered(client));
+    return [this.#resources, this.#providers, this.templates].some((registry) => registry.isOffered(client));
   }
 
   /** The name of the resource, for dialects that report changes by name. */

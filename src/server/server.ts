@@ -249,7 +249,7 @@ export class Server implements Target {
 
   #toMethods(): Map<string, Method> {
     const [tools, resources, prompts, tasks] = [this.#tools, this.#resources, this.#prompts, this.#tasks];
-    const sources = { prompts: prompts.catalogue, templates: resources.templates };
+    const sources = { prompts: prompts.registry, templates: resources.templates };
     return new Map([
       ...inArea('tools', {
         'tools/list': (exchange) => tools.list(exchange),

@@ -29,7 +29,7 @@ interface ToolEntry extends Definition {
 }
 
 export class ServerTools {
-  readonly #catalogue = new DefinitionRegistry<ToolEntry>('tool');
+  readonly #registry = new DefinitionRegistry<ToolEntry>('tool');
   readonly #options: ServerOptions;
   readonly #changes: Changes;
   readonly #tasks: Tasks;
@@ -39,7 +39,7 @@ export class ServerTools {
     this.#options = options;
     this.#changes = changes;
     this.#tasks = tasks;
-    changes.track('tools', this.#catalogue);
+    changes.track('tools', this.#registry);
   }
 
   add(name: string, options: ToolOptions, handler: ToolHandler<never>): Registration {
@@ -51,13 +51,13 @@ export class ServerTools {
   }
 
   #register(entry: ToolEntry): Registration {
-    const registration = this.#changes.register('tools', this.#catalogue, entry);
+    const registration = this.#changes.register('tools', this.#registry, entry);
     if (entry.task !== undefined) this.#taskScopes.add(entry.only);
     return registration;
   }
 
   isOffered(client: ClientView): boolean {
-    return this.#catalogue.isOffered(client);
+    return this.#registry.isOffered(client);
   }
 
   /** Whether any tool may run as a task for this client. */
@@ -66,16 +66,16 @@ export class ServerTools {
   }
 
   inputSchema(name: string, client: ClientView): JsonObject | undefined {
-    return this.#catalogue.find(name, client)?.listed['inputSchema'] as JsonObject | undefined;
+    return this.#registry.find(name, client)?.listed['inputSchema'] as JsonObject | undefined;
   }
 
   list(exchange: Exchange): JsonObject {
-    return toListResult('tools', this.#catalogue.listed(exchange.client), { exchange, options: this.#options });
+    return toListResult('tools', this.#registry.listed(exchange.client), { exchange, options: this.#options });
   }
 
   call(exchange: Exchange): MaybePromise<ResultObject> {
     const name = readString(exchange.params, 'name');
-    const tool = this.#catalogue.find(name, exchange.client);
+    const tool = this.#registry.find(name, exchange.client);
     if (tool === undefined) throw new GatewayError('TOOL_NOT_FOUND', { name });
     const { answer } = tool;
     if (answer) return this.#orTask(tool, exchange, (own) => answer(own));

@@ -30,7 +30,7 @@ export async function actOnSession(open: OpenStore, listed: ListedSession, conte
   const { command, clock } = context;
   const outside = { store: open.store, clock };
   const sessions = command.code === undefined ? undefined : await sessionsHere(open, listed, command);
-  const asked = await handOver(outside, listed.header, command);
+  const asked = await leaveRequest(outside, listed.header, command);
   if (sessions) await doHere(sessions, listed.header.id);
   return awaitOutcome(outside, asked, { ...context, isDone: sessions !== undefined });
 }
@@ -52,12 +52,12 @@ async function sessionsHere(
 }
 
 /** A request in the store: the session when it was left, and the questions that it answers. */
-interface HandedRequest {
+interface LeftRequest {
   header: Header;
   keys: string[];
 }
 
-async function handOver(outside: OperatorContext, header: Header, command: FlowsCommand): Promise<HandedRequest> {
+async function leaveRequest(outside: OperatorContext, header: Header, command: FlowsCommand): Promise<LeftRequest> {
   const { action, reason } = command;
   const by = operator();
   if (action === 'cancel') {
@@ -159,7 +159,7 @@ type Outcome = { status: number; words: string };
 /** Waits until the request in the store is taken by a server, refused, or still waiting after its time. */
 async function awaitOutcome(
   outside: OperatorContext,
-  asked: HandedRequest,
+  asked: LeftRequest,
   context: FlowsContext & { isDone: boolean },
 ): Promise<number> {
   const { command, print, clock, isDone } = context;
@@ -192,7 +192,7 @@ function printOutcome({ status, words }: Outcome, header: Header, { command, pri
 }
 
 /** Undefined while the request is waiting. */
-function toOutcome(stored: StoredSession, asked: HandedRequest, action: string): Outcome | undefined {
+function toOutcome(stored: StoredSession, asked: LeftRequest, action: string): Outcome | undefined {
   const { header } = stored;
   if (header.rev === asked.header.rev) return undefined;
   if (isEnded(header)) return ofEnded(header, action);
@@ -225,7 +225,7 @@ function ofEnded({ state, reason, notUndone }: Header, action: string): Outcome 
   };
 }
 
-function ofAnswers({ header, entries }: StoredSession, { keys }: HandedRequest): Outcome {
+function ofAnswers({ header, entries }: StoredSession, { keys }: LeftRequest): Outcome {
   const refused = entries.findLast((entry) => entry.t === 'rej' && keys.includes(toPromptId(entry.k, entry.a)));
   if (refused?.t === 'rej') return { status: 1, words: `Not accepted: ${refused.k}: ${formatText(refused.why)}.` };
   if (keys.every((key) => entries.some((entry) => isAnswerTo(entry, key))))

@@ -63,22 +63,6 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
   );
 }
 
-/** On unless it is switched off. */
-function toAudit(audit: ConfigInput['audit'] = true): ParleyConfig['audit'] {
-  if (typeof audit === 'object') return { arguments: audit.arguments ?? 'shapes' };
-  return audit ? undefined : false;
-}
-
-function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder: string): FlowsConfig {
-  const path = /^sqlite:(.*)$/s.exec(store)?.[1];
-  return defined({
-    store: path === undefined ? store : `sqlite:${resolve(folder, path)}`,
-    prefix,
-    fileKey,
-    keys: typeof keys === 'string' ? [keys] : [...keys],
-  });
-}
-
 function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {
   const { description, share = shared, start = 'lazy', era, revision, idleMs, account, disabled = false } = server;
   const { trustAnnotations } = server;
@@ -118,20 +102,6 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
   });
 }
 
-function toSandbox(sandbox: ServerInput['sandbox'], folder: string) {
-  if (typeof sandbox !== 'object') return sandbox || undefined;
-  const { write, ...rest } = sandbox;
-  return defined({ ...rest, write: write?.map((path) => resolve(folder, path)) });
-}
-
-function toPins(pins: ConfigInput['pins']): ParleyConfig['pins'] {
-  return typeof pins === 'object' ? defined({ ...pins }) : pins;
-}
-
-function toMs(seconds: number | undefined): number | undefined {
-  return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
-}
-
 /** Converts the tool rules of other clients to Parley's. */
 function toToolRules({ tools, ...server }: ServerInput) {
   const { excludeTools = [], disabledTools = [], disabled_tools: disabled = [] } = server;
@@ -141,11 +111,42 @@ function toToolRules({ tools, ...server }: ServerInput) {
   return defined({ ...tools, allow, deny: deny.length > 0 ? deny : tools?.deny });
 }
 
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
+}
+
+/** How to log in at a server, with one spelling of each key. Undefined if the entry says nothing about it. */
+function toLogin({ auth, oauth, scopes: codex }: ServerInput, folder: string): LoginConfig | undefined {
+  if (auth === undefined && oauth === undefined && codex === undefined) return undefined;
+  const { CLIENT_ID, CLIENT_SECRET, idp, clientKey, assertionFile, ...rest } = auth ?? {};
+  const at = (path: string | undefined): string | undefined => path && resolve(folder, path);
+  return defined({
+    ...rest,
+    clientId: rest.clientId ?? CLIENT_ID ?? oauth?.clientId,
+    clientSecret: rest.clientSecret ?? CLIENT_SECRET,
+    clientKey: clientKey !== undefined && isPem(clientKey) ? clientKey : at(clientKey),
+    scopes: rest.scopes ?? codex,
+    assertionFile: at(assertionFile),
+    idp: idp && defined({ ...idp, idTokenFile: at(idp.idTokenFile) }),
+    callbackPort: rest.callbackPort ?? oauth?.callbackPort,
+  });
+}
+
 function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {
   if (/^wss?:/i.test(url)) return 'websocket';
   const word = type ?? transport ?? (httpUrl === undefined ? undefined : 'streamable-http');
   const found = word && TRANSPORTS[word];
   return found === 'stdio' ? undefined : found;
+}
+
+function toSandbox(sandbox: ServerInput['sandbox'], folder: string) {
+  if (typeof sandbox !== 'object') return sandbox || undefined;
+  const { write, ...rest } = sandbox;
+  return defined({ ...rest, write: write?.map((path) => resolve(folder, path)) });
+}
+
+function toPins(pins: ConfigInput['pins']): ParleyConfig['pins'] {
+  return typeof pins === 'object' ? defined({ ...pins }) : pins;
 }
 
 function toListen(listen: ListenInput, folder: string): ListenConfig {
@@ -174,6 +175,52 @@ function toPem(text = '', folder: string): string {
   return isPem(text) ? text : resolve(folder, text);
 }
 
+/** Text that is neither a path nor a file URI has been refused before. */
+function toRoot(root: RootInput, folder: string): RootConfig {
+  if (typeof root === 'string') return toRoot(isFileUri(root) ? { uri: root } : { path: root }, folder);
+  const { path = '.', uri = pathToFileURL(resolve(folder, path)).href, name } = root;
+  return defined({ uri, name });
+}
+
+function toAsk({ channels = ['page', 'relay'], trust, model }: AskInput): AskConfig {
+  return defined({
+    channels: [...new Set(channels)],
+    trust: trust as TrustOption | undefined,
+    model: model && toModel(model),
+  });
+}
+
+function toModel({ url = '', headers = {}, model = [], ...rest }: ModelInput): ModelConfig {
+  const models = typeof model === 'string' ? [model] : [...model];
+  return { url, headers: { ...headers }, model: models, ...defined(rest) };
+}
+
+function toAuth({ keyFile, issuers, front, ...rest }: AuthInput, folder: string): AuthConfig {
+  const at = (path: string | undefined) => (path === undefined ? undefined : resolve(folder, path));
+  return defined({
+    ...rest,
+    keyFile: at(keyFile),
+    issuers: issuers?.map((issuer) => (typeof issuer === 'string' ? { issuer } : issuer)),
+    front: front && defined({ ...front, folder: at(front.folder) }),
+  }) as AuthConfig;
+}
+
+/** On unless it is switched off. */
+function toAudit(audit: ConfigInput['audit'] = true): ParleyConfig['audit'] {
+  if (typeof audit === 'object') return { arguments: audit.arguments ?? 'shapes' };
+  return audit ? undefined : false;
+}
+
+function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder: string): FlowsConfig {
+  const path = /^sqlite:(.*)$/s.exec(store)?.[1];
+  return defined({
+    store: path === undefined ? store : `sqlite:${resolve(folder, path)}`,
+    prefix,
+    fileKey,
+    keys: typeof keys === 'string' ? [keys] : [...keys],
+  });
+}
+
 function unique(names: string[]): string[] {
   return [...new Set(names)];
 }
@@ -190,51 +237,4 @@ function freeze<T>(value: T): T {
     for (const inner of Object.values(value)) freeze(inner);
   }
   return value;
-}
-
-function toAsk({ channels = ['page', 'relay'], trust, model }: AskInput): AskConfig {
-  return defined({
-    channels: [...new Set(channels)],
-    trust: trust as TrustOption | undefined,
-    model: model && toModel(model),
-  });
-}
-
-function toModel({ url = '', headers = {}, model = [], ...rest }: ModelInput): ModelConfig {
-  const models = typeof model === 'string' ? [model] : [...model];
-  return { url, headers: { ...headers }, model: models, ...defined(rest) };
-}
-
-/** Text that is neither a path nor a file URI has been refused before. */
-function toRoot(root: RootInput, folder: string): RootConfig {
-  if (typeof root === 'string') return toRoot(isFileUri(root) ? { uri: root } : { path: root }, folder);
-  const { path = '.', uri = pathToFileURL(resolve(folder, path)).href, name } = root;
-  return defined({ uri, name });
-}
-
-function toAuth({ keyFile, issuers, front, ...rest }: AuthInput, folder: string): AuthConfig {
-  const at = (path: string | undefined) => (path === undefined ? undefined : resolve(folder, path));
-  return defined({
-    ...rest,
-    keyFile: at(keyFile),
-    issuers: issuers?.map((issuer) => (typeof issuer === 'string' ? { issuer } : issuer)),
-    front: front && defined({ ...front, folder: at(front.folder) }),
-  }) as AuthConfig;
-}
-
-/** How to log in at a server, with one spelling of each key. Undefined if the entry says nothing about it. */
-function toLogin({ auth, oauth, scopes: codex }: ServerInput, folder: string): LoginConfig | undefined {
-  if (auth === undefined && oauth === undefined && codex === undefined) return undefined;
-  const { CLIENT_ID, CLIENT_SECRET, idp, clientKey, assertionFile, ...rest } = auth ?? {};
-  const at = (path: string | undefined): string | undefined => path && resolve(folder, path);
-  return defined({
-    ...rest,
-    clientId: rest.clientId ?? CLIENT_ID ?? oauth?.clientId,
-    clientSecret: rest.clientSecret ?? CLIENT_SECRET,
-    clientKey: clientKey !== undefined && isPem(clientKey) ? clientKey : at(clientKey),
-    scopes: rest.scopes ?? codex,
-    assertionFile: at(assertionFile),
-    idp: idp && defined({ ...idp, idTokenFile: at(idp.idTokenFile) }),
-    callbackPort: rest.callbackPort ?? oauth?.callbackPort,
-  });
 }

@@ -104,47 +104,6 @@ export class ServerTools {
   }
 }
 
-interface Run {
-  args: unknown;
-  exchange: Exchange;
-  call: Call;
-}
-
-/** Whether the tool may run as a task and the client can follow it. */
-function mayBeTask(tool: ToolEntry, { task, client }: Exchange): boolean {
-  // A flow asks its user. In a task only the client itself can be asked, so a flow whose user is asked in another way runs as a task only
-  // on request.
-  if (tool.answer && task?.requested === false && client.assisted?.elicitation) return false;
-  if (tool.task !== undefined && task !== undefined) return true;
-  if (task?.requested === true) throw new GatewayError('METHOD_NOT_FOUND', { method: 'tools/call as a task' });
-  if (tool.task === 'required') throw new GatewayError('TASK_REQUIRED', { tool: tool.key });
-  return false;
-}
-
-function runTool(tool: ToolEntry, run: Run): MaybePromise<JsonObject> {
-  let returned: unknown;
-  try {
-    returned = tool.handler(run.args as never, run.call);
-  } catch (thrown) {
-    return toFailedResult(thrown, run.exchange);
-  }
-  return isThenable(returned) ? awaitTool(tool, run, returned) : toToolResult(returned, tool);
-}
-
-async function awaitTool(tool: ToolEntry, { exchange }: Run, pending: PromiseLike<unknown>): Promise<JsonObject> {
-  let returned: unknown;
-  try {
-    returned = await pending;
-  } catch (thrown) {
-    return toFailedResult(thrown, exchange);
-  }
-  return toToolResult(returned, tool);
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | undefined | null)?.then === 'function';
-}
-
 function toEntry(name: string, options: ToolOptions, handler: ToolHandler<never>): ToolEntry {
   if (typeof name !== 'string' || name === '') {
     throw new GatewayError('BAD_OPTION', { option: 'tool name', reason: 'must be a string that is not empty' });
@@ -179,6 +138,47 @@ function accepted(verdict: SchemaVerdict, tool: string): unknown {
   });
 }
 
+/** Whether the tool may run as a task and the client can follow it. */
+function mayBeTask(tool: ToolEntry, { task, client }: Exchange): boolean {
+  // A flow asks its user. In a task only the client itself can be asked, so a flow whose user is asked in another way runs as a task only
+  // on request.
+  if (tool.answer && task?.requested === false && client.assisted?.elicitation) return false;
+  if (tool.task !== undefined && task !== undefined) return true;
+  if (task?.requested === true) throw new GatewayError('METHOD_NOT_FOUND', { method: 'tools/call as a task' });
+  if (tool.task === 'required') throw new GatewayError('TASK_REQUIRED', { tool: tool.key });
+  return false;
+}
+
+interface Run {
+  args: unknown;
+  exchange: Exchange;
+  call: Call;
+}
+
+function runTool(tool: ToolEntry, run: Run): MaybePromise<JsonObject> {
+  let returned: unknown;
+  try {
+    returned = tool.handler(run.args as never, run.call);
+  } catch (thrown) {
+    return toFailedResult(thrown, run.exchange);
+  }
+  return isThenable(returned) ? awaitTool(tool, run, returned) : toToolResult(returned, tool);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | undefined | null)?.then === 'function';
+}
+
+async function awaitTool(tool: ToolEntry, { exchange }: Run, pending: PromiseLike<unknown>): Promise<JsonObject> {
+  let returned: unknown;
+  try {
+    returned = await pending;
+  } catch (thrown) {
+    return toFailedResult(thrown, exchange);
+  }
+  return toToolResult(returned, tool);
+}
+
 export function toToolResult(
   returned: unknown,
   tool: Pick<ToolEntry, 'key' | 'output'>,
@@ -186,17 +186,6 @@ export function toToolResult(
   const result = normalized(returned, tool.output);
   if (tool.output === undefined || result['isError'] === true) return withText(result);
   return checkedResult(result, tool.key, tool.output);
-}
-
-/** Errors of questions to the user, which the model should read. */
-const OF_THE_CLIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ASK_REFUSED', 'ANSWER_INVALID']);
-
-/** A result with `isError`, or throws if the error is not for the model. */
-function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
-  if (exchange.signal.aborted) throw new GatewayError('CANCELLED', {}, { cause: thrown });
-  const isRefusal = thrown instanceof GatewayError && OF_THE_CLIENT.has(thrown.code);
-  if (!isRefusal && (thrown instanceof GatewayError || thrown instanceof ProtocolError)) throw thrown;
-  return { content: [toText(thrown instanceof Error ? thrown.message : String(thrown))], isError: true };
 }
 
 /** Leaves `content` out if it is still to be derived from the structured part. */
@@ -218,6 +207,15 @@ function wantsOtherThanObject(output: CheckedSchema | undefined): boolean {
   return type !== undefined && type !== 'object';
 }
 
+function withText(result: JsonObject): JsonObject {
+  if (result['content'] !== undefined) return result;
+  return { content: [toText(JSON.stringify(result['structuredContent']))], ...result };
+}
+
+function toText(text: string): { type: 'text'; text: string } {
+  return { type: 'text', text };
+}
+
 /** Sends the value as the schema transforms it. */
 async function checkedResult(result: JsonObject, tool: string, output: CheckedSchema): Promise<JsonObject> {
   const given = result['structuredContent'];
@@ -228,11 +226,13 @@ async function checkedResult(result: JsonObject, tool: string, output: CheckedSc
   throw new GatewayError('INTERNAL', {}, { cause });
 }
 
-function withText(result: JsonObject): JsonObject {
-  if (result['content'] !== undefined) return result;
-  return { content: [toText(JSON.stringify(result['structuredContent']))], ...result };
-}
+/** Errors of questions to the user, which the model should read. */
+const OF_THE_CLIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ASK_REFUSED', 'ANSWER_INVALID']);
 
-function toText(text: string): { type: 'text'; text: string } {
-  return { type: 'text', text };
+/** A result with `isError`, or throws if the error is not for the model. */
+function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
+  if (exchange.signal.aborted) throw new GatewayError('CANCELLED', {}, { cause: thrown });
+  const isRefusal = thrown instanceof GatewayError && OF_THE_CLIENT.has(thrown.code);
+  if (!isRefusal && (thrown instanceof GatewayError || thrown instanceof ProtocolError)) throw thrown;
+  return { content: [toText(thrown instanceof Error ? thrown.message : String(thrown))], isError: true };
 }

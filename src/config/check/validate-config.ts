@@ -43,16 +43,6 @@ export function validateConfig(value: Record<string, unknown>, context: CheckCon
   return config;
 }
 
-/** Warns about an empty entry: a leftover or a mistake. */
-function checkEmpty(value: Record<string, unknown>, problems: ConfigProblems): void {
-  for (const block of BLOCKS) {
-    for (const [name, entry] of Object.entries(value[block] ?? {})) {
-      if (entry === null)
-        problems.warn([block, name], 'this server is empty, and left out', 'Give it a command or a URL.');
-    }
-  }
-}
-
 export interface NamedServer {
   name: string;
   path: ConfigPath;
@@ -68,6 +58,16 @@ export function listServers(config: ConfigInput): NamedServer[] {
       server: typeof entry === 'string' ? { url: entry } : entry,
     })),
   );
+}
+
+/** Warns about an empty entry: a leftover or a mistake. */
+function checkEmpty(value: Record<string, unknown>, problems: ConfigProblems): void {
+  for (const block of BLOCKS) {
+    for (const [name, entry] of Object.entries(value[block] ?? {})) {
+      if (entry === null)
+        problems.warn([block, name], 'this server is empty, and left out', 'Give it a command or a URL.');
+    }
+  }
 }
 
 function checkGroups(config: ConfigInput, problems: ConfigProblems): void {
@@ -99,6 +99,56 @@ function checkListen({ listen }: ConfigInput, problems: ConfigProblems): void {
   }
 }
 
+function checkAsk({ ask, roots = [] }: ConfigInput, context: CheckContext): void {
+  if (ask?.model) checkModel(ask.model, context);
+  if (Array.isArray(ask?.trust)) checkTrust(ask.trust, context);
+  roots.forEach((root, index) => root !== undefined && checkRoot(root, ['roots', index], context));
+}
+
+function checkModel({ url, model: names }: ModelInput, { problems, missing }: CheckContext): void {
+  const at = ['ask', 'model'];
+  if (url === undefined) problems.error(at, '"url" is missing', 'Such as https://api.example.com/v1.');
+  else if (!missing.has(toPathId([...at, 'url'])) && !(URL.canParse(url) && /^https?:/i.test(url))) {
+    problems.error([...at, 'url'], 'this is not an http:// or https:// URL', 'Such as https://api.example.com/v1.');
+  }
+  const isNamed = typeof names === 'string' ? names.trim() !== '' : (names?.length ?? 0) > 0;
+  if (!isNamed) problems.error(at, '"model" is missing', 'Say what the endpoint calls the model.');
+}
+
+function checkTrust(trust: readonly unknown[], { problems }: CheckContext): void {
+  trust.forEach((word, index) => {
+    if (word === 'stdio' || (typeof word === 'string' && /^(key|user):./.test(word))) return;
+    const hint = 'Write "stdio", "key:NAME" or "user:NAME"; the name that a client gives itself proves nothing.';
+    problems.error(['ask', 'trust', index], 'this names no client that can be trusted', hint);
+  });
+}
+
+function checkRoot(root: RootInput, path: ConfigPath, { problems, missing }: CheckContext): void {
+  if (typeof root === 'string') return checkUri(root, path, { problems, missing, isPath: true });
+  const { uri, path: folder } = root;
+  const hint = 'Give "path", or "uri".';
+  if (uri === undefined && folder === undefined) problems.error(path, 'neither "path" nor "uri" is given', hint);
+  if (uri !== undefined && folder !== undefined) problems.error(path, 'both "path" and "uri" are given', 'Keep one.');
+  if (uri !== undefined) checkUri(uri, [...path, 'uri'], { problems, missing, isPath: false });
+}
+
+interface UriCheck {
+  problems: ConfigProblems;
+  missing: ReadonlySet<string>;
+  /** The text may also be a path. */
+  isPath: boolean;
+}
+
+function checkUri(text: string, path: ConfigPath, { problems, missing, isPath }: UriCheck): void {
+  if (missing.has(toPathId(path)) || isFileUri(text)) return;
+  if (isPath && !/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return;
+  problems.error(path, 'this is not a file:// URI', 'Roots are folders, such as file:///srv/project.');
+}
+
+export function isFileUri(text: string): boolean {
+  return /^file:\/\//i.test(text) && URL.canParse(text);
+}
+
 function checkFlows({ flows }: ConfigInput, { problems, missing }: CheckContext): void {
   if (!flows || missing.has(toPathId(['flows', 'store']))) return;
   if (/^(?:sqlite:.|rediss?:\/\/.)/.test(flows.store ?? '')) return;
@@ -126,54 +176,4 @@ function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: Chec
 /** An item that did not match its shape has been reported, and is undefined in its list. */
 function isText(value: string | undefined): value is string {
   return value !== undefined;
-}
-
-function checkAsk({ ask, roots = [] }: ConfigInput, context: CheckContext): void {
-  if (ask?.model) checkModel(ask.model, context);
-  if (Array.isArray(ask?.trust)) checkTrust(ask.trust, context);
-  roots.forEach((root, index) => root !== undefined && checkRoot(root, ['roots', index], context));
-}
-
-function checkTrust(trust: readonly unknown[], { problems }: CheckContext): void {
-  trust.forEach((word, index) => {
-    if (word === 'stdio' || (typeof word === 'string' && /^(key|user):./.test(word))) return;
-    const hint = 'Write "stdio", "key:NAME" or "user:NAME"; the name that a client gives itself proves nothing.';
-    problems.error(['ask', 'trust', index], 'this names no client that can be trusted', hint);
-  });
-}
-
-function checkModel({ url, model: names }: ModelInput, { problems, missing }: CheckContext): void {
-  const at = ['ask', 'model'];
-  if (url === undefined) problems.error(at, '"url" is missing', 'Such as https://api.example.com/v1.');
-  else if (!missing.has(toPathId([...at, 'url'])) && !(URL.canParse(url) && /^https?:/i.test(url))) {
-    problems.error([...at, 'url'], 'this is not an http:// or https:// URL', 'Such as https://api.example.com/v1.');
-  }
-  const isNamed = typeof names === 'string' ? names.trim() !== '' : (names?.length ?? 0) > 0;
-  if (!isNamed) problems.error(at, '"model" is missing', 'Say what the endpoint calls the model.');
-}
-
-function checkRoot(root: RootInput, path: ConfigPath, { problems, missing }: CheckContext): void {
-  if (typeof root === 'string') return checkUri(root, path, { problems, missing, isPath: true });
-  const { uri, path: folder } = root;
-  const hint = 'Give "path", or "uri".';
-  if (uri === undefined && folder === undefined) problems.error(path, 'neither "path" nor "uri" is given', hint);
-  if (uri !== undefined && folder !== undefined) problems.error(path, 'both "path" and "uri" are given', 'Keep one.');
-  if (uri !== undefined) checkUri(uri, [...path, 'uri'], { problems, missing, isPath: false });
-}
-
-interface UriCheck {
-  problems: ConfigProblems;
-  missing: ReadonlySet<string>;
-  /** The text may also be a path. */
-  isPath: boolean;
-}
-
-function checkUri(text: string, path: ConfigPath, { problems, missing, isPath }: UriCheck): void {
-  if (missing.has(toPathId(path)) || isFileUri(text)) return;
-  if (isPath && !/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return;
-  problems.error(path, 'this is not a file:// URI', 'Roots are folders, such as file:///srv/project.');
-}
-
-export function isFileUri(text: string): boolean {
-  return /^file:\/\//i.test(text) && URL.canParse(text);
 }

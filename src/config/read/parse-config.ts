@@ -14,6 +14,9 @@ interface ParsedConfig {
   problems: ConfigProblems;
 }
 
+const TABLE = /^\s*(\[[^[\]]+\])\s*(?:#.*)?$/;
+const KEY = /^(\s*)((?:[\w.-]|"[^"]*"|'[^']*')+)\s*=\s*/;
+
 export function parseConfig(text: string, path: string): ParsedConfig {
   const places = new SourcePositions(text);
   const problems = new ConfigProblems(places);
@@ -48,86 +51,31 @@ function isYaml(text: string, path: string): boolean {
   return !/\.jsonc?$/i.test(path) && !/^\s*[{/]/.test(text);
 }
 
-function readJson(text: string, places: SourcePositions, problems: ConfigProblems): unknown {
-  if (/^\s*$/.test(text)) throw new ConfigSyntaxError(0, 'the file is empty', 'Start with { "mcpServers": { … } }.');
-  const { value, duplicates } = parseJson(text, places);
-  for (const { path } of duplicates) {
-    problems.ofKey(path, { message: 'this key is here twice', hint: 'Keep one of the two.' });
-  }
-  return value;
-}
-
-function toObject(value: unknown, problems: ConfigProblems): Record<string, unknown> | undefined {
-  if (isObject(value)) return value;
-  problems.error([], 'a configuration is an object', 'Start with { "mcpServers": { … } }.');
-  return undefined;
-}
-
-/** YAML 1.2. Loads the parser with the first such file, as most configurations are JSON. */
-function parseYaml(text: string, places: SourcePositions): unknown {
-  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
-  const yaml = require('yaml') as typeof Yaml;
-  const document = yaml.parseDocument(text, { prettyErrors: false, merge: true });
-  const [error] = document.errors;
-  if (error) {
-    const hint = error.code === 'DUPLICATE_KEY' ? 'Keep one of the two.' : 'Check indentation, quotes and colons here.';
-    throw new ConfigSyntaxError(error.pos[0], lowerFirst(error.message), hint);
-  }
-  noteYamlPlaces(document.contents, [], { yaml, places });
-  return toValue(document);
-}
-
-function noteYamlPlaces(node: unknown, path: ConfigPath, noting: { yaml: typeof Yaml; places: SourcePositions }): void {
-  const { yaml, places } = noting;
-  const offset = (node as ParsedNode | null)?.range?.[0];
-  if (offset !== undefined) places.noteValue(path, offset);
-  if (yaml.isSeq(node)) node.items.forEach((item, index) => noteYamlPlaces(item, [...path, index], noting));
-  if (!yaml.isMap(node)) return;
-  for (const { key, value } of node.items) {
-    const inner = [...path, yaml.isScalar(key) ? String(key.value) : String(key)];
-    const keyOffset = (key as ParsedNode | null)?.range?.[0];
-    if (keyOffset !== undefined) places.noteKey(inner, keyOffset);
-    noteYamlPlaces(value, inner, noting);
-  }
-}
-
-/** Aliases can multiply; the parser refuses those that grow too large. */
-function toValue(document: Document): unknown {
-  try {
-    return document.toJS();
-  } catch (thrown) {
-    throw new ConfigSyntaxError(0, lowerFirst((thrown as Error).message), 'Use fewer aliases.');
-  }
-}
-
-function lowerFirst(message: string): string {
-  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`.replace(/\.$/, '');
-}
-
 /** The part of smol-toml that is used. */
 interface TomlParser {
   parse(text: string): Record<string, unknown>;
+}
+
+/**
+ * TOML, as Codex writes it. The parser gives no positions, so those of tables and of keys at the start of a line are found by scanning the
+ * text.
+ */
+function parseToml(text: string, places: SourcePositions): unknown {
+  const toml = loadParser('smol-toml') as TomlParser;
+  const value = readToml(toml, text);
+  noteTomlPlaces(toml, text, places);
+  return toPlain(value);
+}
+
+/** Loads the parser with the first file that needs it, as most configurations are JSON. */
+function loadParser(name: 'yaml' | 'smol-toml'): unknown {
+  return process.getBuiltinModule('node:module').createRequire(import.meta.url)(name);
 }
 
 interface TomlError extends Error {
   /** Both start at 1. */
   line: number;
   column: number;
-}
-
-const TABLE = /^\s*(\[[^[\]]+\])\s*(?:#.*)?$/;
-const KEY = /^(\s*)((?:[\w.-]|"[^"]*"|'[^']*')+)\s*=\s*/;
-
-/**
- * TOML, as Codex writes it. Loads its parser with the first such file. The parser gives no positions, so those of tables and of keys at the start
- * of a line are found by scanning the text.
- */
-function parseToml(text: string, places: SourcePositions): unknown {
-  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
-  const toml = require('smol-toml') as TomlParser;
-  const value = readToml(toml, text);
-  noteTomlPlaces(toml, text, places);
-  return toPlain(value);
 }
 
 /** Takes only the first line of the message, as the others quote the file. */
@@ -139,6 +87,11 @@ function readToml(toml: TomlParser, text: string): unknown {
     const [said = ''] = message.replace(/^Invalid TOML document: /, '').split('\n');
     throw new ConfigSyntaxError(offsetOf(text, line, column), said, 'Check quotes, brackets and equals signs here.');
   }
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  const before = text.split('\n').slice(0, line - 1);
+  return before.reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
 }
 
 function noteTomlPlaces(toml: TomlParser, text: string, places: SourcePositions): void {
@@ -183,7 +136,57 @@ function toPlain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toPlain(inner)]));
 }
 
-function offsetOf(text: string, line: number, column: number): number {
-  const before = text.split('\n').slice(0, line - 1);
-  return before.reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
+/** YAML 1.2. */
+function parseYaml(text: string, places: SourcePositions): unknown {
+  const yaml = loadParser('yaml') as typeof Yaml;
+  const document = yaml.parseDocument(text, { prettyErrors: false, merge: true });
+  const [error] = document.errors;
+  if (error) {
+    const hint = error.code === 'DUPLICATE_KEY' ? 'Keep one of the two.' : 'Check indentation, quotes and colons here.';
+    throw new ConfigSyntaxError(error.pos[0], lowerFirst(error.message), hint);
+  }
+  noteYamlPlaces(document.contents, [], { yaml, places });
+  return toValue(document);
+}
+
+function noteYamlPlaces(node: unknown, path: ConfigPath, noting: { yaml: typeof Yaml; places: SourcePositions }): void {
+  const { yaml, places } = noting;
+  const offset = (node as ParsedNode | null)?.range?.[0];
+  if (offset !== undefined) places.noteValue(path, offset);
+  if (yaml.isSeq(node)) node.items.forEach((item, index) => noteYamlPlaces(item, [...path, index], noting));
+  if (!yaml.isMap(node)) return;
+  for (const { key, value } of node.items) {
+    const inner = [...path, yaml.isScalar(key) ? String(key.value) : String(key)];
+    const keyOffset = (key as ParsedNode | null)?.range?.[0];
+    if (keyOffset !== undefined) places.noteKey(inner, keyOffset);
+    noteYamlPlaces(value, inner, noting);
+  }
+}
+
+/** Aliases can multiply; the parser refuses those that grow too large. */
+function toValue(document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (thrown) {
+    throw new ConfigSyntaxError(0, lowerFirst((thrown as Error).message), 'Use fewer aliases.');
+  }
+}
+
+function lowerFirst(message: string): string {
+  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`.replace(/\.$/, '');
+}
+
+function readJson(text: string, places: SourcePositions, problems: ConfigProblems): unknown {
+  if (/^\s*$/.test(text)) throw new ConfigSyntaxError(0, 'the file is empty', 'Start with { "mcpServers": { … } }.');
+  const { value, duplicates } = parseJson(text, places);
+  for (const { path } of duplicates) {
+    problems.ofKey(path, { message: 'this key is here twice', hint: 'Keep one of the two.' });
+  }
+  return value;
+}
+
+function toObject(value: unknown, problems: ConfigProblems): Record<string, unknown> | undefined {
+  if (isObject(value)) return value;
+  problems.error([], 'a configuration is an object', 'Start with { "mcpServers": { … } }.');
+  return undefined;
 }

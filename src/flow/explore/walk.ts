@@ -88,28 +88,6 @@ export async function walk(
   return rest ? stopAt('rounds', way.rounds.at(-1)?.specs[0]?.key) : stopAt('stalled');
 }
 
-function toFailed(error: unknown): Stop {
-  const failure = error instanceof Error ? error : new Error(String(error));
-  return { why: 'failed', error: failure.message, where: authorLineOf(failure) };
-}
-
-/** Undefined if their text depends on a step. */
-function toPlain(asked: readonly QuestionSpec[]): QuestionSpec[] | undefined {
-  try {
-    return asked.map(toPlainSpec);
-  } catch (thrown) {
-    if (thrown instanceof PlaceholderUsedError) return undefined;
-    throw thrown;
-  }
-}
-
-/** Consent is a person's own answer, also as a field of a form. */
-function isConsent({ kind, options, fields = {} }: QuestionSpec): boolean {
-  return (
-    kind === 'confirm' || options.by === 'human' || Object.values(fields).some((field) => field.kind === 'confirm')
-  );
-}
-
 /** Runs the body. `next` resolves when it rests, with undefined if it waits for something else than a question or step. */
 function begin(
   flow: AnyFlow,
@@ -140,6 +118,28 @@ class PlacedRun extends BodyRun {
 function skipStep(run: BodyRun, want: PendingStep, { v, ts }: { v: unknown; ts: number }): void {
   run.stepStarted(want);
   run.stepFinished(want, { t: 'step', k: want.spec.key, v, att: 1, ts });
+}
+
+function toFailed(error: unknown): Stop {
+  const failure = error instanceof Error ? error : new Error(String(error));
+  return { why: 'failed', error: failure.message, where: authorLineOf(failure) };
+}
+
+/** Undefined if their text depends on a step. */
+function toPlain(asked: readonly QuestionSpec[]): QuestionSpec[] | undefined {
+  try {
+    return asked.map(toPlainSpec);
+  } catch (thrown) {
+    if (thrown instanceof PlaceholderUsedError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Consent is a person's own answer, also as a field of a form. */
+function isConsent({ kind, options, fields = {} }: QuestionSpec): boolean {
+  return (
+    kind === 'confirm' || options.by === 'human' || Object.values(fields).some((field) => field.kind === 'confirm')
+  );
 }
 
 /** The given decision, else the first or last possible answer. */

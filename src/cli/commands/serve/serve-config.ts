@@ -86,6 +86,35 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   return serveAs(serving, { served, listens }, print);
 }
 
+type Listens = (HttpListenOptions | { stdio: true })[];
+
+/** Undefined if a part cannot be built, such as a step that fails to load; the reason has been printed. */
+async function buildParts(
+  found: ServeSetup,
+  making: BuildOptions,
+  print: Printer,
+): Promise<{ built: BuiltGateway; listens: Listens } | undefined> {
+  try {
+    if (found.config.auth?.front) await loadFrontEngine();
+    return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };
+  } catch (thrown) {
+    if (!(await printProblems(found, print, { runsSteps: found.isStillTrusted() })))
+      print.problem(`${displayPath(found.path)}: ${(thrown as Error).message}`);
+    return undefined;
+  }
+}
+
+function tellProblems(
+  { path, problems }: { path: string | undefined; problems: ConfigProblem[] },
+  print: Printer,
+): void {
+  for (const problem of problems) {
+    const line = formatProblem(problem, displayPath(path));
+    if (problem.level === 'note') print.note(line);
+    else print.warning(line);
+  }
+}
+
 /** What is served and where, as the command line and the file say. */
 interface Serving {
   command: ServeCommand;
@@ -106,44 +135,6 @@ function toServing(command: ServeCommand, found: ServeSetup): Serving {
   const open = command.open || listen.open === true;
   const auth = chooseLogin({ host: port === undefined ? undefined : host, open, auth: configured });
   return { command, found, stdio, port, host, open, auth, lines: [] };
-}
-
-function toServeTarget(gateway: Gateway, serving: Serving, started: string): Omit<ServeTarget, 'close'> {
-  const { found, auth } = serving;
-  return {
-    stdio: () => gateway.listen({ stdio: true }),
-    http: (options) => gateway.listen(options),
-    announce: (url) =>
-      announceGateway({
-        url,
-        publicUrl: found.config.publicUrl,
-        serves: found.path,
-        asksToken: auth?.token !== undefined,
-        lines: () => serving.lines,
-        status: () => readStatus(gateway, started),
-        accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
-      }),
-  };
-}
-
-type Listens = (HttpListenOptions | { stdio: true })[];
-
-function serveAs(
-  serving: Serving,
-  { served, listens }: { served: ServeTarget; listens: Listens },
-  print: Printer,
-): Promise<number> {
-  const { stdio, port, host, open } = serving;
-  if (port === undefined) return serveStdio(served, print);
-  const wanted = { ...listens.find((listen) => 'port' in listen), host, port, open };
-  const say = stdio ? onStderr(print) : print;
-  const onOpen = (opened: OpenedPort): void => {
-    serving.found.own.opened = { host, port: opened.port };
-    const said = toServeWelcome(serving, opened, say);
-    serving.lines = toClientLines({ ...said, print: uncoloured(say) });
-    say.line(toWelcomeLines(said).join('\n'));
-  };
-  return serveHttp(served, { wanted, stdio, onOpen }, print);
 }
 
 interface FollowContext {
@@ -184,17 +175,6 @@ function follow({ command, found }: Serving, { gateway, steps, making, print }: 
   };
 }
 
-function tellProblems(
-  { path, problems }: { path: string | undefined; problems: ConfigProblem[] },
-  print: Printer,
-): void {
-  for (const problem of problems) {
-    const line = formatProblem(problem, displayPath(path));
-    if (problem.level === 'note') print.note(line);
-    else print.warning(line);
-  }
-}
-
 function describeChange({ difference, loaded }: ConfigChange): string[] {
   const { added, removed, changed, restart } = difference;
   const named = (verb: string, list: string[]): string[] => (list.length > 0 ? [`${verb} ${list.join(', ')}`] : []);
@@ -207,20 +187,40 @@ function describeChange({ difference, loaded }: ConfigChange): string[] {
   ];
 }
 
-/** Undefined if a part cannot be built, such as a step that fails to load; the reason has been printed. */
-async function buildParts(
-  found: ServeSetup,
-  making: BuildOptions,
+function toServeTarget(gateway: Gateway, serving: Serving, started: string): Omit<ServeTarget, 'close'> {
+  const { found, auth } = serving;
+  return {
+    stdio: () => gateway.listen({ stdio: true }),
+    http: (options) => gateway.listen(options),
+    announce: (url) =>
+      announceGateway({
+        url,
+        publicUrl: found.config.publicUrl,
+        serves: found.path,
+        asksToken: auth?.token !== undefined,
+        lines: () => serving.lines,
+        status: () => readStatus(gateway, started),
+        accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
+      }),
+  };
+}
+
+function serveAs(
+  serving: Serving,
+  { served, listens }: { served: ServeTarget; listens: Listens },
   print: Printer,
-): Promise<{ built: BuiltGateway; listens: Listens } | undefined> {
-  try {
-    if (found.config.auth?.front) await loadFrontEngine();
-    return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };
-  } catch (thrown) {
-    if (!(await printProblems(found, print, { runsSteps: found.isStillTrusted() })))
-      print.problem(`${displayPath(found.path)}: ${(thrown as Error).message}`);
-    return undefined;
-  }
+): Promise<number> {
+  const { stdio, port, host, open } = serving;
+  if (port === undefined) return serveStdio(served, print);
+  const wanted = { ...listens.find((listen) => 'port' in listen), host, port, open };
+  const say = stdio ? onStderr(print) : print;
+  const onOpen = (opened: OpenedPort): void => {
+    serving.found.own.opened = { host, port: opened.port };
+    const said = toServeWelcome(serving, opened, say);
+    serving.lines = toClientLines({ ...said, print: uncoloured(say) });
+    say.line(toWelcomeLines(said).join('\n'));
+  };
+  return serveHttp(served, { wanted, stdio, onOpen }, print);
 }
 
 /** The common welcome and the list of servers. */

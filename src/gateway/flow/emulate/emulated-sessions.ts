@@ -1,5 +1,5 @@
-// The emulated sessions by id. A session exists only for the principal that began it. Of ended ones only the state is
-// remembered, for a while.
+// The emulated sessions by id. A session exists only for the principal that began it. Of ended ones only the state is remembered, for a
+// while, and the outcome until its client has acknowledged it.
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';

@@ -27,7 +27,7 @@ export const LAYERS: Record<string, Room> = {
   },
   flow: {
     holds:
-      'tools that ask: what authors write (`authoring/`), the replay of bodies (`engine/`), sessions (`session/`), stores (`store/`, `token/`), the wire (`wire/`, `channel/`)',
+      'tools that ask: what authors write (`authoring/`), questions and the check of answers (`question/`), the replay of bodies (`engine/`), sessions (`session/`), stores (`store/`, `token/`), the wire of MCP Flow (`wire/`) and other ways to ask (`channel/`), `connectFlows` (`client/`), finding questions before a call (`explore/`), what operators do (`operator/`), `testFlow` (`testing/`)',
     uses: ['client', 'gateway', 'protocol', 'server', 'shared'],
   },
   server: { holds: '`createServer`', uses: ['client', 'gateway', 'protocol', 'shared'] },
@@ -60,18 +60,20 @@ export const STAGES: Record<string, Room> = {
     uses: ['ask'],
   },
   ask: {
-    holds: 'questions to people whose clients cannot be asked: the page, the model, calls that are held',
+    holds:
+      'questions to people whose clients cannot be asked: the page (`page/`), the model (`model/`), calls that are held; logins there (`login/`), and whose answers count (`trust/`)',
     uses: [],
   },
   middleware: {
-    holds: 'the chain of steps (`chain/`), the built-in ones (`steps/`), steps from files (`load/`)',
+    holds:
+      'the chain of steps (`chain/`), the built-in ones (`steps/`), steps from files (`load/`) and their lives (`lifecycle/`)',
     uses: [],
   },
   router: { holds: 'which server owns a name, a URI, a task', uses: [] },
   tasks: { holds: 'calls that run on after their answer', uses: [] },
   upstream: {
     holds:
-      'the way to servers: transports (`links/`, `http/`), logins (`login/`), connections, whose question it is (`questions/`), tasks',
+      'the way to servers: transports (`links/`, `http/`), logins (`login/`), connections (`connections/`), whose question it is (`questions/`), tasks (`tasks/`), sandboxes (`sandbox/`)',
     uses: ['codec', 'dialect', 'flow', 'tasks'],
   },
 };

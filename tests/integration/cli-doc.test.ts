@@ -56,6 +56,12 @@ it('shows every command', () => {
   for (const { name } of COMMANDS) expect(shown).toContain(`parley ${name} --help`);
 });
 
+it('lists every command in its first table', () => {
+  const [, table = ''] = /\| command \| for \|\n([\s\S]*?)\n\n/.exec(read(PAGE)) ?? [];
+  const listed = [...table.matchAll(/`(?:parley )?(\w+)`/g)].map(([, name]) => name!);
+  expect(listed.sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
+});
+
 it.each(blocks)('$line', async ({ line, text }) => {
   const { home, input = '' } = ELSEWHERE[line] ?? { home: aggregate };
   const { stdout, stderr } = await home.run(line.split(' ').slice(1), input);

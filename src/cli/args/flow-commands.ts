@@ -5,9 +5,9 @@ import { defineCommand, hintAt, none, only } from './command-spec.ts';
 import type { ParsedCommand } from './command-spec.ts';
 import { COMMON, UsageError, oneOf, option, toSpanMs } from './option.ts';
 
-const { checked, flag, list, pairs, seconds, text, texts } = option;
+const { checked, count, flag, list, pairs, seconds, text, texts } = option;
 const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'] as const;
-/** States of open sessions and of ended ones, as `--state` names them. */
+/** As `--state` names the conditions of open and ended sessions. Written again, because importing them would load flows with every command. */
 const OPEN_STATES: readonly Condition[] = ['waiting', 'working', 'parked', 'ending'];
 const ENDED_STATES: readonly Condition[] = ['completed', 'cancelled', 'failed', 'expired'];
 const STATES = { open: OPEN_STATES, ended: ENDED_STATES };
@@ -112,7 +112,7 @@ export const FLOWS = defineCommand({
     ),
     older: checked('SPAN', 'only sessions started longer ago than this: 30s, 5m, 2h, 1d', toSpanMs),
     newer: checked('SPAN', 'only sessions started since then', toSpanMs),
-    limit: checked('N', `how many to list (default ${DEFAULT_LIST_LIMIT}), the last active first`, toCount),
+    limit: count(`how many to list (default ${DEFAULT_LIST_LIMIT}), the last active first`, MAX_LIST),
     arg: pairs('an answer, if several questions are open; may be repeated', '--arg key=value'),
     reason: text('TEXT', 'the reason that the client sees'),
     wait: seconds('seconds to wait for a server (default 15) and its steps (3)'),
@@ -176,10 +176,4 @@ function toStates(typed: (typeof STATE_WORDS)[number][]): Condition[] | undefine
 function checkVariable(typed: string, name: string): string {
   if (/^[A-Za-z_]\w*$/.test(typed)) return typed;
   throw new UsageError(`${name} takes the name of an environment variable, not the key itself.`);
-}
-
-function toCount(typed: string, name: string): number {
-  const count = Number(typed);
-  if (Number.isInteger(count) && count > 0 && count <= MAX_LIST) return count;
-  throw new UsageError(`${name} must be a number from 1 to ${MAX_LIST}, not "${typed}".`);
 }

@@ -20,7 +20,7 @@ export interface Option<T = unknown> {
 }
 
 /** The kinds of options. */
-export const option = { flag, text, texts, choice, pairs, checked, list, seconds, port };
+export const option = { flag, text, texts, choice, count, pairs, checked, list, seconds, port };
 
 function flag(text: string, short?: string): Option<boolean> {
   return { type: 'boolean', text, ...(short !== undefined && { short }), read: (typed) => typed === true };
@@ -32,6 +32,15 @@ function text(value: string, about: string): Option<string | undefined> {
 
 function choice<const T extends string>(value: string, choices: readonly T[], about: string): Option<T | undefined> {
   return { ...checked(value, about, (typed, name) => oneOf(typed, choices, name)), choices };
+}
+
+/** A whole number from 1 to `most`. */
+function count(about: string, most: number): Option<number | undefined> {
+  return checked('N', about, (typed, name) => {
+    const number = Number(typed);
+    if (Number.isInteger(number) && number > 0 && number <= most) return number;
+    throw new UsageError(`${name} must be a number from 1 to ${most}, not "${typed}".`);
+  });
 }
 
 /** May be repeated. */

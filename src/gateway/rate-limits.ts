@@ -27,29 +27,6 @@ export interface RateOptions {
   readonly tools?: Readonly<Record<string, string>> | undefined;
 }
 
-/** One configured rate. */
-class ConfiguredRate {
-  readonly #limiter: RateLimiter;
-  readonly #about: { what: string; rate: string; limit: string };
-
-  /** `option` is where it is configured. */
-  constructor(rate: string, option: string, { what, clock }: { what: string; clock: Clock }) {
-    const read = readRate(rate);
-    if (!read) throw new GatewayError('BAD_OPTION', { option, reason: 'it must be a rate such as "60/min"' });
-    this.#limiter = new RateLimiter(read, clock);
-    this.#about = { what, rate, limit: option };
-  }
-
-  check(key: string): void {
-    const retryAfterMs = this.#limiter.waitMs(key);
-    if (retryAfterMs > 0) throw new GatewayError('RATE_LIMITED', { ...this.#about, retryAfterMs });
-  }
-
-  count(key: string): void {
-    this.#limiter.count(key);
-  }
-}
-
 interface ToolRate {
   isMeant: NameRule;
   rate: ConfiguredRate;
@@ -62,11 +39,6 @@ interface RatedMember {
   rates: ServerRates | undefined;
   rated: Target;
 }
-
-/** Calls that a server gets; lists are its gateway's, and follow-ups belong to a call. */
-const COUNTED = new Set(['tools/call', 'interaction.start', 'prompts/get', 'resources/read', 'completion/complete']);
-const MAX_TOOLS = 10_000;
-const ALL = '';
 
 export class RateLimits {
   readonly #options: RateOptions;
@@ -132,6 +104,26 @@ class CallerRate extends TargetLayer {
   }
 }
 
+/** Calls that a server gets; lists are its gateway's, and follow-ups belong to a call. */
+const COUNTED = new Set(['tools/call', 'interaction.start', 'prompts/get', 'resources/read', 'completion/complete']);
+
+class RatedServer extends TargetLayer {
+  readonly #rates: ServerRates;
+
+  constructor(target: Target, rates: ServerRates) {
+    super(target);
+    this.#rates = rates;
+  }
+
+  override handle(exchange: Exchange): HandleResult {
+    if (COUNTED.has(exchange.method) && exchange.resumed?.state === undefined) this.#rates.take(exchange);
+    return this.target.handle(exchange);
+  }
+}
+
+const MAX_TOOLS = 10_000;
+const ALL = '';
+
 interface ServerRateOptions {
   server: string;
   total: ConfiguredRate | '' | undefined;
@@ -170,16 +162,25 @@ class ServerRates {
   }
 }
 
-class RatedServer extends TargetLayer {
-  readonly #rates: ServerRates;
+/** One configured rate. */
+class ConfiguredRate {
+  readonly #limiter: RateLimiter;
+  readonly #about: { what: string; rate: string; limit: string };
 
-  constructor(target: Target, rates: ServerRates) {
-    super(target);
-    this.#rates = rates;
+  /** `option` is where it is configured. */
+  constructor(rate: string, option: string, { what, clock }: { what: string; clock: Clock }) {
+    const read = readRate(rate);
+    if (!read) throw new GatewayError('BAD_OPTION', { option, reason: 'it must be a rate such as "60/min"' });
+    this.#limiter = new RateLimiter(read, clock);
+    this.#about = { what, rate, limit: option };
   }
 
-  override handle(exchange: Exchange): HandleResult {
-    if (COUNTED.has(exchange.method) && exchange.resumed?.state === undefined) this.#rates.take(exchange);
-    return this.target.handle(exchange);
+  check(key: string): void {
+    const retryAfterMs = this.#limiter.waitMs(key);
+    if (retryAfterMs > 0) throw new GatewayError('RATE_LIMITED', { ...this.#about, retryAfterMs });
+  }
+
+  count(key: string): void {
+    this.#limiter.count(key);
   }
 }

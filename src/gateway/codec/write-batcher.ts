@@ -1,9 +1,8 @@
 // Joins lines into one write, because a system call and waking the reader cost more than the rest of a small message.
 // Lines from one event leave together; while other calls are open they leave at the end of the event-loop turn, since
 // requests of many clients arrive as many events. Nothing is held beyond the turn, only a few lines are held, and the
-// order stays. Large messages are written by themselves.
-// Large output goes to the stream in small pieces. Node confirms a write only after its last byte, so with one big write a slow reader would
-// look like one that has stopped.
+// order stays. Large messages are written by themselves, in small pieces: Node confirms a write only after its last
+// byte, so with one big write a slow reader would look like one that has stopped.
 import type { Writable } from 'node:stream';
 import { writeEncoded } from './json-rpc.ts';
 import type { EncodedMessage } from './json-rpc.ts';

@@ -1,4 +1,4 @@
-// Splits the `_meta` of a request: extracts the protocol's keys and leaves all others.
+// The `_meta` of messages: which keys in it are the protocol's or ours, and how they are taken out. All others pass unchanged.
 import type { TraceContext } from '../../protocol/exchange.ts';
 import { HUMAN } from '../../protocol/form/human-marks.ts';
 import { copyNumbers } from '../../protocol/raw/exact-numbers.ts';
@@ -26,14 +26,6 @@ export const META = {
   via: 'mcp-parley/via',
 } as const;
 
-/** The keys by which a stateless client describes itself in each request. */
-const ENVELOPE: ReadonlySet<string> = new Set([
-  META.protocolVersion,
-  META.clientInfo,
-  META.clientCapabilities,
-  META.logLevel,
-]);
-
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 export interface SplitParams {
@@ -43,32 +35,7 @@ export interface SplitParams {
   trace: TraceContext | undefined;
 }
 
-/** Keys that belong to a single stateless message, in the `_meta` of a result or notification. */
-const STATELESS_ONLY: readonly string[] = [META.serverInfo, META.subscriptionId, META.protocolVersion];
-
-/** The message without the stateless era's `_meta` keys; the same object if it has none. */
-export function withoutEnvelope(message: JsonObject): JsonObject {
-  const meta = message._meta;
-  const left = isObject(meta) ? withoutStatelessKeys(meta) : meta;
-  if (left === meta) return message;
-  const { _meta: _, ...rest } = message;
-  return left ? { ...rest, _meta: left } : rest;
-}
-
-/** The same for the `_meta` alone; undefined if nothing is left. */
-export function withoutStatelessKeys(meta: JsonObject): JsonObject | undefined {
-  let left: JsonObject | undefined;
-  for (const key of STATELESS_ONLY) {
-    if (!(key in meta)) continue;
-    left ??= { ...meta };
-    delete left[key];
-  }
-  if (!left) return meta;
-  return Object.keys(left).length > 0 ? left : undefined;
-}
-
 const NOTHING: JsonObject = Object.freeze({});
-const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
 
 /**
  * Modifies the message's own `_meta`: this runs for every request, and copying the params would cost more than the
@@ -81,12 +48,15 @@ export function splitMeta(params: JsonObject | undefined): SplitParams {
   return { params: params!, progressToken: toProgressToken(meta.progressToken), trace: toTrace(meta) };
 }
 
-/** The `_meta` of an opening that may be passed to a server; undefined if nothing is left. */
-export function forwardedMeta(meta: unknown): JsonObject | undefined {
-  if (!isObject(meta)) return undefined;
-  const forwarded = { ...foreignKeys(meta), ...toTrace(meta) };
-  return Object.keys(forwarded).length > 0 ? copyNumbers(meta, forwarded) : undefined;
-}
+/** The keys by which a stateless client describes itself in each request. */
+const ENVELOPE: ReadonlySet<string> = new Set([
+  META.protocolVersion,
+  META.clientInfo,
+  META.clientCapabilities,
+  META.logLevel,
+]);
+
+const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
 
 /** Keys that the protocol does not define; undefined if there are none. */
 function foreignKeys(meta: JsonObject): JsonObject | undefined {
@@ -114,6 +84,37 @@ function toTrace(meta: JsonObject): TraceContext | undefined {
   const trace: TraceContext = {};
   for (const key of TRACE_KEYS) if (typeof meta[key] === 'string') trace[key] = meta[key];
   return trace;
+}
+
+/** The `_meta` of an opening that may be passed to a server; undefined if nothing is left. */
+export function forwardedMeta(meta: unknown): JsonObject | undefined {
+  if (!isObject(meta)) return undefined;
+  const forwarded = { ...foreignKeys(meta), ...toTrace(meta) };
+  return Object.keys(forwarded).length > 0 ? copyNumbers(meta, forwarded) : undefined;
+}
+
+/** Keys that belong to a single stateless message, in the `_meta` of a result or notification. */
+const STATELESS_ONLY: readonly string[] = [META.serverInfo, META.subscriptionId, META.protocolVersion];
+
+/** The message without the stateless era's `_meta` keys; the same object if it has none. */
+export function withoutEnvelope(message: JsonObject): JsonObject {
+  const meta = message._meta;
+  const left = isObject(meta) ? withoutStatelessKeys(meta) : meta;
+  if (left === meta) return message;
+  const { _meta: _, ...rest } = message;
+  return left ? { ...rest, _meta: left } : rest;
+}
+
+/** The same for the `_meta` alone; undefined if nothing is left. */
+export function withoutStatelessKeys(meta: JsonObject): JsonObject | undefined {
+  let left: JsonObject | undefined;
+  for (const key of STATELESS_ONLY) {
+    if (!(key in meta)) continue;
+    left ??= { ...meta };
+    delete left[key];
+  }
+  if (!left) return meta;
+  return Object.keys(left).length > 0 ? left : undefined;
 }
 
 /** Tells the request reader which `_meta` repeats in every request of a client: its description of itself. */

@@ -54,16 +54,6 @@ function answerJson(
   answerPage(request, response, { status, type: 'application/json', body: `${JSON.stringify(body)}\n` });
 }
 
-/** The text is built on each request. */
-export function metricsPage(text: () => Promise<{ type: string; body: string }>): HttpHandler {
-  return (request, response) => {
-    text().then(
-      (made) => answerPage(request, response, { status: 200, ...made }),
-      () => answerPage(request, response, { status: 500, type: 'text/plain', body: 'Metrics could not be read\n' }),
-    );
-  };
-}
-
 function answerPage(
   { method }: HttpRequest,
   response: HttpResponse,
@@ -75,4 +65,14 @@ function answerPage(
   }
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
   response.end(method === 'HEAD' ? undefined : body);
+}
+
+/** The text is built on each request. */
+export function metricsPage(text: () => Promise<{ type: string; body: string }>): HttpHandler {
+  return (request, response) => {
+    text().then(
+      (made) => answerPage(request, response, { status: 200, ...made }),
+      () => answerPage(request, response, { status: 500, type: 'text/plain', body: 'Metrics could not be read\n' }),
+    );
+  };
 }

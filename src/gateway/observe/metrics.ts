@@ -1,4 +1,5 @@
-// The counters of one gateway. Each gateway has its own, so that two in one process do not mix.
+// The counters of one gateway, and the layer that counts. Each gateway has its own, so that two in one process do not mix. Every label comes from a
+// fixed list or the configuration, so the number of time series stays bounded whatever clients and servers send. Tool names are never labels.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { TargetLayer } from '../../protocol/target.ts';
 import type { Change, HandleResult, Target, Watcher } from '../../protocol/target.ts';
@@ -39,9 +40,7 @@ export class CountedLayer extends TargetLayer {
   }
 }
 
-/**
- * Every label comes from a fixed list or the configuration, which bounds their number, and a known combination of labels allocates nothing.
- */
+/** A known combination of labels allocates nothing. */
 export class Metrics {
   /** A page shows them. */
   isShown = false;
@@ -208,8 +207,6 @@ interface Labelled<T> {
 }
 
 type Branch<T> = Map<string, Branch<T> | T>;
-
-// All labels come from fixed lists, so the number of time series stays bounded whatever clients and servers send. Tool names are never labels.
 
 const METHODS = new Set([
   'capabilities',

@@ -30,9 +30,16 @@ const NO_KEY =
   'the request has no key. Send the header "Authorization: Bearer KEY"; on the machine of the gateway, "parley key add NAME" makes a key';
 const NO_TOKEN =
   'the request has no key and no token. Log in where WWW-Authenticate says, or send the header "Authorization: Bearer KEY" ("parley key add NAME" makes a key)';
+const UNKNOWN = 'the key or token is not valid';
 
 /** Further ones are recorded again when they come back. */
 const MAX_CALLERS = 1000;
+
+interface Refused {
+  credential: Credential;
+  resource: string | undefined;
+  nonce?: string | undefined;
+}
 
 export class Authenticator {
   readonly #auth: AuthOptions;
@@ -218,12 +225,6 @@ export class Authenticator {
   }
 }
 
-interface Refused {
-  credential: Credential;
-  resource: string | undefined;
-  nonce?: string | undefined;
-}
-
 /** Messages of HTTP+SSE go to another path than the one that tokens are for; a WebSocket has two names. */
 function toProven({ headers, method, url, transport, resource = '' }: IdentifyRequest, token: string, jkt: string) {
   const isMessage = /\/message(\?|$)/.test(url ?? '');
@@ -231,5 +232,3 @@ function toProven({ headers, method, url, transport, resource = '' }: IdentifyRe
   const urls = transport === 'websocket' ? [own, own.replace(/^http/, 'ws')] : [own];
   return { proof: headers['dpop'], method: method ?? 'GET', urls, token, jkt };
 }
-
-const UNKNOWN = 'the key or token is not valid';

@@ -1,9 +1,8 @@
-// Holds sessions by id, with limits in total, per caller and on idle time. Ids are unguessable but do not authenticate.
-// A caller that opens too many loses its own longest-idle sessions and never takes the room of others: many clients
-// open a session for each call and never end it. Callers whom nobody knows share an address; a flood of sessions that are opened and never
-// used ends those first.
-// It promises what an `OwnedTable` promises, but each request passes it: a session notes when it was last seen instead of setting a timer again, and
-// does not expire while it is busy.
+// Holds sessions by id, with limits in total, per caller and on idle time. Ids are unguessable but do not authenticate. Invariants:
+// 1. A caller that opens too many loses its own longest-idle sessions and never takes the room of others: many clients open a session for each call and
+//    never end it. Callers whom nobody knows share an address; a flood of sessions that are opened and never used ends those first.
+// 2. It promises what an `OwnedTable` promises, but each request passes it: a session notes when it was last seen instead of setting a timer again, and
+//    does not expire while it is busy.
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';

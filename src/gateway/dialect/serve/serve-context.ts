@@ -62,6 +62,23 @@ export interface ServeContextOptions {
   sealer?: Sealer | undefined;
 }
 
+/**
+ * Stores the events of a session's streams, so that a client can resume after a broken connection. One per session; the
+ * default is in memory, and others may store events outside the process.
+ */
+export interface EventStore {
+  append(event: StoredEvent): void;
+  /** The later events of a stream, in order. */
+  after(stream: string, sequence: number): Promise<StoredEvent[]> | StoredEvent[];
+}
+
+export interface StoredEvent {
+  stream: string;
+  /** Counts up within its stream. */
+  sequence: number;
+  text: string;
+}
+
 export function createServeContext(target: Target, options: ServeContextOptions = {}): ServeContext {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const clock = options.clock ?? systemClock;
@@ -92,21 +109,4 @@ function checkRevisions(revisions: readonly string[]): readonly string[] {
     throw new GatewayError('BAD_OPTION', { option: 'revisions', reason });
   }
   return revisions;
-}
-
-export interface StoredEvent {
-  stream: string;
-  /** Counts up within its stream. */
-  sequence: number;
-  text: string;
-}
-
-/**
- * Stores the events of a session's streams, so that a client can resume after a broken connection. One per session; the
- * default is in memory, and others may store events outside the process.
- */
-export interface EventStore {
-  append(event: StoredEvent): void;
-  /** The later events of a stream, in order. */
-  after(stream: string, sequence: number): Promise<StoredEvent[]> | StoredEvent[];
 }

@@ -67,22 +67,6 @@ export function listen(context: ServeContext, exchange: StatelessExchange): Runn
   return { endless: true, cancel: stop };
 }
 
-/** Reduces the filter to what the server accepted; undefined if no server has to be asked. */
-function wishFor(
-  { target }: ServeContext,
-  { client }: StatelessExchange,
-  filter: Filter,
-): Promise<unknown> | undefined {
-  const wishes: Promise<void>[] = [];
-  const wish = (kind: 'resourceSubscriptions' | 'taskIds', put: (id: string) => Promise<void>): void => {
-    const refuse = (id: string): void => void (filter[kind] = filter[kind].filter((one) => one !== id));
-    for (const id of filter[kind]) wishes.push(put(id).catch(() => refuse(id)));
-  };
-  if (target.subscribe) wish('resourceSubscriptions', (uri) => target.subscribe!(uri, client));
-  if (target.followTask) wish('taskIds', (taskId) => target.followTask!(taskId, client));
-  return wishes.length > 0 ? Promise.all(wishes) : undefined;
-}
-
 function readFilter(notifications: unknown): Filter {
   if (!isObject(notifications)) throw toInvalid('notifications', MISSING);
   return {
@@ -136,4 +120,20 @@ function toListened(change: Change, filter: Filter, principal: string): Notifica
     case 'notification':
       return undefined;
   }
+}
+
+/** Reduces the filter to what the server accepted; undefined if no server has to be asked. */
+function wishFor(
+  { target }: ServeContext,
+  { client }: StatelessExchange,
+  filter: Filter,
+): Promise<unknown> | undefined {
+  const wishes: Promise<void>[] = [];
+  const wish = (kind: 'resourceSubscriptions' | 'taskIds', ask: (id: string) => Promise<void>): void => {
+    const refuse = (id: string): void => void (filter[kind] = filter[kind].filter((one) => one !== id));
+    for (const id of filter[kind]) wishes.push(ask(id).catch(() => refuse(id)));
+  };
+  if (target.subscribe) wish('resourceSubscriptions', (uri) => target.subscribe!(uri, client));
+  if (target.followTask) wish('taskIds', (taskId) => target.followTask!(taskId, client));
+  return wishes.length > 0 ? Promise.all(wishes) : undefined;
 }

@@ -4,10 +4,12 @@ import { isAnonymous, LOCAL } from '../../../../shared/anonymous.ts';
 import { isGlob } from '../filter/name-rule.ts';
 
 export const RULE_EFFECTS = ['allow', 'deny', 'ask', 'hide'] as const;
+
 export type RuleEffect = (typeof RULE_EFFECTS)[number];
 
 /** What reading or calling something means for later calls: private data, text of strangers, or a way out. */
 export const RULE_MARKS = ['private', 'untrusted', 'out'] as const;
+
 export type RuleMark = (typeof RULE_MARKS)[number];
 
 /**
@@ -15,6 +17,7 @@ export type RuleMark = (typeof RULE_MARKS)[number];
  * counts only if the operator believes the server (`trustAnnotations`).
  */
 export const RULE_ANNOTATIONS = ['destructive', 'openWorld', 'readOnly', 'idempotent'] as const;
+
 export type RuleAnnotation = (typeof RULE_ANNOTATIONS)[number];
 
 type OneOrMore<T> = T | readonly T[];
@@ -58,11 +61,6 @@ export function toolNamesIn(rules: readonly RuleOptions[]): ToolRule[] {
   return rules.flatMap(({ tool, server }) => toNameRuleList(tool, server));
 }
 
-export function toList<T>(value: T | readonly T[] | undefined): readonly T[] | undefined {
-  if (value === undefined) return undefined;
-  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
-}
-
 function toNameRuleList(
   tool: string | readonly string[] | undefined,
   server: string | readonly string[] | undefined,
@@ -70,6 +68,11 @@ function toNameRuleList(
   const [only, ...others] = toList(server) ?? [];
   const isOne = only !== undefined && others.length === 0 && !isGlob(only);
   return (toList(tool) ?? []).map((pattern) => (isOne ? { pattern, server: only } : { pattern }));
+}
+
+export function toList<T>(value: T | readonly T[] | undefined): readonly T[] | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
 }
 
 /** The principal as rules name it. */

@@ -107,6 +107,10 @@ type ChangeOfKind =
 
 /** The key of `_meta` that names the task to which a message belongs. */
 export const RELATED_TASK_KEY = 'io.modelcontextprotocol/related-task';
+/** Ours: set on the entries of a server that is away, with the reason. */
+export const UNAVAILABLE_KEY = 'mcp-parley/unavailable';
+/** Ours: names the server that a custom method is for. */
+export const SERVER_KEY = 'mcp-parley/server';
 
 /** A long-running call in the neutral form: times in ISO 8601, durations in milliseconds. */
 export interface TaskState {

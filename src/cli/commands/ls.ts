@@ -1,6 +1,7 @@
 // `parley ls`: lists what the running gateway, a URL, a command or the servers of a configuration offer.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { UNAVAILABLE_KEY } from '../../protocol/target.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import { LS_KINDS } from '../args/target-commands.ts';
 import type { LsKind, LsCommand } from '../args/target-commands.ts';
@@ -12,8 +13,6 @@ import type { ServerStatus } from '../running/status-page.ts';
 import type { Printer } from '../terminal/print.ts';
 import { firstSentence, toTable } from '../terminal/table.ts';
 
-/** The router sets this on entries whose server is away. */
-const UNAVAILABLE = 'mcp-parley/unavailable';
 /** Parley's own tool; it belongs to no server. */
 const OWN = 'parley_answer';
 const HEADINGS: Record<Exclude<LsKind, 'servers'>, string> = {
@@ -111,7 +110,7 @@ function rowsOf(kind: LsKind, entries: JsonObject[]): string[][] {
 
 function toRow(entry: JsonObject, hasOwners: boolean): string[] {
   const { name, uri, uriTemplate, title, description, server } = entry;
-  const away = isObject(entry._meta) && UNAVAILABLE in entry._meta ? '(its server is away) ' : '';
+  const away = isObject(entry._meta) && UNAVAILABLE_KEY in entry._meta ? '(its server is away) ' : '';
   const words = firstSentence(String(description ?? title ?? (uri === undefined ? '' : name)));
   return [String(uri ?? uriTemplate ?? name), ...(hasOwners ? [String(server ?? '-')] : []), `${away}${words}`];
 }

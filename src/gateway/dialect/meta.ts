@@ -4,6 +4,7 @@ import { HUMAN } from '../../protocol/form/human-marks.ts';
 import { copyNumbers } from '../../protocol/raw/exact-numbers.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject, Message } from '../../protocol/message.ts';
+import { RELATED_TASK_KEY } from '../../protocol/target.ts';
 import { arrivedVia, readVia } from '../../shared/via.ts';
 
 export const META = {
@@ -13,7 +14,7 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
-  relatedTask: 'io.modelcontextprotocol/related-task',
+  relatedTask: RELATED_TASK_KEY,
   /** Ours: the key of a question in a handshake request, for a gateway that bridges it into the stateless era. */
   key: 'mcp-parley/key',
   /** Ours: only a person may answer the question, and only after it was asked. */

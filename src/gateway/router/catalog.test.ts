@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { UNAVAILABLE_KEY } from '../../protocol/target.ts';
 import { createLog } from '../../shared/log.ts';
 import { FakeClock } from '../dialect/fake-context.contract.ts';
-import { Catalog, UNAVAILABLE } from './catalog.ts';
+import { Catalog } from './catalog.ts';
 import type { Member } from './member.ts';
 
 const START_MS = 1000;
@@ -39,7 +40,7 @@ function setUp() {
     const seen: { names?: string[]; isMarked?: boolean } = {};
     void catalog.list('tools', one).then(({ entries }) => {
       seen.names = entries.map(({ name }) => String(name));
-      seen.isMarked = entries.some(({ _meta }) => UNAVAILABLE in ((_meta ?? {}) as JsonObject));
+      seen.isMarked = entries.some(({ _meta }) => UNAVAILABLE_KEY in ((_meta ?? {}) as JsonObject));
     });
     await settled();
     return seen;

@@ -11,6 +11,7 @@ import { isObject, roughBytes } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
+import { UNAVAILABLE_KEY } from '../../protocol/target.ts';
 import type { ClientOpening } from '../../protocol/target.ts';
 import { LIST_METHOD_BY_AREA } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
@@ -59,8 +60,6 @@ const SLOW = 1 / 4;
 /** The pause between attempts to fetch a slow list that has failed; it doubles. */
 const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
-/** Set on the entries of a member that is away. */
-export const UNAVAILABLE = 'mcp-parley/unavailable';
 
 export class Catalog {
   /** Called when a late list differs from what clients were shown. */
@@ -196,7 +195,7 @@ export class Catalog {
     const listed = this.#last.get(area, client) ?? { ...NOTHING, isUnknown: true };
     const entries = listed.entries.map((entry) => ({
       ...entry,
-      _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE]: reason },
+      _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE_KEY]: reason },
     }));
     return { ...listed, ttlMs: 0, entries };
   }

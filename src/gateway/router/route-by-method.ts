@@ -6,6 +6,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { SERVER_KEY } from '../../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
@@ -93,7 +94,6 @@ function unknownRef(error: string): GatewayError {
   return new GatewayError('INVALID_PARAMS', { parameter: 'ref', error });
 }
 
-const SERVER = 'mcp-parley/server';
 const METHOD_NOT_FOUND = -32601;
 
 /**
@@ -106,14 +106,14 @@ async function routeCustom(exchange: Exchange, members: readonly Member[]): Prom
   const names = members.map(({ name }) => name).join(', ');
   const { params, method } = exchange;
   const meta = isObject(params._meta) ? params._meta : undefined;
-  const named = meta?.[SERVER];
+  const named = meta?.[SERVER_KEY];
   if (meta && named !== undefined) {
     const member = members.find(({ name }) => name === named);
     if (!member) {
       const error = `There is no server ${JSON.stringify(named)}; use one of ${names}`;
-      throw new GatewayError('INVALID_PARAMS', { parameter: `_meta["${SERVER}"]`, error });
+      throw new GatewayError('INVALID_PARAMS', { parameter: `_meta["${SERVER_KEY}"]`, error });
     }
-    exchange.params = { ...params, _meta: without(meta, SERVER) };
+    exchange.params = { ...params, _meta: without(meta, SERVER_KEY) };
     return handTo(member, exchange);
   }
   for (const member of members) {

@@ -30,7 +30,6 @@ const NO_KEY =
   'the request has no key. Send the header "Authorization: Bearer KEY"; on the machine of the gateway, "parley key add NAME" makes a key';
 const NO_TOKEN =
   'the request has no key and no token. Log in where WWW-Authenticate says, or send the header "Authorization: Bearer KEY" ("parley key add NAME" makes a key)';
-const UNKNOWN = 'the key or token is not valid';
 
 /** Further ones are recorded again when they come back. */
 const MAX_CALLERS = 1000;
@@ -77,7 +76,7 @@ export class Authenticator {
     const isToken = credential.scheme === 'DPoP' || this.#tokens?.knows(credential.token) === true;
     const known = isToken ? undefined : this.#keys.find(credential.token);
     if (known) return this.#allow(known, resource);
-    if (!this.#tokens) throw this.#toRefusal(new InvalidToken(UNKNOWN), { credential, resource });
+    if (!this.#tokens) throw this.#toRefusal(new InvalidToken(), { credential, resource });
     if (this.#auth.front && !this.#frontIsReady && endpoint !== undefined)
       return this.front(endpoint).then(() => this.identify(request));
     try {

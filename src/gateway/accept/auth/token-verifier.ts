@@ -101,7 +101,7 @@ export class TokenVerifier {
       const claims = await introspect(token, asked, introspection);
       if (claims) return this.#toKnown(asked, claims, introspection.cacheMs ?? 10_000);
     }
-    throw new InvalidToken('the key or token is not valid');
+    throw new InvalidToken();
   }
 
   #toKnown({ options }: Issuer, claims: JWTPayload, knownMs: number): KnownToken {
@@ -146,7 +146,11 @@ export function readIssuer(token: string): string | undefined {
 }
 
 /** Its message is for the caller. */
-export class InvalidToken extends Error {}
+export class InvalidToken extends Error {
+  constructor(message = 'the key or token is not valid') {
+    super(message);
+  }
+}
 
 interface JwtRules {
   clock: Clock;
@@ -188,7 +192,7 @@ export async function verifyJwt(token: string, issuer: Issuer, rules: JwtRules):
 function toInvalid(error: unknown): unknown {
   if (!(error instanceof errors.JOSEError)) return error;
   if (error instanceof errors.JWTExpired) return new InvalidToken('the token has expired');
-  return new InvalidToken('the key or token is not valid');
+  return new InvalidToken();
 }
 
 /** RFC 9068: the header says that it is an access token. */

@@ -7,6 +7,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { UNAVAILABLE_KEY } from '../../../protocol/target.ts';
 import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { MAX_PINS, MAX_PINNED_CHARS, MAX_PIN_FILE_BYTES } from '../../../shared/limits.ts';
@@ -83,9 +84,6 @@ export interface ListedDefinition {
   text: string;
 }
 
-/** Set by a gateway on the entries of a server that is away. */
-const OF_GATEWAYS = 'mcp-parley/unavailable';
-
 export function toListed(
   name: string,
   entry: JsonObject,
@@ -109,8 +107,8 @@ export function toListed(
 
 function withoutAvailability(entry: JsonObject): JsonObject {
   const { _meta: meta } = entry;
-  if (!isObject(meta) || !(OF_GATEWAYS in meta)) return entry;
-  const { [OF_GATEWAYS]: _, ...rest } = meta;
+  if (!isObject(meta) || !(UNAVAILABLE_KEY in meta)) return entry;
+  const { [UNAVAILABLE_KEY]: _, ...rest } = meta;
   const { _meta: _gone, ...others } = entry;
   return Object.keys(rest).length > 0 ? { ...others, _meta: rest } : others;
 }

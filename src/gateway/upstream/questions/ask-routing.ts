@@ -370,7 +370,7 @@ class PostponedQuestions {
         this.#postponed.delete(settle);
         stop();
         signal?.removeEventListener('abort', giveUp);
-        if (!handler) return reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method }));
+        if (!handler) return reject(cannotBeAsked(ask));
         await handler(ask, signal).then(resolve, reject);
       };
       const giveUp = (): void => void settle(undefined);

@@ -4,6 +4,8 @@ import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { RequestTracker, SentRequest, UnattributedChange } from '../../../protocol/server-view.ts';
+import { hasEnded } from '../../../protocol/target.ts';
+import type { TaskState } from '../../../protocol/target.ts';
 import { LinkedNode } from '../../../shared/containers/linked-list.ts';
 import type { AskRouting, AskHandler } from './ask-routing.ts';
 
@@ -17,8 +19,6 @@ export interface CallOwner {
   readonly isGone: boolean;
   tell(said: UnattributedChange): void;
 }
-
-const ENDED = new Set<unknown>(['completed', 'failed', 'cancelled']);
 
 export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   /** Undefined for an abandoned call, or one that the gateway makes for itself. */
@@ -95,7 +95,8 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
 
   #endsTask(result: unknown): boolean {
     const { method } = this;
-    if (method === 'tasks/get') return isResultObject(result) && ENDED.has(fieldOf(result, 'status'));
+    if (method === 'tasks/get')
+      return isResultObject(result) && hasEnded({ status: fieldOf(result, 'status') as TaskState['status'] });
     return method === 'tasks/result' || method === 'tasks/cancel';
   }
 }

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../../../protocol/message.ts';
 import { LIST_METHOD_BY_AREA } from '../../../../protocol/methods.ts';
 import { isFollowUp } from '../../../../protocol/interaction.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
+import { SERVER_KEY } from '../../../../protocol/target.ts';
 import type { Change } from '../../../../protocol/target.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
@@ -61,7 +62,6 @@ const LISTS: Readonly<Record<string, { area: string; key: string; kind: Use['kin
 
 /** How each kind is used; other ways to use it are judged the same. */
 export const USED_BY = { tool: 'tools/call', prompt: 'prompts/get', resource: 'resources/read' } as const;
-const SERVER = 'mcp-parley/server';
 
 type Kind = 'tool' | 'prompt';
 
@@ -239,7 +239,7 @@ class Ruling implements RulesStep {
   /** Nobody can be shown what a custom method would do, so a rule that asks forbids it. */
   #custom(exchange: StepExchange, next: Next): Promise<Outcome> | Outcome {
     const { method, params, owner } = exchange;
-    const named = isObject(params._meta) ? params._meta[SERVER] : undefined;
+    const named = isObject(params._meta) ? params._meta[SERVER_KEY] : undefined;
     const server = owner ?? (typeof named === 'string' ? named : undefined);
     const origin = server === undefined ? undefined : { server, name: method };
     const judgement = this.judge.judge({ kind: 'other', origin, name: method, method, args: params }, exchange.client);

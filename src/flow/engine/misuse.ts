@@ -1,10 +1,10 @@
 // Errors of bodies: mistakes of their authors, and errors of steps as the journal has them.
 import { GatewayError } from '../../shared/errors.ts';
 import type { StepEntry } from '../journal.ts';
+import { authorLineOf } from './author-line.ts';
 import type { BodyRun } from './body-run.ts';
 import { describeAsk } from './pending-ask.ts';
 import type { AskSpec, EventSpec, SleepSpec, PendingStep, PendingAsk } from './pending-ask.ts';
-import { authorLineOf } from './unjournaled.ts';
 
 /** Adds the name of the flow to an error of the body. */
 export function withFlowName(error: unknown, flow: string): unknown {

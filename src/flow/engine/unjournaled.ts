@@ -6,8 +6,7 @@ import { createHook } from 'node:async_hooks';
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { captureStack, findAuthorFrame } from './author-line.ts';
 import { currentBody } from './body-environment.ts';
 
 export interface UnjournaledAccess {
@@ -19,9 +18,6 @@ export interface UnjournaledAccess {
 
 /** Every body uses promises and microtasks. */
 const HARMLESS = new Set(['PROMISE', 'TickObject', 'Microtask']);
-const FRAMES = 50;
-const PACKAGES = /[\\/]node_modules[\\/]/;
-const OWN = new URL('.', import.meta.url).href;
 
 const hook = createHook({
   init(_, type) {
@@ -30,7 +26,7 @@ const hook = createHook({
     const frames = captureStack();
     // Debugging with console.log is allowed.
     if (frames.some((frame) => frame.includes('node:internal/console'))) return;
-    body.onUnjournaled({ what: type, where: findAuthorFrame(frames) });
+    body.onUnjournaled({ what: type, where: describePlace(frames) });
   },
 });
 
@@ -47,25 +43,8 @@ export function traceRun(): () => void {
   };
 }
 
-function captureStack(): string[] {
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = FRAMES;
-  const { stack = '' } = new Error('where');
-  Error.stackTraceLimit = limit;
-  return stack.split('\n').slice(1);
-}
-
-/** The line in the author's code, rather than in a package that it uses. */
-function findAuthorFrame(frames: string[]): string {
-  const foreign = frames.filter(isForeign);
-  const frame = foreign.find((one) => !PACKAGES.test(one)) ?? foreign[0];
-  return frame?.trim().replace(/^at /, '') ?? 'an unknown place';
-}
-
-function isForeign(frame: string): boolean {
-  return (
-    !frame.includes('node:') && !frame.includes(OWN) && !frame.includes(new URL(OWN).pathname) && /:\d+/.test(frame)
-  );
+function describePlace(frames: readonly string[]): string {
+  return findAuthorFrame(frames)?.trim().replace(/^at /, '') ?? 'an unknown place';
 }
 
 const ALLOWED = ['node:internal/modules', 'node:internal/console'];
@@ -102,39 +81,6 @@ function refuse(what: string): void {
   if (!body?.onUnjournaled) return;
   const frames = captureStack();
   if (frames.some((frame) => ALLOWED.some((allowed) => frame.includes(allowed)))) return;
-  const isRefused = body.onUnjournaled({ what, where: findAuthorFrame(frames) });
+  const isRefused = body.onUnjournaled({ what, where: describePlace(frames) });
   if (isRefused) throw new Error(`${what} outside of a step`);
-}
-
-/** The folder of Parley's code: `src/`, or `dist/` after the build. */
-const OWN_FOLDER = toOwnFolder(fileURLToPath(import.meta.url));
-/** `at name (place)`, or `at place`. */
-const PLACE = /^\s*at (?:.* \((?<called>.*)\)|(?:async )?(?<bare>\S*))$/;
-const LINE = /:\d+:\d+$/;
-
-/** Path, line and column in the current or given stack; undefined if no frame is the author's. */
-export function findAuthorLine(frames: readonly string[] = captureStack()): string | undefined {
-  return frames.map(toPlace).find((place) => place !== undefined && !place.startsWith(OWN_FOLDER));
-}
-
-/** The author's line that created the error, or called the code that did. */
-export function authorLineOf({ stack = '' }: Error): string | undefined {
-  return findAuthorLine(stack.split('\n'));
-}
-
-function toPlace(frame: string): string | undefined {
-  const { called, bare } = PLACE.exec(frame)?.groups ?? {};
-  const place = called ?? bare ?? '';
-  if (!LINE.test(place) || place.startsWith('node:')) return undefined;
-  return place.startsWith('file://') ? toPath(place) : place;
-}
-
-function toPath(place: string): string {
-  const [line = ''] = LINE.exec(place) ?? [];
-  return fileURLToPath(place.slice(0, -line.length)) + line;
-}
-
-function toOwnFolder(file: string): string {
-  const folders = ['src', 'dist'].map((name) => file.lastIndexOf(`${sep}${name}${sep}`) + name.length + 2);
-  return file.slice(0, Math.max(...folders));
 }

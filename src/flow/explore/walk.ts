@@ -3,11 +3,11 @@
 import { systemClock } from '../../shared/clock.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import type { AnyFlow } from '../define.ts';
+import { authorLineOf, findAuthorLine } from '../engine/author-line.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import type { RunState, AskSpec, PendingStep } from '../engine/pending-ask.ts';
 import { toQuestionField } from '../engine/question-spec.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
-import { authorLineOf, findAuthorLine } from '../engine/unjournaled.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, JournalEntry } from '../journal.ts';
 import type { Stop } from './exploration.ts';

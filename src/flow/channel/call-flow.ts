@@ -25,7 +25,8 @@ import { awaitRest, reserveSessionId, ResumeDeclinedError, offerResume } from '.
 import { withReceipt } from './call-receipts.ts';
 import type { CallReceipts, CallStart, SentResults } from './call-receipts.ts';
 import { localeOf } from './locale-of.ts';
-import { CannotAskError, acceptWithoutAsking, toFormAsk } from './client-form.ts';
+import { CannotAskError, acceptWithoutAsking } from './cannot-ask.ts';
+import { toFormAsk } from './client-form.ts';
 import type { FormRound } from './client-form.ts';
 import { applyReply } from './apply-reply.ts';
 import { askAlive, sendProgress, reportProgress } from './report-progress.ts';

@@ -24,7 +24,8 @@ import type { StoredSession } from '../store/store.ts';
 import type { Bearer, TokenTurn, TokenSessions } from '../token/token-sessions.ts';
 import { awaitRest, rememberSession } from './abandoned-sessions.ts';
 import { applyReply } from './apply-reply.ts';
-import { acceptWithoutAsking, toRoundKeys, toFormAsk } from './client-form.ts';
+import { acceptWithoutAsking } from './cannot-ask.ts';
+import { toRoundKeys, toFormAsk } from './client-form.ts';
 import type { FormRound } from './client-form.ts';
 import { sendProgress, reportProgress } from './report-progress.ts';
 

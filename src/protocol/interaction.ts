@@ -26,6 +26,12 @@ export function readStartId({ _meta: meta }: JsonObject): string | undefined {
   );
 }
 
+/** The timeout that `interaction.start` asks for. */
+export function readTimeout({ timeout }: JsonObject): number | undefined {
+  if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
+  throw toInvalid('timeout', 'Must be a number of milliseconds');
+}
+
 export function hasStartId({ _meta: meta }: JsonObject): boolean {
   return isObject(meta) && typeof meta[START_ID] === 'string';
 }

@@ -2,6 +2,7 @@
 // 1. An async hook reports every operation that begins, and those that begin while a window is open belong to the body. The hook slows every
 //    promise of the process, so in production at most one turn per second is traced (turn-runner.ts).
 // 2. Async hooks do not report synchronous I/O, so those functions are replaced once per process.
+// Also finds the line of the author's code in a stack, for what is reported and for other mistakes.
 import { createHook } from 'node:async_hooks';
 import childProcess from 'node:child_process';
 import fs from 'node:fs';

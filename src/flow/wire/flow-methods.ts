@@ -5,7 +5,7 @@
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isUnproven } from '../../protocol/form/human-marks.ts';
 import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/form/prompt.ts';
-import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
+import { isUnacknowledged, readStartId, readTimeout } from '../../protocol/interaction.ts';
 import {
   isObject,
   readObject,
@@ -295,11 +295,6 @@ function isCaller({ header }: Pick<Turn, 'header'>, { client }: Exchange): boole
 function referenceOf({ params, client }: Exchange): SessionReference {
   const sessionId = readString(params, 'sessionId');
   return { principal: client.principal, sessionId, token: readOptionalString(params, 'token') };
-}
-
-function readTimeout({ timeout }: JsonObject): number | undefined {
-  if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
-  throw toInvalid('timeout', 'Must be a number of milliseconds');
 }
 
 function withToken(result: JsonObject, token: string | undefined): JsonObject {

@@ -10,8 +10,9 @@ import {
   isInteraction,
   readStartId,
   withCalls,
+  readTimeout,
 } from '../../protocol/interaction.ts';
-import { isObject, readOptionalObject, readString, toInvalid } from '../../protocol/message.ts';
+import { isObject, readOptionalObject, readString } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
@@ -252,11 +253,6 @@ function toStart(params: JsonObject, what: unknown): SessionStart | undefined {
   const id = readStartId(params);
   if (id === undefined) return undefined;
   return { id, what: sha256(canonicalJson(what), 'base64url') };
-}
-
-function readTimeout({ timeout }: JsonObject): number | undefined {
-  if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
-  throw toInvalid('timeout', 'Must be a number of milliseconds');
 }
 
 /** The server does not play this tool, or does not support Flow. */

@@ -18,7 +18,8 @@ import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
 import { GatewayError, toError } from '../../shared/errors.ts';
 import type { AskChannels } from './ask-channels.ts';
-import { HeldCall, askAside, askOnPage } from './held-call.ts';
+import { askAside, askOnPage } from './ask-by-round.ts';
+import { HeldCall } from './held-call.ts';
 import { noPerson } from './trust/answer-trust.ts';
 import type { AnswerOrigin } from './trust/answer-trust.ts';
 

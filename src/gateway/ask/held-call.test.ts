@@ -6,7 +6,6 @@ import { AskChannels } from './ask-channels.ts';
 import { AskableCall } from './askable-call.ts';
 import type { RoundAnswer } from './question-round.ts';
 import type { AnswerTrust } from './trust/answer-trust.ts';
-import { askOnPage } from './held-call.ts';
 
 /** Its client cannot be asked. */
 class MuteExchange extends FakeExchange {
@@ -47,37 +46,5 @@ checkQuestions('of a call that is held', () => {
       if (round.questions.every((one) => one.key in given)) void round.answer({ ...given }, 'relay');
     },
     end: () => channels.rounds.leave(inner.client),
-  };
-});
-
-/** Its client opens every page. */
-class OpeningExchange extends FakeExchange {
-  override async ask(): Promise<{ action: string }> {
-    return { action: 'accept' };
-  }
-}
-
-checkQuestions('on the page', () => {
-  const clock = new FakeClock();
-  const answerTrust = { trusts: () => true } as unknown as AnswerTrust;
-  const page = { isReachable: true, link: async () => 'https://gateway.example/ask' };
-  const channels = new AskChannels({
-    channels: ['page'],
-    page,
-    answerTrust,
-    clock,
-    log: createLog({ level: 'silent' }),
-  });
-  const exchange = new OpeningExchange('tools/call', { name: 't' });
-  return {
-    ask: (ask, signal) => askOnPage(ask, exchange, channels, signal),
-    async shown() {
-      await settled();
-      return [...channels.rounds.all]
-        .filter(({ isOpen }) => isOpen)
-        .map(({ handle, questions }) => ({ key: handle, message: String(questions[0]?.ask.params?.message) }));
-    },
-    answer: (handle, action) => channels.rounds.get(handle)?.answer({ q1: { action } }, 'page'),
-    end: () => exchange.controller.abort(),
   };
 });

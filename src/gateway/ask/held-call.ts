@@ -8,6 +8,7 @@ import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import { GatewayError, toError } from '../../shared/errors.ts';
 import type { AskChannels } from './ask-channels.ts';
 import type { AskableCall } from './askable-call.ts';
+import { aboutOf } from './held-rounds.ts';
 import type { AskingCall, HeldRound } from './held-rounds.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
@@ -18,7 +19,6 @@ interface Open extends RoundQuestion {
 
 /** Collects questions that were sent together, without a noticeable delay. */
 const TOGETHER_MS = 40;
-const KEY = 'q1';
 
 /**
  * The request is answered with the round, once, and the answers may come from the page or the model. A server asks one question after the
@@ -130,80 +130,3 @@ export class HeldCall implements AskingCall {
  * The call waits while its client opens the page, because it opens URLs but shows no forms. Its confirmation is not the answer; the page
  * brings it.
  */
-export function askOnPage(
-  ask: Ask,
-  exchange: Exchange,
-  channels: AskChannels,
-  signal?: AbortSignal,
-): Promise<JsonObject> {
-  // Only this client gets the link, so the page needs no other proof if the operator trusts the client.
-  const isVouched = channels.answerTrust.trusts(exchange.client);
-  return withRound({ ask, exchange, channels, isVouched, signal }, async (round, answer) => {
-    const url = await channels.link(round);
-    channels.log.info({ exchange: exchange.id, server: exchange.server, by: 'page' }, 'ask.put');
-    const { message } = (ask.params ?? {}) as { message?: unknown };
-    const { onAnswered: _, ...rest } = ask; // opening the page answers nothing
-    const params = { mode: 'url', message, url, elicitationId: round.handle };
-    const opened = await exchange.ask({ ...rest, params }, signal);
-    return opened.action === 'accept' ? answer : opened;
-  });
-}
-
-/** The gateway notifies the person, and the client does not learn of the question. */
-export function askAside(
-  ask: Ask,
-  exchange: Exchange,
-  channels: AskChannels,
-  signal?: AbortSignal,
-): Promise<JsonObject> {
-  return withRound({ ask, exchange, channels, isVouched: false, signal }, (round, answer) => {
-    channels.tellPerson(round);
-    return answer;
-  });
-}
-
-interface AskedRound {
-  ask: Ask;
-  exchange: Exchange;
-  channels: AskChannels;
-  isVouched: boolean;
-  signal: AbortSignal | undefined;
-}
-
-/** Opens a round for one question, and closes it when the work with it is done. */
-async function withRound(
-  { ask, exchange, channels, isVouched, signal }: AskedRound,
-  work: (round: HeldRound, answer: Promise<JsonObject>) => Promise<JsonObject>,
-): Promise<JsonObject> {
-  const question = new OpenQuestions<Ask>();
-  const answer = question.open(KEY, ask, signal, exchange.cancellation ?? exchange.signal);
-  if (question.size === 0) return answer; // called off already
-  answer.catch(() => {}); // the client may refuse to open the page
-  const call: AskingCall = {
-    client: exchange.client,
-    about: aboutOf(exchange),
-    isSent: exchange.server !== undefined,
-    isVouched,
-    settle(answers, by, who) {
-      question.answer(KEY, { ...answers[KEY]! });
-      ask.onAnswered?.(by, who);
-    },
-    expire: () => question.withdraw(KEY),
-  };
-  let round: HeldRound | undefined;
-  try {
-    round = channels.rounds.open(call, [{ key: KEY, ask }]);
-    return await work(round, answer);
-  } finally {
-    if (round) {
-      round.isOpen = false;
-      channels.rounds.collect(round);
-    }
-    question.withdraw(KEY);
-  }
-}
-
-function aboutOf({ params, client, server }: Exchange): QuestionRound['about'] {
-  const tool = typeof params.name === 'string' ? params.name : undefined;
-  return { tool, server, client: client.info.title ?? client.info.name };
-}

@@ -32,6 +32,12 @@ export interface AskingCall {
   carryBy?(exchange: Exchange): Promise<ResultObject>;
 }
 
+/** Who asks, as the person is shown it. */
+export function aboutOf({ params, client, server }: Exchange): QuestionRound['about'] {
+  const tool = typeof params.name === 'string' ? params.name : undefined;
+  return { tool, server, client: client.info.title ?? client.info.name };
+}
+
 /** Why a handle no longer works. */
 export interface EndedRound {
   how: 'answered' | 'expired';

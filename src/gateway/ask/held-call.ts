@@ -4,7 +4,7 @@ import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
-import { OpenQuestions } from '../../shared/containers/open-questions.ts';
+import { OpenQuestions, TOGETHER_MS } from '../../shared/containers/open-questions.ts';
 import { GatewayError, toError } from '../../shared/errors.ts';
 import type { AskChannels } from './ask-channels.ts';
 import type { AskableCall } from './askable-call.ts';
@@ -16,9 +16,6 @@ interface Open extends RoundQuestion {
   /** Set once the round was delivered. */
   round?: HeldRound | undefined;
 }
-
-/** Collects questions that were sent together, without a noticeable delay. */
-const TOGETHER_MS = 40;
 
 /**
  * The request is answered with the round, once, and the answers may come from the page or the model. A server asks one question after the

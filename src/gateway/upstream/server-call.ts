@@ -11,6 +11,7 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, ServerView, UnattributedChange } from '../../protocol/server-view.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { TOGETHER_MS } from '../../shared/containers/open-questions.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { withTasks } from '../dialect/stateless/envelope.ts';
@@ -338,9 +339,6 @@ function withoutTask({ method, params }: Exchange): JsonObject {
   const { task, ...rest } = params;
   return rest;
 }
-
-/** Long enough for questions written together, too short to be noticed. */
-const TOGETHER_MS = 40;
 
 /**
  * Collects questions that arrive shortly after each other, so that a client that is asked in rounds gets them in one round. A server sends questions one by

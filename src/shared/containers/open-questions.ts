@@ -7,6 +7,9 @@ import type { Abortable } from '../cancellation.ts';
 import { GatewayError } from '../errors.ts';
 import type { Settlers } from '../timing.ts';
 
+/** Questions that arrive within this time form one round: long enough for those that are sent together, too short to be noticed. */
+export const TOGETHER_MS = 40;
+
 type Signals = readonly (Abortable | undefined)[];
 
 interface OpenQuestion<Q, A> extends Settlers<A> {

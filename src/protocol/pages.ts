@@ -1,4 +1,4 @@
-// Reads a list page by page. Neither a cursor that leads in a circle nor a list without an end keeps the reader.
+// Reads a list page by page. Neither a cursor that leads in a circle nor a list without an end traps the reader.
 import { roughBytes } from './message.ts';
 import type { JsonObject } from './message.ts';
 

@@ -1,4 +1,4 @@
-// One request to a server, in the order of what happens: it leases a connection, sends the request, and releases the connection when the
+// One call to a server, in the order of what happens: it leases a connection, sends a request, and releases the connection when the
 // answer is here. After a login or a visit to a page the call is repeated; a call that must run as a task is sent again as one.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange, LogEntry, TraceContext } from '../../protocol/exchange.ts';

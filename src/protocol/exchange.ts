@@ -3,8 +3,7 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import { networkOf } from '../shared/http.ts';
-import type { RuleDecision } from './audit.ts';
-import type { AuditedCall } from './audit.ts';
+import type { AuditedCall, RuleDecision } from './audit.ts';
 import type { GatewayTool } from './gateway-tool.ts';
 import type { JsonObject } from './message.ts';
 import type { ResumedCall } from './target.ts';

@@ -1,14 +1,13 @@
 // The prompts of a server: registration, lists and prompts/get.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
+import { MISSING, readString, readStrings, toInvalid } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { ExchangeCall } from './call.ts';
-import { DefinitionRegistry } from './definition-registry.ts';
-import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
-import { toListEntry } from './definition-registry.ts';
+import { DefinitionRegistry, toListEntry } from './definition-registry.ts';
+import type { Definition } from './definition-registry.ts';
 import { toListResult } from './list-pages.ts';
-import { MISSING, readString, readStrings, toInvalid } from '../protocol/message.ts';
 import type { Completer, PromptGetter, PromptOptions, PromptReturn, Registration, ServerOptions } from './types.ts';
 
 interface PromptEntry extends Definition {

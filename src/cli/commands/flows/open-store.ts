@@ -16,8 +16,7 @@ import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { readEnvironment } from '../../environment.ts';
-import { isUsable, judgeTrust } from '../../trust/judge-trust.ts';
-import { howTo, whyNot } from '../../trust/judge-trust.ts';
+import { howTo, isUsable, judgeTrust, whyNot } from '../../trust/judge-trust.ts';
 
 export interface OpenStore {
   store: FlowStore;

@@ -38,7 +38,7 @@ export class FakeWire implements Wire {
   readonly calls: RecordedCall[] = [];
   readonly notified: NotificationMessage[] = [];
   readonly responded: ResponseMessage[] = [];
-  held = 0;
+  paused = 0;
   readonly #answer: (call: RecordedCall) => unknown;
 
   constructor(answer: (call: RecordedCall) => unknown, { http = false }: { http?: boolean } = {}) {
@@ -98,9 +98,9 @@ export class FakeWire implements Wire {
     return open.length === 1 ? open[0]?.call : undefined;
   }
 
-  hold(_call?: object): () => void {
-    this.held++;
-    return () => void this.held--;
+  pauseTimeouts(_call?: object): () => void {
+    this.paused++;
+    return () => void this.paused--;
   }
 
   get methods(): string[] {

@@ -104,13 +104,13 @@ test('the clock of a call stands still while questions of it are open, and no ot
   add(2);
   clock.advance(90);
   const { call } = pending.get(1)!;
-  const release = pending.hold(call);
-  const second = pending.hold(call);
+  const resume = pending.pauseTimeouts(call);
+  const second = pending.pauseTimeouts(call);
   add(3);
   clock.advance(100);
   expect(timedOut.map(([id]) => id)).toEqual([2, 3]);
-  release();
-  release();
+  resume();
+  resume();
   clock.advance(300);
   expect(timedOut).toHaveLength(2);
   second();
@@ -124,12 +124,12 @@ test('if the asking call is unknown, all pending calls are paused', () => {
   const { clock, timedOut, pending, add } = setUp();
   add(1);
   add(2);
-  const release = pending.hold();
+  const resume = pending.pauseTimeouts();
   add(3);
   clock.advance(500);
   expect(timedOut.map(([id]) => id)).toEqual([3]);
   pending.settle(result(1));
-  release();
+  resume();
   clock.advance(100);
   expect(timedOut.map(([id]) => id)).toEqual([3, 2]);
 });
@@ -137,7 +137,7 @@ test('if the asking call is unknown, all pending calls are paused', () => {
 test('an open question does not lift the upper bound', () => {
   const { clock, timedOut, pending, add } = setUp();
   add(1);
-  pending.hold();
+  pending.pauseTimeouts();
   clock.advance(1000);
   expect(timedOut).toEqual([[1, 1000]]);
 });
@@ -158,7 +158,7 @@ test('a call has its own times, and Infinity means never', () => {
 test('a call without an end has no clock', () => {
   const { clock, timedOut, pending, add } = setUp();
   add(1, { endless: true });
-  pending.hold()();
+  pending.pauseTimeouts()();
   pending.tell(1, { jsonrpc: '2.0', method: 'note' });
   clock.advance(1e9);
   expect([timedOut, clock.timers, pending.size]).toEqual([[], 0, 1]);

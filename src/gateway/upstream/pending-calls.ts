@@ -90,11 +90,11 @@ export class PendingCalls implements NonNullable<WireRequest['owner']> {
   }
 
   /** Pauses the clock of this call, or of all calls, until the returned function is called. */
-  hold(call?: object): () => void {
-    const held = this.#calls.values().filter((pending) => call === undefined || pending.call === call);
-    for (const pending of held) pending.pause();
+  pauseTimeouts(call?: object): () => void {
+    const paused = this.#calls.values().filter((pending) => call === undefined || pending.call === call);
+    for (const pending of paused) pending.pause();
     return () => {
-      for (const pending of held.splice(0)) pending.resume();
+      for (const pending of paused.splice(0)) pending.resume();
     };
   }
 

@@ -164,8 +164,8 @@ export class RpcPeer implements Wire, LinkEvents {
     return this.#pending.sole()?.call;
   }
 
-  hold(call?: object): () => void {
-    return this.#pending.hold(call);
+  pauseTimeouts(call?: object): () => void {
+    return this.#pending.pauseTimeouts(call);
   }
 
   /** Refuses all further requests of the server and drops its notifications; the connection is no longer used. */

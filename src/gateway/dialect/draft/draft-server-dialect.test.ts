@@ -115,5 +115,5 @@ test('a message about an interactive session pauses no timeout', async () => {
   );
   dialect.onRequest({ jsonrpc: '2.0', id: 1, method: 'interaction.prompt', params: { sessionId: 's' } });
   await settled();
-  expect([events.asks.length, wire.held]).toEqual([1, 0]);
+  expect([events.asks.length, wire.paused]).toEqual([1, 0]);
 });

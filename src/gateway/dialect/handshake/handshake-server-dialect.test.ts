@@ -87,16 +87,16 @@ describe('a call', () => {
 describe('a question', () => {
   test('is answered under its id, and timeouts are paused meanwhile', async () => {
     const { wire, dialect, events, handler } = setUp();
-    let held = 0;
+    let paused = 0;
     handler.answer = () => {
-      held = wire.held;
+      paused = wire.paused;
       return { action: 'decline' };
     };
     dialect.onRequest(request('elicitation/create', { message: 'Hi', _meta: { x: 1 } }, 'seven'));
     await settled();
     expect(events.asks).toEqual([{ method: 'elicitation/create', params: { message: 'Hi', _meta: { x: 1 } } }]);
     expect(wire.responded).toEqual([{ jsonrpc: '2.0', id: 'seven', result: { action: 'decline' } }]);
-    expect([held, wire.held]).toEqual([1, 0]);
+    expect([paused, wire.paused]).toEqual([1, 0]);
   });
 
   test('about an interactive session pauses no timeout', async () => {
@@ -104,7 +104,7 @@ describe('a question', () => {
     handler.answer = () => new Promise(() => {});
     dialect.onRequest(request('interaction.prompt', { sessionId: 's' }));
     await settled();
-    expect([events.asks.length, wire.held]).toEqual([1, 0]);
+    expect([events.asks.length, wire.paused]).toEqual([1, 0]);
   });
 
   test('is refused while too many are open, even if all have one id', async () => {
@@ -130,7 +130,7 @@ describe('a question', () => {
     dialect.onRequest(request('sampling/createMessage'));
     await settled();
     expect(wire.responded).toMatchObject([{ id: 7, error: { code: -1 } }]);
-    expect(wire.held).toBe(0);
+    expect(wire.paused).toBe(0);
   });
 
   test('whose handler fails is answered without the handler’s message', async () => {
@@ -172,7 +172,7 @@ describe('a question', () => {
       expect(signal?.aborted).toBe(true);
       answer({});
       await settled();
-      expect([wire.responded, wire.held]).toEqual([[], 0]);
+      expect([wire.responded, wire.paused]).toEqual([[], 0]);
     },
   );
 });

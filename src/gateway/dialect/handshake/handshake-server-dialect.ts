@@ -100,10 +100,10 @@ export class HandshakeServerDialect implements ServerDialect {
     this.#answering.set(request.id, controller);
     if (isCounted) this.#asked++;
     // Session notices and pings await no person: a client that never confirms one must not pause the timeouts of calls.
-    const release = isCounted && request.method !== 'ping' ? this.#hold(call) : undefined;
+    const resume = isCounted && request.method !== 'ping' ? this.#pauseTimeouts(call) : undefined;
     const tell = (notification: NotificationMessage): void => void this.#wire.notify(notification).catch(() => {});
     void answerAsk(request, this.#answererOf(request, call), controller.signal, tell).then((response) => {
-      release?.();
+      resume?.();
       if (isCounted) this.#asked--;
       if (this.#answering.get(request.id) === controller) this.#answering.delete(request.id);
       if (!controller.signal.aborted) this.#respond(response);
@@ -114,9 +114,9 @@ export class HandshakeServerDialect implements ServerDialect {
     void this.#wire.respond(response).catch(() => {}); // the server is gone
   }
 
-  #hold(call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined): (() => void) | undefined {
-    if (call && call !== 'ended') return this.#wire.hold(call);
-    return call === 'ended' || this.#events.pausesCalls ? undefined : this.#wire.hold();
+  #pauseTimeouts(call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined): (() => void) | undefined {
+    if (call && call !== 'ended') return this.#wire.pauseTimeouts(call);
+    return call === 'ended' || this.#events.pausesCalls ? undefined : this.#wire.pauseTimeouts();
   }
 
   #answererOf(

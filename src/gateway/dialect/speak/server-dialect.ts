@@ -29,7 +29,7 @@ export interface Wire {
    */
   sole(): Pick<OutgoingCall, 'onLog' | 'onNotify'> | undefined;
   /** Pauses the timeout of a call while its question is open; without a call, of all calls in flight. */
-  hold(call?: object): () => void;
+  pauseTimeouts(call?: object): () => void;
 }
 
 export interface ServerDialect {

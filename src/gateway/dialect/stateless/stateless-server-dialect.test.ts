@@ -188,9 +188,9 @@ describe('questions', () => {
   test('pause only the timeout of their own call', async () => {
     const rounds = [asks({ k: form }), {}];
     const { dialect, handler, wire } = setUp(() => rounds.shift());
-    handler.answer = () => ({ held: wire.held });
+    handler.answer = () => ({ paused: wire.paused });
     await dialect.call(call);
-    expect(sent(wire.calls[1]).inputResponses).toEqual({ k: { held: 0 } });
+    expect(sent(wire.calls[1]).inputResponses).toEqual({ k: { paused: 0 } });
   });
 });
 

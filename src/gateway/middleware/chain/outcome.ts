@@ -1,9 +1,10 @@
 // Creates outcomes. Only this file does, so that a step that returns anything else gets an error. All copies of this package
 // share the mark, because a step loaded from a file may have its own copy.
+import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { RawObject, toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import type { Outcome } from '../../../protocol/step.ts';
+import type { Outcome, StepExchange } from '../../../protocol/step.ts';
 
 const MARK = Symbol.for('mcp-parley.outcome');
 
@@ -50,6 +51,21 @@ export function toStepOutcome(result: ResultObject): Outcome {
 /** The current result, unparsed if no step has read it. */
 export function resultIn(outcome: Outcome): ResultObject {
   return outcome instanceof UnreadOutcome ? (outcome as UnreadOutcome).held : outcome.result;
+}
+
+/** What a model reads of a result: the result of `tasks/get` has it inside, once the task has ended. */
+export function answerIn(result: JsonObject, { method }: Pick<StepExchange, 'method'>): JsonObject | undefined {
+  if (method !== 'tasks/get') return result;
+  return isObject(result.result) ? result.result : undefined;
+}
+
+/** The result with this answer in it. */
+export function withAnswer(
+  result: JsonObject,
+  answer: JsonObject,
+  { method }: Pick<StepExchange, 'method'>,
+): JsonObject {
+  return method === 'tasks/get' ? { ...result, result: answer } : answer;
 }
 
 /** Answers in place of the rest of the chain. */

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../protocol/message.ts';
 import { RawObject } from '../../../../protocol/raw/raw-object.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
-import { resultIn } from '../../chain/outcome.ts';
+import { answerIn, resultIn, withAnswer } from '../../chain/outcome.ts';
 import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 
 export interface SizeLimitOptions {
@@ -35,9 +35,9 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
       const unread = resultIn(outcome);
       if (unread instanceof RawObject && unread.byteLength <= maxBytes) return outcome;
       const { result } = outcome;
-      if (exchange.method === 'tools/call' || exchange.method === 'tasks/result') outcome.result = toLimited(result);
-      else if (exchange.method === 'tasks/get') {
-        if (isObject(result.result)) outcome.result = { ...result, result: toLimited(result.result) };
+      if (exchange.method !== 'resources/read' && exchange.method !== 'prompts/get') {
+        const answer = answerIn(result, exchange);
+        if (answer) outcome.result = withAnswer(result, toLimited(answer), exchange);
       } else if (sizeOf(result) > maxBytes) {
         const reason = `a result of ${sizeOf(result)} bytes; the limit is ${maxBytes}`;
         throw new GatewayError('UPSTREAM_INVALID', { server: exchange.server ?? 'The server', reason });

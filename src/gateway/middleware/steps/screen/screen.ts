@@ -13,7 +13,7 @@ import { suspiciousIn } from '../../../../shared/text/suspicious.ts';
 import { randomId } from '../../../../shared/crypto/ids.ts';
 import { shorten, visible } from '../../../../shared/visible.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
-import { resultIn } from '../../chain/outcome.ts';
+import { answerIn, resultIn, withAnswer } from '../../chain/outcome.ts';
 import { badOption, checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 import { askPerson, logDecision } from '../approve/approvals.ts';
 import type { Decision } from '../approve/approvals.ts';
@@ -86,11 +86,11 @@ class Screening {
   /** An answer without findings passes unchanged, and unparsed if it was not parsed. */
   async judge(outcome: Outcome, exchange: StepExchange): Promise<Outcome> {
     const whole = toPlainObject(resultIn(outcome));
-    const result = exchange.method === 'tasks/get' ? whole.result : whole;
+    const result = answerIn(whole, exchange);
     if (!isObject(result)) return outcome;
     const refusal = await this.#refusalOf(partsOf(result), exchange);
     const passed = refusal === undefined ? this.#clean(result) : refused(refusal, exchange);
-    if (passed !== result) outcome.result = result === whole ? passed : { ...whole, result: passed };
+    if (passed !== result) outcome.result = withAnswer(whole, passed, exchange);
     return outcome;
   }
 

@@ -1,9 +1,9 @@
 // Completes arguments of prompts and templates while a user types. Unknown names get no values, as clients ask at every key stroke and
 // should not get errors.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
+import { readObject, readOptionalObject, readString, readStrings } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { DefinitionRegistry, Definition } from './definition-registry.ts';
-import { readObject, readOptionalObject, readString, readStrings } from '../protocol/message.ts';
 import type { Completer, Completion } from './types.ts';
 
 const MAX_VALUES = 100;

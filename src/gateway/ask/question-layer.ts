@@ -5,13 +5,13 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import { TargetLayer } from '../../protocol/target.ts';
+import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { handleWithGatewayTool } from '../../protocol/gateway-tool.ts';
 import type { GatewayTool } from '../../protocol/gateway-tool.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { ToolFacts } from '../../protocol/tool-facts.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ANSWER_TOOL, answerTool } from './question-text.ts';

@@ -1,7 +1,7 @@
 // `parley flows ls`: lists the sessions of a store, the last active first.
 import { earlyEndOf, conditionOf, parkedReason } from '../../../flow/header.ts';
-import type { Header } from '../../../flow/journal.ts';
 import type { Condition } from '../../../flow/header.ts';
+import type { Header } from '../../../flow/journal.ts';
 import { findSessions } from '../../../flow/operator/find-sessions.ts';
 import type { SessionFilter } from '../../../flow/operator/find-sessions.ts';
 import type { Question } from '../../../flow/question/question.ts';

@@ -11,11 +11,11 @@ import type { Log } from '../../../shared/log.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { ClosedRound, QuestionRound } from '../question-round.ts';
 import { ASK_PATH, askLinks, toLink, tokenOf, PageReply } from './page-visit.ts';
+import type { PageContext, PageVisit } from './page-visit.ts';
 import { MemoryPageOwners } from './page-owners.ts';
 import { needsProof, pairBrowser, showOpenQuestions } from './prove-visitor.ts';
 import type { VisitorProof } from './prove-visitor.ts';
 import { receiveForm, showRound } from './serve-round.ts';
-import type { PageContext, PageVisit } from './page-visit.ts';
 import { wordsFor } from './locales/page-words.ts';
 import type { PageWords } from './locales/page-words.ts';
 

@@ -11,9 +11,9 @@ import { BUTTON_BYTES, toCookie, isOurForm, toCsrf } from './serve-round.ts';
 import { renderOpenQuestions, renderPairing } from './render/render-pairing.ts';
 import type { PairingView } from './render/render-pairing.ts';
 import { ASK_PATH } from './page-visit.ts';
+import type { PageVisit } from './page-visit.ts';
 import { renderNotice, renderWaiting } from './render/render-page.ts';
 import { fill } from './locales/page-words.ts';
-import type { PageVisit } from './page-visit.ts';
 
 /** What the page needs to know about people. */
 export interface VisitorProof {

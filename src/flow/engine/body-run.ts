@@ -57,10 +57,10 @@ export class BodyRun implements BodyEnvironment {
   isProgressNew = false;
   time: number;
   readonly entropy: Entropy;
-  readonly #wants = new PendingAskTable();
+  readonly #pending = new PendingAskTable();
   /** What the body has asked for and not awaited yet. */
   #asked: PendingAsk[] = [];
-  readonly #finished: { want: PendingStep; entry: StepEntry }[] = [];
+  readonly #finished: { pending: PendingStep; entry: StepEntry }[] = [];
   readonly #ticks = new Ticks((followed) => this.#onTick(followed));
   #unwatch: (() => void) | undefined;
   #inFlight = 0;
@@ -177,7 +177,7 @@ export class BodyRun implements BodyEnvironment {
 
   /** The question has lost a race. */
   isLost(key: string): boolean {
-    return this.#wants.get(key)?.promise.interest.isLost === true;
+    return this.#pending.get(key)?.promise.interest.isLost === true;
   }
 
   /** When a wait began: in an earlier run, or now. */
@@ -188,14 +188,14 @@ export class BodyRun implements BodyEnvironment {
   ask(spec: AskSpec): Promise<unknown> {
     // The body runs only in its windows, so a question from outside of a window while a step runs comes from that step.
     if (this.#inFlight > 0 && currentBody() !== this)
-      throw toNestedError(spec, this.#wants.started()[0], this.input.flow.name);
+      throw toNestedError(spec, this.#pending.started()[0], this.input.flow.name);
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
-    const want = this.#wants.add(spec);
+    const pending = this.#pending.add(spec);
     if (spec.kind === 'sleep' || spec.kind === 'event') checkWaitLength(spec, this);
-    this.#asked.push(this.turn.checks === 'throw' ? withPlace(want) : want);
+    this.#asked.push(this.turn.checks === 'throw' ? withPlace(pending) : pending);
     if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
     if (currentBody() !== this) this.#ticks.plan(2);
-    return want.promise;
+    return pending.promise;
   }
 
   /** A body that catches every error and asks again would never stop, so it is abandoned. */
@@ -210,17 +210,17 @@ export class BodyRun implements BodyEnvironment {
   }
 
   /** A step has begun. The body receives its result when it is quiet, like any entry. */
-  stepStarted(want: PendingStep): void {
-    want.started = true;
+  stepStarted(pending: PendingStep): void {
+    pending.started = true;
     this.#inFlight++;
-    if (want.spec.options.undo) this.#undoable++;
+    if (pending.spec.options.undo) this.#undoable++;
   }
 
-  stepFinished(want: PendingStep, entry: StepEntry): void {
+  stepFinished(pending: PendingStep, entry: StepEntry): void {
     if (this.#isLeft) return;
     this.#inFlight--;
-    if (want.spec.options.undo) this.#undoable--;
-    this.#finished.push({ want, entry });
+    if (pending.spec.options.undo) this.#undoable--;
+    this.#finished.push({ pending, entry });
     this.#ticks.plan(2);
   }
 
@@ -243,7 +243,7 @@ export class BodyRun implements BodyEnvironment {
 
   #hasMore(): boolean {
     if (this.#outcome) return false;
-    return !this.#begun || this.#finished.length > 0 || this.replayQueue.hasMore(this.#wants) || this.#canEnd();
+    return !this.#begun || this.#finished.length > 0 || this.replayQueue.hasMore(this.#pending) || this.#canEnd();
   }
 
   #canEnd(): boolean {
@@ -269,14 +269,14 @@ export class BodyRun implements BodyEnvironment {
   /** Delivers one entry to the body; false if nothing is left. */
   #tell(): boolean {
     if (this.#outcome) return false;
-    for (let told = this.replayQueue.next(this.#wants); told; told = this.replayQueue.next(this.#wants)) {
+    for (let told = this.replayQueue.next(this.#pending); told; told = this.replayQueue.next(this.#pending)) {
       if (this.#deliver(told)) return true;
     }
     for (let done = this.#finished.shift(); done; done = this.#finished.shift()) {
       // The session ended before this step was done.
-      if (this.#wants.get(done.entry.k) !== done.want) continue;
-      this.#keep(done.want, done.entry);
-      return this.#settle(done.want, done.entry);
+      if (this.#pending.get(done.entry.k) !== done.pending) continue;
+      this.#keep(done.pending, done.entry);
+      return this.#settle(done.pending, done.entry);
     }
     return this.#tellEnd();
   }
@@ -293,20 +293,20 @@ export class BodyRun implements BodyEnvironment {
     this.#isEnding = true;
     const ended = new SessionEndedError(this.input.folded.end ?? '');
     this.#aborting?.abort(ended);
-    for (const want of this.#wants.clearToEnd()) want.reject(ended);
+    for (const pending of this.#pending.clearToEnd()) pending.reject(ended);
     return true;
   }
 
   /** False if it does not fit what the body asks now. */
   #deliver(told: ReplayEntry | IncomingAnswer | IncomingEvent): boolean {
-    const want = this.#wants.get(told.k) as PendingAsk;
-    const isSameKind = want.isFor(told.t);
+    const pending = this.#pending.get(told.k) as PendingAsk;
+    const isSameKind = pending.isFor(told.t);
     if (!isSameKind || this.input.folded.intents.size > 0) {
-      this.#outcome ??= checkKind(this.input.flow, told, want.spec) ?? checkPassedEffects(this, told);
+      this.#outcome ??= checkKind(this.input.flow, told, pending.spec) ?? checkPassedEffects(this, told);
       if (this.#outcome || !isSameKind) return this.#outcome !== undefined;
     }
-    if (told.t === 'step') return this.#settle(want, told);
-    const found = matchEntry(told, want, this);
+    if (told.t === 'step') return this.#settle(pending, told);
+    const found = matchEntry(told, pending, this);
     if (found === undefined) return false;
     const isEvent = told.t === 'evt' || told.t === 'arr';
     if (found.entry) {
@@ -314,13 +314,13 @@ export class BodyRun implements BodyEnvironment {
       this.#fresh.push(found.entry);
     } else if (told.t === 'ans' && told.moved) this.kept.add(told);
     this.time = found.entry?.ts ?? (told as { ts: number }).ts;
-    this.#wants.delete(told.k);
-    if (!isEvent) this.answered.push(want.spec as QuestionSpec);
-    if ('error' in found) want.reject(found.error);
+    this.#pending.delete(told.k);
+    if (!isEvent) this.answered.push(pending.spec as QuestionSpec);
+    if ('error' in found) pending.reject(found.error);
     else {
       const value = deepFreeze(found.value);
       if (!isEvent) this.answers[told.k] = value;
-      want.resolve(value);
+      pending.resolve(value);
     }
     return true;
   }
@@ -330,22 +330,22 @@ export class BodyRun implements BodyEnvironment {
     return this.input.folded.intents.size === 0 ? NO_EFFECTS : findLostEffects(this);
   }
 
-  #settle(want: PendingAsk, entry: StepEntry): true {
+  #settle(pending: PendingAsk, entry: StepEntry): true {
     this.time = entry.ts;
-    this.#wants.delete(entry.k);
+    this.#pending.delete(entry.k);
     const step = this.steps.get(entry.k);
     if (step) step.outcome = entry;
-    if (entry.e) want.reject(fromErrorEntry(entry.e));
-    else want.resolve(deepFreeze(entry.v));
+    if (entry.e) pending.reject(fromErrorEntry(entry.e));
+    else pending.resolve(deepFreeze(entry.v));
     return true;
   }
 
   /** Records finished steps whose results the body no longer receives. */
   #keepFinished(): void {
-    for (const { want, entry } of this.#finished.splice(0)) {
+    for (const { pending, entry } of this.#finished.splice(0)) {
       const step = this.steps.get(entry.k);
       if (step) step.outcome = entry;
-      this.#keep(want, entry);
+      this.#keep(pending, entry);
     }
   }
 
@@ -379,7 +379,7 @@ export class BodyRun implements BodyEnvironment {
       return this.#undoable > 0 && this.#outcome.kind === 'failed' ? this.#toSave() : this.#outcome;
     }
     if (this.input.folded.end !== undefined && !this.#isEnding) return this.#toSave();
-    const open = this.#wants.open();
+    const open = this.#pending.open();
     const { steps, asks, waits } = open;
     if (steps.length > 0) return (this.#outcome = checkLostEffects(this, steps)) ?? { kind: 'steps', ...open };
     if (this.#inFlight > 0) return this.#toSave() ?? this.#beside(open);

@@ -52,18 +52,22 @@ type EventMatch = { value: unknown; entry?: EventEntry } | { error: Error; entry
 /** Undefined if it does not fit what the body asks now. */
 export function matchEntry(
   told: AnswerEntry | EventEntry | Fresh,
-  want: PendingAsk,
+  pending: PendingAsk,
   run: BodyRun,
 ): AnswerMatch | EventMatch | undefined {
   return told.t === 'evt' || told.t === 'arr'
-    ? matchEvent(told, want as PendingAsk<EventSpec>, run)
-    : matchAnswer(told, want as PendingQuestion, run);
+    ? matchEvent(told, pending as PendingAsk<EventSpec>, run)
+    : matchAnswer(told, pending as PendingQuestion, run);
 }
 
-function matchAnswer(told: AnswerEntry | IncomingAnswer, want: PendingQuestion, run: BodyRun): AnswerMatch | undefined {
-  const found = told.t === 'ans' ? fitEntry(told, want.spec, run) : fitIncoming(told, want.spec, run);
+function matchAnswer(
+  told: AnswerEntry | IncomingAnswer,
+  pending: PendingQuestion,
+  run: BodyRun,
+): AnswerMatch | undefined {
+  const found = told.t === 'ans' ? fitEntry(told, pending.spec, run) : fitIncoming(told, pending.spec, run);
   const wasPut = told.t === 'in' || told.ty !== PREFILLED;
-  if (found && wasPut) run.notes.shown = Math.max(run.notes.shown, want.spec.notes ?? 0);
+  if (found && wasPut) run.notes.shown = Math.max(run.notes.shown, pending.spec.notes ?? 0);
   return found;
 }
 

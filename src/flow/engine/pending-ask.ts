@@ -228,9 +228,9 @@ export class PendingAskTable {
       spec.key = `${key}#${uses}`;
       this.#loops.set(key, uses);
     }
-    const want = new PendingAsk(spec);
-    this.#open.set(spec.key, want);
-    return want;
+    const pending = new PendingAsk(spec);
+    this.#open.set(spec.key, pending);
+    return pending;
   }
 
   has(key: string): boolean {
@@ -253,35 +253,39 @@ export class PendingAskTable {
 
   /** Removes everything but cleanup steps, which still run while the session ends. */
   clearToEnd(): PendingAsk[] {
-    const gone = [...this.#open.values()].filter((want) => !(isPendingStep(want) && want.spec.options.cleanup));
+    const gone = [...this.#open.values()].filter(
+      (pending) => !(isPendingStep(pending) && pending.spec.options.cleanup),
+    );
     for (const { spec } of gone) this.#open.delete(spec.key);
     return gone;
   }
 
   started(): PendingStep[] {
-    return [...this.#open.values()].filter((want): want is PendingStep => isPendingStep(want) && want.started);
+    return [...this.#open.values()].filter(
+      (pending): pending is PendingStep => isPendingStep(pending) && pending.started,
+    );
   }
 
   /** Leaves out questions and waits that have lost a race. */
   open(): OpenAsks {
     const open: OpenAsks = { steps: [], asks: [], waits: [] };
-    for (const want of this.#open.values()) {
-      if (isPendingStep(want)) {
-        if (!want.started) open.steps.push(want);
-      } else if (want.promise.interest.isLost) continue;
-      else if (isPendingWait(want)) open.waits.push(want);
-      else open.asks.push(want as PendingQuestion);
+    for (const pending of this.#open.values()) {
+      if (isPendingStep(pending)) {
+        if (!pending.started) open.steps.push(pending);
+      } else if (pending.promise.interest.isLost) continue;
+      else if (isPendingWait(pending)) open.waits.push(pending);
+      else open.asks.push(pending as PendingQuestion);
     }
     return open;
   }
 }
 
-function isPendingStep(want: PendingAsk): want is PendingStep {
-  return want.spec.kind === 'step';
+function isPendingStep(pending: PendingAsk): pending is PendingStep {
+  return pending.spec.kind === 'step';
 }
 
-function isPendingWait(want: PendingAsk): want is PendingWait {
-  return want.spec.kind === 'sleep' || want.spec.kind === 'event';
+function isPendingWait(pending: PendingAsk): pending is PendingWait {
+  return pending.spec.kind === 'sleep' || pending.spec.kind === 'event';
 }
 
 /** Of all that is open beside steps, in one text. */

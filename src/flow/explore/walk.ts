@@ -60,7 +60,7 @@ export async function walk(
   for (; rest && !isDone(); rest = await body.next()) {
     if (rest.kind === 'steps') {
       steps += rest.steps.length;
-      for (const want of rest.steps) skipStep(body.run, want, { v: poison.valueOf(want.spec.key), ts });
+      for (const pending of rest.steps) skipStep(body.run, pending, { v: poison.valueOf(pending.spec.key), ts });
     } else if (rest.kind === 'asks') {
       const asked = rest.asks.map(({ spec }) => spec);
       const person = asked.find((spec) => spec.person);
@@ -115,9 +115,9 @@ class PlacedRun extends BodyRun {
   }
 }
 
-function skipStep(run: BodyRun, want: PendingStep, { v, ts }: { v: unknown; ts: number }): void {
-  run.stepStarted(want);
-  run.stepFinished(want, { t: 'step', k: want.spec.key, v, att: 1, ts });
+function skipStep(run: BodyRun, pending: PendingStep, { v, ts }: { v: unknown; ts: number }): void {
+  run.stepStarted(pending);
+  run.stepFinished(pending, { t: 'step', k: pending.spec.key, v, att: 1, ts });
 }
 
 function toFailed(error: unknown): Stop {

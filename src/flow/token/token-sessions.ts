@@ -212,7 +212,7 @@ async function restoreQuestions(sessions: Sessions, session: StoredSession): Pro
   // Otherwise the body has changed. The turn that follows detects and reports that.
   if (rest?.kind !== 'asks') return session;
   const waiting = { ...header, current: buildQuestions(run, rest.asks, new Map()) };
-  return { header: waiting, entries: session.entries, frame: run.canWait ? new WarmBody(waiting, run) : undefined };
+  return { header: waiting, entries: session.entries, warm: run.canWait ? new WarmBody(waiting, run) : undefined };
 }
 
 /**

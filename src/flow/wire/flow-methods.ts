@@ -1,5 +1,6 @@
-// The methods of MCP Flow 0.1.0. A client that can receive requests gets the next question in one (`interaction.prompt`, `continue`,
-// `complete`), after the reply to its own request. Any other client gets it in the reply, as `next`.
+// The methods of MCP Flow 0.1.0, and how they reach a session: in a store by its id, or in the token that a client sends (SessionAccess).
+// A client that can receive requests gets the next question in one (`interaction.prompt`, `continue`, `complete`), after the reply to its
+// own request. Any other client gets it in the reply, as `next`.
 // 1. Each question is delivered once: in the reply to `start`, in a request, or in `next`.
 // 2. The client that last used a session gets its messages.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
@@ -39,7 +40,7 @@ interface SessionReference {
 export interface SessionAccess {
   readonly sessions: Sessions;
   /** Sessions are in a store, so they can continue without a request. */
-  readonly keeps: boolean;
+  readonly isStored: boolean;
   start(request: StartRequest): Promise<TokenTurn>;
   /** `act` carries out the request. */
   go(reference: SessionReference, act: (sessionId: string, sessions: Sessions) => Promise<Turn>): Promise<TokenTurn>;
@@ -69,12 +70,12 @@ const METHODS = [
 ] as const;
 
 export function createFlowMethods(options: FlowMethodsOptions): Record<string, RequestHandler> {
-  const native = new FlowMethods(options);
+  const methods = new FlowMethods(options);
   const toAnswering =
     (method: (typeof METHODS)[number]): RequestHandler =>
     (exchange) => {
       options.delivery.speaks(exchange.client);
-      return native[method](exchange);
+      return methods[method](exchange);
     };
   return Object.fromEntries(METHODS.map((method) => [`interaction.${method}`, toAnswering(method)]));
 }
@@ -205,7 +206,7 @@ class FlowMethods {
   /** The question that an answer is for. A token belongs to its own question. */
   async #meant(exchange: Exchange, promptId: string | undefined): Promise<Partial<GivenAnswer>> {
     if (promptId !== undefined) return { promptId, isUnacknowledged: isUnacknowledged(exchange.params) };
-    if (!this.#access.keeps) return {};
+    if (!this.#access.isStored) return {};
     const sent = await this.#delivery.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
     return { sent: sent ?? null };
   }
@@ -226,13 +227,11 @@ class FlowMethods {
   ): Promise<TokenTurn> {
     const reference = referenceOf(exchange);
     const { principal } = reference;
-    const travelled = await this.#access.go(reference, (sessionId, sessions) =>
-      act({ principal, sessionId }, sessions),
-    );
-    const { header } = travelled.turn;
-    if (isCaller(travelled.turn, exchange)) this.#delivery.claim(header.id, exchange.client);
+    const served = await this.#access.go(reference, (sessionId, sessions) => act({ principal, sessionId }, sessions));
+    const { header } = served.turn;
+    if (isCaller(served.turn, exchange)) this.#delivery.claim(header.id, exchange.client);
     this.#delivery.withdraw(header, exchange.client);
-    return travelled;
+    return served;
   }
 
   /** Replies to a request, and sends what comes next after it or in it. */
@@ -276,7 +275,7 @@ class FlowMethods {
 
   /** A session in a token does not change without a request. */
   #lookAgain(client: ClientView, { header }: Pick<Turn, 'header'>): JsonObject {
-    if (!this.#access.keeps) return {};
+    if (!this.#access.isStored) return {};
     const now = this.#access.sessions.context.clock.now();
     return lookAgain(header, { now, isTold: this.#delivery.canReach(client) });
   }
@@ -304,7 +303,7 @@ function withToken(result: JsonObject, token: string | undefined): JsonObject {
 export function createStoredAccess(sessions: Sessions): SessionAccess {
   return {
     sessions,
-    keeps: true,
+    isStored: true,
     start: async (request) => ({ turn: await sessions.start(request) }),
     go: async ({ sessionId }, act) => ({ turn: await act(sessionId, sessions) }),
     getState: ({ principal, sessionId }) => sessions.getState({ principal, sessionId }),
@@ -334,7 +333,7 @@ export function createTokenAccess(tokenSessions: TokenSessions): SessionAccess {
   };
   return {
     sessions,
-    keeps: false,
+    isStored: false,
     start: (request) => tokenSessions.start(request, bearerOf(request.principal, request.tool)),
     go: (reference, act) =>
       opened(reference, (tool) =>

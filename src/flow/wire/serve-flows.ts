@@ -109,7 +109,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     pages: { [EVENT_PATH]: eventPage(sessions), [PERSON_PATH]: toPersonPage(server, sessions, options) },
     metrics: async () => [...everywhere.flatMap(({ context: { counts } }) => counts.families()), await open.family()],
     methods: { ...native, ...called.receipts.methods(sessions), capabilities: () => declaration },
-    capabilities: () => withCalls(declaration, { startIds: access.keeps, receipts: true }) as ServerCapabilities,
+    capabilities: () => withCalls(declaration, { startIds: access.isStored, receipts: true }) as ServerCapabilities,
     attend(watcher) {
       const leaving = [delivery.attend(watcher), people.attend(watcher)];
       return () => {
@@ -225,22 +225,22 @@ function carriedBySessions(flows: readonly AnyFlow[], { tokens: _, store: shared
   });
 }
 
-function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }: SessionAccess): JsonObject {
+function declare({ interactive = true }: ServeFlowsOptions, { isStored, sessions }: SessionAccess): JsonObject {
   if (!interactive) return { interactive: false };
   const features = {
-    statefulSessions: keeps,
+    statefulSessions: isStored,
     progressTracking: true,
     validation: true,
     multiplePromptTypes: true,
-    sessionPersistence: keeps && sessions.context.store.durable,
+    sessionPersistence: isStored && sessions.context.store.durable,
   };
   return { interactive: true, version: FLOW_VERSION, features };
 }
 
 /** A durable store does not help callers whose sessions end with their connection. */
-function warnWithoutIdentify({ options }: Server, { keeps, sessions }: SessionAccess): void {
+function warnWithoutIdentify({ options }: Server, { isStored, sessions }: SessionAccess): void {
   const { store, log } = sessions.context;
-  if (options.identify || options.auth || !keeps || !store.durable) return;
+  if (options.identify || options.auth || !isStored || !store.durable) return;
   const reason =
     'the store is durable, but callers are not identified: no caller can come back to a session after a restart';
   const advice = 'Give createServer the option identify, which says from a request who calls.';

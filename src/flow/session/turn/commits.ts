@@ -14,7 +14,7 @@ import type { Turn } from './turn.ts';
 type Terms = Pick<SessionChange, 'dueAt' | 'tombstoneMs'>;
 
 const MAX_TRIES = 100;
-const nextDrive = createCounter('.');
+const nextOwner = createCounter('.');
 
 export class Commits {
   /** Another process asked to end it. The holder of the lease carries that out. */
@@ -44,7 +44,7 @@ export class Commits {
 
   /** Unique per TurnRunner, so that a second one in this process does not get the lease of the first. */
   get #owner(): string {
-    return (this.#ownerId ??= this.#context.owner + nextDrive());
+    return (this.#ownerId ??= this.#context.owner + nextOwner());
   }
 
   get holds(): boolean {

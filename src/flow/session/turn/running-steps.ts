@@ -18,7 +18,7 @@ import type { TurnInput } from './turn.ts';
 
 interface Working {
   run: BodyRun;
-  want: PendingStep;
+  pending: PendingStep;
   /** The result, until it is written. */
   entry?: StepEntry | undefined;
 }
@@ -46,11 +46,11 @@ export class RunningSteps {
   }
 
   /** While the session ends, only cleanup steps start. */
-  start(run: BodyRun, wants: readonly PendingStep[], isEnding: boolean): void {
-    for (const want of wants) {
-      const { key, options } = want.spec;
-      if (this.#steps.has(key)) this.#takeUp(run, want);
-      else if (!isEnding || options.cleanup) this.#begin(run, want);
+  start(run: BodyRun, steps: readonly PendingStep[], isEnding: boolean): void {
+    for (const pending of steps) {
+      const { key, options } = pending.spec;
+      if (this.#steps.has(key)) this.#takeUp(run, pending);
+      else if (!isEnding || options.cleanup) this.#begin(run, pending);
     }
   }
 
@@ -69,9 +69,9 @@ export class RunningSteps {
   }
 
   /** The key of an effect whose outcome is unknown and that must not run again. */
-  unknownOf(run: BodyRun, wants: readonly PendingStep[]): string | undefined {
+  unknownOf(run: BodyRun, steps: readonly PendingStep[]): string | undefined {
     const isNew = ({ spec }: PendingStep) => !this.#steps.has(spec.key);
-    return wants.find((want) => isNew(want) && isOutcomeUnknown(want.spec, run.input.folded))?.spec.key;
+    return steps.find((pending) => isNew(pending) && isOutcomeUnknown(pending.spec, run.input.folded))?.spec.key;
   }
 
   /** The results are written. */
@@ -79,13 +79,13 @@ export class RunningSteps {
     for (const entry of entries) if (entry.t === 'step') this.#steps.delete(entry.k);
   }
 
-  #begin(run: BodyRun, want: PendingStep): void {
-    const { spec } = want;
+  #begin(run: BodyRun, pending: PendingStep): void {
+    const { spec } = pending;
     const { context, header } = this.#input;
-    const step: Working = { run, want };
+    const step: Working = { run, pending };
     this.#steps.set(spec.key, step);
     this.began.add(spec.key);
-    run.stepStarted(want);
+    run.stepStarted(pending);
     const { id: sessionId, principal } = header;
     const abort = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
     const signal = () => abort.signal;
@@ -93,16 +93,16 @@ export class RunningSteps {
     const { folded } = run.input;
     void runStep({ context, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
       step.entry = entry;
-      step.run.stepFinished(step.want, entry);
+      step.run.stepFinished(step.pending, entry);
     });
   }
 
   /** A new run of the body has reached a running step. */
-  #takeUp(run: BodyRun, want: PendingStep): void {
-    const step = this.#steps.get(want.spec.key)!;
-    Object.assign(step, { run, want });
-    run.stepStarted(want);
-    if (step.entry) run.stepFinished(want, step.entry);
+  #takeUp(run: BodyRun, pending: PendingStep): void {
+    const step = this.#steps.get(pending.spec.key)!;
+    Object.assign(step, { run, pending });
+    run.stepStarted(pending);
+    if (step.entry) run.stepFinished(pending, step.entry);
   }
 }
 

@@ -48,14 +48,14 @@ export function draftWorking(runner: TurnRunner, rest: RunState | undefined): Tu
 /** What is open, and whether steps run besides. */
 type Open = Pick<Extract<RunState, { kind: 'asks' }>, 'asks' | 'waits' | 'isBusy'>;
 
-function toAsked(runner: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnDraft {
+function toAsked(runner: TurnRunner, { asks, waits: pending, isBusy }: Open): TurnDraft {
   const { context, incoming = [] } = runner.input;
   const { header } = runner.commits;
   const { folded } = runner.run.input;
   const now = context.clock.now();
   // Rejected answers are recorded once.
   const refused = runner.isLive ? [] : incoming.filter(isRefused);
-  const { waits, add } = toWaits(runner.run, wants);
+  const { waits, add } = toWaits(runner.run, pending);
   for (const { k, a, verdict } of refused) {
     folded.attempts.set(k, a);
     add.push({ t: 'rej', k, a, why: (verdict as Complaint).error, ts: now });
@@ -99,10 +99,10 @@ function toAsked(runner: TurnRunner, { asks, waits: wants, isBusy }: Open): Turn
 }
 
 /** The waits for the header, and entries for those that begin now. */
-function toWaits(run: BodyRun, wants: readonly PendingWait[]): { waits: Wait[] | undefined; add: JournalEntry[] } {
+function toWaits(run: BodyRun, pending: readonly PendingWait[]): { waits: Wait[] | undefined; add: JournalEntry[] } {
   const add: JournalEntry[] = [];
-  if (wants.length === 0) return { waits: undefined, add };
-  const waits = wants.map(({ spec }): Wait => {
+  if (pending.length === 0) return { waits: undefined, add };
+  const waits = pending.map(({ spec }): Wait => {
     const { key, kind } = spec;
     const ms = spec.kind === 'sleep' ? spec.sleepMs : spec.timeoutMs;
     if (ms === undefined) return { key, kind };

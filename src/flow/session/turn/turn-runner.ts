@@ -208,13 +208,13 @@ export class TurnRunner implements RunHost {
   replay(entries: JournalEntry[]): void {
     this.run.leave();
     this.#unwritten = [];
-    this.run = resumeOrReplay({ ...this.input, entries, frame: undefined, incoming: undefined }, this);
+    this.run = resumeOrReplay({ ...this.input, entries, warm: undefined, incoming: undefined }, this);
   }
 }
 
 /** Lists every member, so that all inputs have the same shape: V8 creates and reads those faster. */
 function toTurnInput(host: TurnHost, request: TurnRequest, next: TurnInput['next']): TurnInput {
-  const { flow, header, entries, stored, prefix, incoming, frame, ending, byItself, mayBeHeld, fromOutside } = request;
+  const { flow, header, entries, stored, prefix, incoming, warm, ending, byItself, mayBeHeld, fromOutside } = request;
   return {
     context: host.context,
     host,
@@ -225,7 +225,7 @@ function toTurnInput(host: TurnHost, request: TurnRequest, next: TurnInput['next
     next,
     prefix,
     incoming,
-    frame,
+    warm,
     ending,
     byItself,
     mayBeHeld,
@@ -235,7 +235,7 @@ function toTurnInput(host: TurnHost, request: TurnRequest, next: TurnInput['next
 
 /** Resumes the body that waits in memory, or starts a new run over the journal. */
 function resumeOrReplay(
-  { context, flow, header, prefix, entries, frame, next, incoming }: TurnInput,
+  { context, flow, header, prefix, entries, warm, next, incoming }: TurnInput,
   host: RunHost,
 ): BodyRun {
   const now = context.clock.now();
@@ -248,7 +248,7 @@ function resumeOrReplay(
     isPatient: !context.lasting,
     host,
   };
-  const waiting = prefix ? undefined : frame?.take();
+  const waiting = prefix ? undefined : warm?.take();
   if (!waiting) {
     const folded = fold(prefix ? [...entries, ...prefix] : entries);
     const { id: sessionId, locale } = header;
@@ -309,7 +309,7 @@ export class WarmBody {
 
 /** A session, with its body if that is in memory. */
 export interface WarmSession extends StoredSession {
-  frame?: WarmBody | undefined;
+  warm?: WarmBody | undefined;
 }
 
 /** The warm bodies of a process, up to a limit. The least recently used ones are dropped first. */
@@ -321,8 +321,8 @@ export class WarmBodies extends BoundedMap<string, WarmBody> {
     this.any = max > 0;
   }
 
-  keep(frame: WarmBody): void {
-    this.set(frame.header.id, frame);
+  keep(warm: WarmBody): void {
+    this.set(warm.header.id, warm);
   }
 
   /** Drops bodies of expired sessions, which another process may have ended. */

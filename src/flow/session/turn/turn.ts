@@ -68,7 +68,7 @@ export interface TurnRequest {
   /** No client caused this turn: a wait has ended, or an event has arrived. */
   byItself?: boolean | undefined;
   /** Its body in memory, at the end of the entries. */
-  frame?: WarmBody | undefined;
+  warm?: WarmBody | undefined;
   /** The session is to end early. */
   ending?: EarlyEnd | undefined;
   /** Another process may hold it. Default: as its header says. */

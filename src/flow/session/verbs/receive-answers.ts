@@ -223,8 +223,8 @@ interface AnswerInput {
 /** Undefined if another writer was faster. */
 export function runAnswer(sessions: Sessions, { flow, stored, taken }: AnswerInput): Promise<Turn | undefined> {
   const { header, incoming } = taken;
-  const { entries, frame } = stored;
-  return sessions.runTurn({ flow, header, entries, frame, incoming, stored: true }).then(unlessRefused);
+  const { entries, warm } = stored;
+  return sessions.runTurn({ flow, header, entries, warm, incoming, stored: true }).then(unlessRefused);
 }
 
 function unlessRefused(turn: Turn | undefined): Turn | undefined {
@@ -237,14 +237,14 @@ function unlessRefused(turn: Turn | undefined): Turn | undefined {
 /** Undefined if no warm body fits. Rejecting an answer is left to the caller, which reads the store: the warm state may be stale. */
 export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> | undefined {
   const { warmBodies, clock } = sessions.context;
-  const frame = warmBodies.get(request.sessionId);
-  if (!frame || !isOwner(frame.header, request.principal)) return undefined;
+  const warm = warmBodies.get(request.sessionId);
+  if (!warm || !isOwner(warm.header, request.principal)) return undefined;
   warmBodies.delete(request.sessionId);
-  if (frame.header.expiresAt <= clock.now() || hasOverdue(frame.header, clock.now())) return undefined;
-  const stored: WarmSession = { header: frame.header, entries: [], frame };
+  if (warm.header.expiresAt <= clock.now() || hasOverdue(warm.header, clock.now())) return undefined;
+  const stored: WarmSession = { header: warm.header, entries: [], warm };
   const goOn = (taken: ReceivedAnswers | undefined): Promise<Turn | undefined> | undefined => {
     if (!taken || taken.incoming.some((one) => endsSession(one) || one.k === OWNER_KEY)) return undefined;
-    return runAnswer(sessions, { flow: sessions.flowOf(frame.header), stored, taken });
+    return runAnswer(sessions, { flow: sessions.flowOf(warm.header), stored, taken });
   };
   const taken = takenOrNot(sessions, stored, request);
   return taken instanceof Promise ? taken.then(goOn) : goOn(taken);

@@ -5,7 +5,7 @@ import type { Prompt, PromptStep } from '../../../protocol/form/prompt.ts';
 
 export interface StartRequest {
   principal: string;
-  /** What its sessions are counted by, where many callers have the same principal (share.ts). */
+  /** What its sessions are counted by, where many callers have the same principal (`shareOf` in header.ts). */
   share?: string | undefined;
   tool: string;
   /** Arguments: input of the tool, and answers to its questions. */

@@ -36,7 +36,7 @@ export type {
   InteractionPromptRequest,
   InteractionRespondRequest,
   InteractionStartRequest,
-} from '../flow/interaction.ts';
+} from '../flow/flow-message-types.ts';
 export { createSignedTokens } from '../flow/token/signed-tokens.ts';
 export { createTokens } from '../flow/token/tokens.ts';
 export type { Tokens } from '../flow/token/tokens.ts';

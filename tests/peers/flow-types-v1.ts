@@ -8,7 +8,7 @@ import type {
   InteractionPromptRequest,
   InteractionRespondRequest,
   InteractionStartRequest,
-} from '../../src/flow/interaction.ts';
+} from '../../src/flow/flow-message-types.ts';
 
 type Is<T extends true> = T;
 type Fits<A, B> = A extends B ? true : false;

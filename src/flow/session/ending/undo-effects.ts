@@ -11,13 +11,13 @@ import type { FoldedJournal } from '../../fold.ts';
 import { toClientHeader } from '../../header.ts';
 import type { Header, EarlyEnd } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
+import { toParkedPatch } from '../parking.ts';
 import type { SessionContext } from '../session-context.ts';
 import { toShortId } from '../session-id.ts';
 import type { Commits } from '../turn/commits.ts';
 import { runWithinTimeout } from '../turn/step-attempt.ts';
 import type { TurnRunner } from '../turn/turn-runner.ts';
 import type { Turn } from '../turn/turn.ts';
-import { toParkedPatch } from './parking.ts';
 
 /** An effect to undo. */
 export interface Effect {

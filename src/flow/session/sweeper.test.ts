@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../shared/clock.ts';
-import { flow } from '../../define.ts';
-import { manualClock } from '../../testing/manual-clock.ts';
-import { Sessions } from '../sessions.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { flow } from '../define.ts';
+import { manualClock } from '../testing/manual-clock.ts';
+import { Sessions } from './sessions.ts';
 
 const forever = flow({ name: 'forever' }, async (ask) => {
   await ask.text('name', { message: 'Name?' });

@@ -1,16 +1,16 @@
 // Handles sessions that are due: sends warnings and reminders, expires sessions, ends waits, and takes over sessions of dead processes.
 // One timer serves all sessions; it is set to the earliest due time.
-import { isMismatch } from '../../engine/mismatch.ts';
-import { earlyEndOf, isEnded, toDueAt, toWarningAt, isIdle, nextNoticeAt, nextDeadline } from '../../header.ts';
-import type { OperatorRequest, Header, Wait, JournalEntry } from '../../journal.ts';
-import type { Question } from '../../question/question.ts';
-import type { StoredSession } from '../../store/store.ts';
-import { claimNotices, sendNotices, withAddressees } from '../external/people.ts';
-import type { AddresseeUpdates } from '../external/people.ts';
-import type { Sessions } from '../sessions.ts';
-import type { Turn } from '../turn/turn.ts';
-import { openStored } from '../verbs/load-session.ts';
-import { undoAndRewind } from '../verbs/rewind.ts';
+import { isMismatch } from '../engine/mismatch.ts';
+import { earlyEndOf, isEnded, toDueAt, toWarningAt, isIdle, nextNoticeAt, nextDeadline } from '../header.ts';
+import type { OperatorRequest, Header, Wait, JournalEntry } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import type { StoredSession } from '../store/store.ts';
+import { claimNotices, sendNotices, withAddressees } from './external/people.ts';
+import type { AddresseeUpdates } from './external/people.ts';
+import type { Sessions } from './sessions.ts';
+import type { Turn } from './turn/turn.ts';
+import { openStored } from './verbs/load-session.ts';
+import { undoAndRewind } from './verbs/rewind.ts';
 
 const BATCH = 100;
 /** Delay before sessions that are still due are tried again: beyond one batch, or held by another process. */

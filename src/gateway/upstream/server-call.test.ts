@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask, ClientView } from '../../protocol/exchange.ts';
+import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
-import { FakeClock, settled } from '../dialect/fake-context.contract.ts';
 import { TASKS_EXTENSION } from '../dialect/meta.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
 import { fakeCalls } from './fake-calls.contract.ts';
-import { ServerCall, ServerRequest, coalesce } from './server-call.ts';
+import { ServerCall, ServerRequest } from './server-call.ts';
 import type { CallOverrides, CallRules } from './server-call.ts';
 
 /** One connection, and calls of several users on it. */
@@ -150,26 +149,5 @@ describe('a failed result that names what the client lacked', () => {
 
   it('passes to others as it is', async () => {
     expect(await answer(result, 'handshake')).toBe(result);
-  });
-});
-
-describe('questions that follow each other closely', () => {
-  it('questions that arrive close together are asked together', async () => {
-    const clock = new FakeClock();
-    const rounds: Ask[][] = [[]];
-    const ask = coalesce(async (question) => {
-      rounds.at(-1)!.push(question);
-      return { answered: question.key };
-    }, clock);
-    const first = [ask({ method: 'm', key: 'a' }), ask({ method: 'm', key: 'b' })];
-    await settled();
-    expect(rounds).toEqual([[]]);
-    clock.advance(40);
-    expect(await Promise.all(first)).toEqual([{ answered: 'a' }, { answered: 'b' }]);
-    rounds.push([]);
-    const second = ask({ method: 'm', key: 'c' });
-    clock.advance(40);
-    await second;
-    expect(rounds.map((round) => round.map(({ key }) => key))).toEqual([['a', 'b'], ['c']]);
   });
 });

@@ -11,7 +11,6 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, ServerView, UnattributedChange } from '../../protocol/server-view.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { TOGETHER_MS } from '../../shared/containers/open-questions.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { withTasks } from '../dialect/stateless/envelope.ts';
@@ -19,6 +18,7 @@ import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { isLoginNeeded } from './login/server-login.ts';
 import type { AskHandler } from './questions/ask-routing.ts';
+import { coalesce } from './questions/coalesce.ts';
 import { OpenCall, subjectOf } from './questions/open-call.ts';
 import type { CallOwner } from './questions/open-call.ts';
 import { PageVisits, isToBeAsked, notDone, refusedPages } from './questions/page-visits.ts';
@@ -338,22 +338,4 @@ function withoutTask({ method, params }: Exchange): JsonObject {
   if (method !== 'tools/call' || !('task' in params)) return params;
   const { task, ...rest } = params;
   return rest;
-}
-
-/**
- * Collects questions that arrive shortly after each other, so that a client that is asked in rounds gets them in one round. A server sends questions one by
- * one, even those that it asks together.
- */
-export function coalesce(handler: AskHandler, clock: Clock): AskHandler {
-  let gate: Promise<void> | undefined;
-  return async (ask, signal) => {
-    gate ??= new Promise((resolve) => {
-      clock.after(TOGETHER_MS, () => {
-        gate = undefined;
-        resolve();
-      });
-    });
-    await gate;
-    return handler(ask, signal);
-  };
 }

@@ -85,7 +85,7 @@ export class BackgroundSession implements LiveSession {
     if (rest && this.#isUnknown(rest)) return runner.settle(await runner.run.next());
     const draft = this.#draftAtWork(rest);
     const add = [...draft.add, ...this.steps.intents(runner.run, rest)];
-    const header = await runner.write(draft.patch, add, { hold: true });
+    const header = await runner.write(draft.patch, add, { takesLease: true });
     if (!header) return undefined;
     if (rest) this.#start(rest);
     return this.#live(header, draft, running ?? runner.run.next());
@@ -174,7 +174,7 @@ export class BackgroundSession implements LiveSession {
     } finally {
       this.#offFirstQuestion();
       this.#watch.stop();
-      await commits.letGo();
+      await commits.releaseLease();
     }
   }
 

@@ -25,7 +25,7 @@ export class Commits {
   mixed = false;
   /** Another process wrote entries that the holder must read before its next write. */
   isBehind = false;
-  /** The first write with a lease from `take` succeeds only if nothing was written since the session was read. */
+  /** The first write with a lease from `takeLease` succeeds only if nothing was written since the session was read. */
   #mustMatch = false;
   readonly #context: SessionContext;
   #header: Header;
@@ -47,7 +47,7 @@ export class Commits {
     return (this.#ownerId ??= this.#context.owner + nextOwner());
   }
 
-  get holds(): boolean {
+  get hasLease(): boolean {
     return this.#fence !== undefined;
   }
 
@@ -88,11 +88,11 @@ export class Commits {
     return undefined;
   }
 
-  /** Takes the lease until `letGo`; false while another process holds it. */
-  async take(): Promise<boolean> {
+  /** Takes the lease until `releaseLease`; false while another process holds it. */
+  async takeLease(): Promise<boolean> {
     await this.#renew();
-    this.#mustMatch = this.holds;
-    return this.holds;
+    this.#mustMatch = this.hasLease;
+    return this.hasLease;
   }
 
   /** The session was read again. */
@@ -102,8 +102,8 @@ export class Commits {
     this.#header = header ?? this.#header;
   }
 
-  /** Writes, and takes the lease until `letGo`. */
-  async hold(patch: Partial<Header>, add: JournalEntry[]): Promise<Header | undefined> {
+  /** Writes, and takes the lease until `releaseLease`. */
+  async writeAndTakeLease(patch: Partial<Header>, add: JournalEntry[]): Promise<Header | undefined> {
     const { store, leaseMs } = this.#context;
     if (!this.#stored) {
       const header = await this.write(patch, add, { dueAt: this.#leaseEnd() });
@@ -126,7 +126,7 @@ export class Commits {
   }
 
   /** Waits for a pending renewal. A lease that cannot be released expires. */
-  async letGo(): Promise<void> {
+  async releaseLease(): Promise<void> {
     this.#over = true;
     this.#renewing?.();
     if (this.#fence === undefined) return;

@@ -28,8 +28,7 @@ import type { TurnDraft } from './turn-changes.ts';
 import type { Turn, TurnHost, TurnInput, TurnRequest } from './turn.ts';
 
 interface Terms extends Pick<SessionChange, 'dueAt' | 'tombstoneMs'> {
-  /** Take the lease. */
-  hold?: boolean;
+  takesLease?: boolean;
 }
 
 export class TurnRunner implements RunHost {
@@ -81,7 +80,7 @@ export class TurnRunner implements RunHost {
       this.fail(error);
       return this.settle(await this.run.next());
     } finally {
-      if (!this.isLive && this.commits.holds) await this.commits.letGo();
+      if (!this.isLive && this.commits.hasLease) await this.commits.releaseLease();
     }
   }
 
@@ -107,7 +106,7 @@ export class TurnRunner implements RunHost {
 
   /** Leaves the turn to the process that holds the session. If that one has died, this one continues. */
   async #leaveOrSettle(rest: RunState): Promise<Turn | undefined> {
-    if (!this.input.host.isLive(this.input.header.id) && (await this.commits.take())) return this.settle(rest);
+    if (!this.input.host.isLive(this.input.header.id) && (await this.commits.takeLease())) return this.settle(rest);
     if (rest.kind === 'failed' && isMismatch(rest.error)) throw rest.error;
     return this.ending ? undefined : leaveToHolder(this, rest);
   }
@@ -173,7 +172,9 @@ export class TurnRunner implements RunHost {
   async write(patch: Partial<Header>, add: JournalEntry[], terms: Terms = {}): Promise<Header | undefined> {
     const entries = [...this.#gather(), ...add];
     const whole = this.#refresh ? { ...this.#refresh, ...patch } : patch;
-    const header = await (terms.hold ? this.commits.hold(whole, entries) : this.commits.write(whole, entries, terms));
+    const header = await (terms.takesLease
+      ? this.commits.writeAndTakeLease(whole, entries)
+      : this.commits.write(whole, entries, terms));
     if (!header) return undefined;
     this.#background?.steps.written(this.#unwritten);
     this.#unwritten = [];
@@ -195,12 +196,12 @@ export class TurnRunner implements RunHost {
     const { context, flow, stored } = this.input;
     const session = toShortId(this.input.header.id);
     context.log.error({ tool: flow.name, session, error }, 'flow.parked');
-    if (!stored && !this.commits.holds) return;
+    if (!stored && !this.commits.hasLease) return;
     if (!this.#waiting.parked) context.counts.parked(this.input.header);
     const header = { ...this.commits.header, parked: undefined, ...this.#waiting };
     const { patch, dueAt } = toParkedPatch(this.input, header, error);
     this.#refresh = undefined;
-    if (this.commits.holds) await this.write(patch, [], { dueAt });
+    if (this.commits.hasLease) await this.write(patch, [], { dueAt });
     else await this.commits.write(patch, [], { dueAt });
   }
 

@@ -80,7 +80,7 @@ async function undoneAll(
   const { flow, stored, entry } = change;
   const commits = new Commits(context, stored.header, true);
   const pending = { kind: entry.t, entry };
-  const header = await commits.hold({ state: 'processing', current: [], pending }, []);
+  const header = await commits.writeAndTakeLease({ state: 'processing', current: [], pending }, []);
   if (!header) return undefined;
   try {
     const { signal } = new AbortController();
@@ -92,7 +92,7 @@ async function undoneAll(
       await pauseBeforeUndo(context, tries);
     }
   } finally {
-    await commits.letGo();
+    await commits.releaseLease();
   }
 }
 

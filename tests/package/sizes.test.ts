@@ -54,7 +54,7 @@ describe('the source', () => {
    * The plan was 60,709 lines, for what was there when the house was planned (65,278). Logins, rules, pins, the audit log and others came
    * since (helpers/source-lines.ts counts them). So the sum may only shrink: lower it when lines go, and raise it for a new capability only.
    */
-  const MOST_LINES = 88_000;
+  const MOST_LINES = 85_500;
 
   it('has no more lines than it had', () => {
     const lines = [...countSourceLines().values()].reduce((sum, count) => sum + count, 0);

@@ -7,25 +7,16 @@ import type { FlowState } from '../gateway/flow/flow-states.ts';
 import type { Prompt } from '../protocol/form/prompt.ts';
 
 /**
- * The channel that carried a question and its answer. Nothing writes `task`, `app` and `relay`, but tokens number the channels
- * (compact-session.ts), so these keep their places.
+ * The channel that carried a question and its answer:
+ * - `flow`: the methods of MCP Flow, `interaction.…`;
+ * - `elicit`: a form that the client shows while its call waits (`elicitation/create`);
+ * - `mrtr`: a round: the reply to a call asks, and the client repeats the call with the answers (multi round-trip requests, 2026-07-28);
+ * - `page`: Parley's own page in a browser;
+ * - `args`: an argument of the call that started the session;
+ * - `terminal`: `parley run` and `parley flows`.
+ * Nothing writes `task`, `app` and `relay`, but tokens number the channels (compact-session.ts), so these keep their places.
  */
-export type Via =
-  /** The methods of MCP Flow, `interaction.…`. */
-  | 'flow'
-  /** A form that the client shows while its call waits (`elicitation/create`). */
-  | 'elicit'
-  /** A round: the reply to a call asks, and the client repeats the call with the answers (multi round-trip requests, 2026-07-28). */
-  | 'mrtr'
-  | 'task'
-  | 'app'
-  /** Parley's own page in a browser. */
-  | 'page'
-  | 'relay'
-  /** An argument of the call that started the session. */
-  | 'args'
-  /** `parley run` and `parley flows`. */
-  | 'terminal';
+export type Via = 'flow' | 'elicit' | 'mrtr' | 'task' | 'app' | 'page' | 'relay' | 'args' | 'terminal';
 
 /** Who gave an answer. A model, or an argument, never counts where a human must answer. */
 export type AnswerSource = 'human' | 'ui' | 'model' | 'args' | 'default';

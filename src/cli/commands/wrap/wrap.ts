@@ -57,7 +57,10 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   const ours = { client: { name: 'mcp-parley', version: version() }, log, assisted, id, login: asked.login };
   const definitions = createWrapChecks(command, { name, audit: audit?.record });
   const target = new UpstreamTarget({ name, address, revision, definitions, ...ours });
-  const wrapped = toWrapped(command, { target, stderr, asked, print });
+  let onWelcome = (): void => {};
+  const welcomed = new Promise<void>((resolve) => (onWelcome = resolve));
+  if (port === undefined) onWelcome(); // only a port has one
+  const wrapped = toWrapped(command, { target, stderr, asked, print, welcomed });
   const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
   const layers = { audit: audit && toAuditLayer(name, audit.record), observe, questions: asking.layer };
   const front = createServeContext(createPipeline(wrapped, layers), { ...parts, audit: audit?.record });
@@ -83,7 +86,7 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   // On stdio the only client declares its capabilities in its first message, so no second server process is needed.
   const status = await (port === undefined
     ? serveStdio(served, print)
-    : onPort(command, { served, wrapped, target, opened: () => atPort! }, print));
+    : onPort(command, { served, wrapped, target, opened: () => atPort!, onWelcome }, print));
   return wrapped.hasFailed ? 1 : status;
 }
 
@@ -130,10 +133,12 @@ interface WrappedParts {
   stderr: ServerStderr;
   asked: WrapLogin;
   print: Printer;
+  /** Problems of the server are printed after the welcome. */
+  welcomed: Promise<void>;
 }
 
 function toWrapped({ server, startMs, port }: WrapCommand, parts: WrappedParts): WrappedServer {
-  const { target, stderr, asked, print } = parts;
+  const { target, stderr, asked, print, welcomed } = parts;
   return new WrappedServer({
     target,
     startMs,
@@ -145,7 +150,7 @@ function toWrapped({ server, startMs, port }: WrapCommand, parts: WrappedParts):
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure(explanation) {
       const isLater = port !== undefined && target.status.state === 'failing' && !isHopeless(target, server);
-      print.problem(`${explanation}${isLater ? AGAIN : ''}`);
+      void welcomed.then(() => print.problem(`${explanation}${isLater ? AGAIN : ''}`));
     },
   });
 }
@@ -181,14 +186,17 @@ interface WrapContext {
   target: UpstreamTarget;
   /** Known once the port is open. */
   opened: () => WrappedPort;
+  /** The welcome was printed, or there will be none. */
+  onWelcome: () => void;
 }
 
 /** Starts the server at once. If its command cannot run, there is nothing to serve, and the command ends. */
 async function onPort(command: WrapCommand, context: WrapContext, print: Printer): Promise<number> {
-  const { served, wrapped, target } = context;
+  const { served, wrapped, target, onWelcome } = context;
   const { server, port, host, open } = command;
   const first = wrapped.ready();
   if (!isThere(server)) {
+    onWelcome();
     await first; // it prints the reason
     await served.close();
     return 1;
@@ -196,8 +204,11 @@ async function onPort(command: WrapCommand, context: WrapContext, print: Printer
   const until = new Promise<number>((resolve) => {
     void first.then(() => isHopeless(target, server) && resolve(1));
   });
-  const onOpen = (opened: OpenedPort): void => context.opened().welcome(command, opened, print);
-  return serveHttp(served, { wanted: { port, host, open }, onOpen, until }, print);
+  const onOpen = (opened: OpenedPort): void => {
+    context.opened().welcome(command, opened, print);
+    onWelcome();
+  };
+  return serveHttp(served, { wanted: { port, host, open }, onOpen, until }, print).finally(onWelcome);
 }
 
 /** A command that cannot run now will not run later either. One that started and ended may still need something that is missing. */

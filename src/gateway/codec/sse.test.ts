@@ -4,6 +4,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { SseReader, writeComment, writeEvent } from './sse.ts';
 import type { SseEvent } from './sse.ts';
 import { cpuMs } from '../../shared/cpu-time.contract.ts';
+import { checkAnySplit } from './any-split.contract.ts';
 
 type Seen = (SseEvent | 'oversize' | { retryMs: number })[];
 
@@ -168,38 +169,9 @@ describe('SseReader', () => {
   });
 
   it('returns the same events however the bytes are split', () => {
-    const part = fc.constantFrom(
-      '\n',
-      '\r',
-      '\r\n',
-      '\n\n',
-      'data: ',
-      'data',
-      'id: 1',
-      'event: x',
-      ':',
-      ' ',
-      'é',
-      '\uFEFF',
-      '😀',
-    );
-    const sizes = fc.array(fc.nat(9), { maxLength: 40 });
-    fc.assert(
-      fc.property(
-        fc.array(part, { maxLength: 40 }),
-        sizes,
-        fc.integer({ min: 5, max: 60 }),
-        (parts, sizes, maxBytes) => {
-          const bytes = Buffer.from(parts.join(''));
-          const chunks: Buffer[] = [];
-          let at = 0;
-          for (const size of sizes) chunks.push(bytes.subarray(at, (at += size)));
-          chunks.push(bytes.subarray(at));
-          expect(readEvents(chunks, maxBytes)).toStrictEqual(readEvents([bytes], maxBytes));
-        },
-      ),
-      { numRuns: 300 },
-    );
+    const fields = ['data: ', 'data', 'id: 1', 'event: x', ':', ' '];
+    const parts = ['\n', '\r', '\r\n', '\n\n', ...fields, 'é', '\uFEFF', '😀'];
+    checkAnySplit({ parts, maxBytes: { min: 5, max: 60 }, read: readEvents, runs: 300 });
   });
 
   it('reads large events in small chunks, and many events in one chunk, in linear time', () => {

@@ -55,6 +55,17 @@ function setUp({ capabilities = ALL, http = false, honour = (filter) => filter, 
   return { wire, events, dialect, order, say, filters };
 }
 
+/** Subscribed to `a`; the server acknowledges further streams when the test says so. */
+async function subscribeToOne(http: boolean) {
+  const acks: (() => void)[] = [];
+  const all = setUp({ http, onAck: (send) => void acks.push(send) });
+  const first = all.dialect.subscribe('a');
+  await settled();
+  acks[0]!();
+  await first;
+  return { ...all, acks };
+}
+
 describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ http }) => {
   test('opens one stream for all lists that can change', async () => {
     const { dialect, filters, wire } = setUp({ http });
@@ -100,12 +111,7 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
   });
 
   test('reports a change once if it comes on both streams, in any order', async () => {
-    const acks: (() => void)[] = [];
-    const { dialect, events, say, wire } = setUp({ http, onAck: (send) => void acks.push(send) });
-    const first = dialect.subscribe('a');
-    await settled();
-    acks[0]!();
-    await first;
+    const { dialect, events, say, wire, acks } = await subscribeToOne(http);
     const second = dialect.subscribe('b');
     await settled();
     const change = (call: number, uri: string) =>
@@ -125,12 +131,7 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
   });
 
   test('reports changes of the old stream even if the new one never opens', async () => {
-    const acks: (() => void)[] = [];
-    const { dialect, events, say, wire } = setUp({ http, onAck: (send) => void acks.push(send) });
-    const first = dialect.subscribe('a');
-    await settled();
-    acks[0]!();
-    await first;
+    const { dialect, events, say, wire } = await subscribeToOne(http);
     void dialect.subscribe('b').catch(() => {});
     await settled();
     say(wire.calls[0]!, 'notifications/resources/updated', { uri: 'a' });

@@ -219,7 +219,7 @@ export class EmulatedSession {
     return !this.hasEnded || this.#tellOutcome();
   }
 
-  /** False if there is none, or the client has acknowledged it. */
+  /** Sends the outcome again. Returns false if none is kept: the session has no outcome, or the client has acknowledged it. */
   #tellOutcome(): boolean {
     const { id: sessionId, tell, outcomes } = this.options;
     const outcome = outcomes.get(sessionId);
